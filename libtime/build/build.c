@@ -358,6 +358,7 @@ static void builder_free(struct builder *b)
 	u64map_release(&b->execed);
 	u64map_release(&b->pseudo_threads);
 	u64map_release(&b->instances);
+	u64map_release(&b->places);
 	counters_release(&b->counters);
 	mem_free(b);
 }

@@ -29,13 +29,25 @@ int builder_read_id_index(struct builder *b, const struct record *r)
 	return 0;
 }
 
-/* The index of an id among its event's instances, which have the same order for all events. */
-static uint32_t place_of(const struct event *ev, uint64_t id)
+/* Note the places of all ids of an event; one that is not its own is behind them. */
+static int index_places(struct builder *b, const struct event *ev, uint64_t id)
 {
-	uint32_t i = 0;
-	while (i < ev->ids.n && ev->ids.v[i] != id)
-		i++;
-	return i;
+	uint32_t n = (uint32_t)ev->ids.n;
+	int r = u64map_put(&b->places, id, n);
+	for (uint32_t i = n; i-- > 0 && !r;)
+		r = u64map_put(&b->places, ev->ids.v[i], i);
+	return r;
+}
+
+/* Which of its event's instances an id is; they are in the same order for all events. */
+static int place_of(struct builder *b, const struct event *ev, uint64_t id, uint32_t *place)
+{
+	if (u64map_get(&b->places, id, place))
+		return 0;
+	if (index_places(b, ev, id))
+		return ERR_NOMEM;
+	u64map_get(&b->places, id, place);
+	return 0;
 }
 
 /* Older perf writes no ID_INDEX; several instances are then assumed to be CPUs. */
@@ -47,7 +59,7 @@ static uint32_t instance_of(const struct builder *b, const struct sample *s)
 	return b->system_wide ? OF_CPU : s->event->ids.n <= 1 ? OF_THREAD : OF_BOTH;
 }
 
-int builder_reading(const struct builder *b, const struct sample *s, uint32_t thread,
+int builder_reading(struct builder *b, const struct sample *s, uint32_t thread,
 		    struct span_reading *out)
 {
 	const struct event_attr *a = &s->event->attr;
@@ -58,7 +70,8 @@ int builder_reading(const struct builder *b, const struct sample *s, uint32_t th
 	*out = (struct span_reading){.group = s->event->index,
 				     .enabled_ns = s->time_enabled,
 				     .running_ns = s->time_running};
-	out->instance = place_of(s->event, s->id);
+	if (place_of(b, s->event, s->id, &out->instance))
+		return ERR_NOMEM;
 	uint32_t of = instance_of(b, s);
 	if (of == OF_CPU)
 		return 0;

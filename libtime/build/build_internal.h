@@ -107,9 +107,10 @@ struct builder {
 	VEC(struct twin) twins;         /* by CPU and kind */
 	VEC(struct irq_lane) irqs;      /* by CPU */
 	struct u64map kernel_pids, execed;
-	struct u64map in_syscall;     /* tid → index of timeline.syscalls; 0: none */
-	struct u64map syscall_index;  /* number << 8 | futex operation + 1 → the same index */
-	struct u64map instances;      /* ids of events → what they count: build_counters.c */
+	struct u64map in_syscall;    /* tid → index of timeline.syscalls; 0: none */
+	struct u64map syscall_index; /* number << 8 | futex operation + 1 → the same index */
+	struct u64map instances;     /* ids of events → what they count: build_counters.c */
+	struct u64map places; /* ids of events → their index among the event's: there */
 	struct u64map pseudo_threads; /* pid << 32 | tid → thread without a life */
 	struct counters counters;
 	uint64_t first_ns, last_ns, records;
@@ -176,8 +177,8 @@ int builder_find_arguments(struct builder *b, struct err *e);
 int builder_read_id_index(struct builder *b, const struct record *r);
 
 /* The counters of its thread that a probe's sample reads: 1; 0 if it reads none, or those of a
- * whole CPU. */
-int builder_reading(const struct builder *b, const struct sample *s, uint32_t thread,
+ * whole CPU. ERR_NOMEM. */
+int builder_reading(struct builder *b, const struct sample *s, uint32_t thread,
 		    struct span_reading *out);
 
 /* build_irq.c: 1 and the role and fields if it is an entry or exit of an interrupt. */

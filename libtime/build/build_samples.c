@@ -349,7 +349,10 @@ static int handle_spans(struct builder *b, const struct source_event *se,
 				.cpu = id->cpu < TL_NOCPU ? (uint16_t)id->cpu : TL_NOCPU};
 	struct span_reading reading;
 	int r = sched_thread(b->sched, s->pid, s->tid, NULL, &ev.thread, e);
-	if (!r && builder_reading(b, s, ev.thread, &reading))
+	int read = r ? 0 : builder_reading(b, s, ev.thread, &reading);
+	if (read < 0)
+		return err_nomem(e);
+	if (read)
 		ev.reading = &reading;
 	for (uint32_t i = 0; !r && i < se->nroles; i++) {
 		const struct span_role *role = &b->roles.v.v[se->role_at + i];

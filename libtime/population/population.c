@@ -51,16 +51,6 @@ int population_has_cpu(const struct population *p, const struct timeline *tl, ui
 	return 0;
 }
 
-uint32_t population_thread_of(const struct timeline *tl, const struct tl_event_sample *x)
-{
-	for (uint32_t i = 0; i < tl->threads.n; i++) {
-		const struct tl_thread *t = &tl->threads.v[i];
-		if (t->tid == x->tid && t->first_ns <= x->time_ns && x->time_ns <= t->last_ns)
-			return i;
-	}
-	return TL_NONE;
-}
-
 static int has_place(const struct population *p, const struct timeline *tl, uint64_t time_ns,
 		     uint16_t cpu)
 {
@@ -86,7 +76,8 @@ int population_has_event_sample(const struct population *p, const struct timelin
 	return has_place(p, tl, s->time_ns, s->cpu) &&
 	       population_has_task(p, tl, s->pid, s->tid, s->comm) &&
 	       (!p->label ||
-		population_has_label(p, population_thread_of(tl, s), s->path, s->time_ns));
+		population_has_label(p, label_lanes_thread(p->label, tl, s->tid, s->time_ns),
+				     s->path, s->time_ns));
 }
 
 /* --- labels --------------------------------------------------------------------------- */

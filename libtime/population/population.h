@@ -72,9 +72,6 @@ int population_has_span(const struct population *p, const struct timeline *tl, u
 int population_part(const struct population *p, uint32_t thread, uint32_t path, uint64_t *at,
 		    uint64_t to, struct population *part);
 
-/* The thread of a sample that names it by its ids; TL_NONE. */
-uint32_t population_thread_of(const struct timeline *tl, const struct tl_event_sample *x);
-
 /* Left out as system? */
 int population_hides_thread(const struct population *p, const struct timeline *tl,
 			    uint32_t thread);

@@ -150,14 +150,20 @@ static int add_samples(struct summing *c, size_t from, size_t to)
 	return rc;
 }
 
+/* Asked for labels alone. */
+static uint32_t thread_of(const struct summing *c, const struct tl_event_sample *x)
+{
+	const struct label_lanes *split = c->s->split;
+	return split ? label_lanes_thread(split, c->tl, x->tid, x->time_ns) : TL_NONE;
+}
+
 static int add_event_samples(struct summing *c, size_t from, size_t to)
 {
 	int rc = 0;
 	for (size_t i = from; i < to && !rc; i++) {
 		const struct tl_event_sample *x = &c->tl->event_samples.v[i];
 		struct tl_sample as = {.time_ns = x->time_ns,
-				       .thread = c->s->split ? population_thread_of(c->tl, x)
-							     : TL_NONE,
+				       .thread = thread_of(c, x),
 				       .period = x->period,
 				       .comm = x->comm,
 				       .path = x->path,

@@ -9,6 +9,7 @@ void label_lanes_release(struct label_lanes *x)
 {
 	vec_release(&x->v);
 	vec_release(&x->first);
+	vec_release(&x->by_tid);
 	vec_release(&x->inner);
 }
 
@@ -135,7 +136,38 @@ static int index_threads(struct label_lanes *x, size_t threads)
 	return 0;
 }
 
-/* --- trampolines ---------------------------------------------------------------------- */
+static int tid_order(const void *a, const void *b, void *timeline)
+{
+	const struct tl_thread *v = ((const struct timeline *)timeline)->threads.v;
+	uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
+	if (v[i].tid != v[k].tid)
+		return v[i].tid < v[k].tid ? -1 : 1;
+	return (i > k) - (i < k);
+}
+
+static int index_tids(struct label_lanes *x, const struct timeline *tl)
+{
+	if (vec_reserve(&x->by_tid, tl->threads.n + 1))
+		return ERR_NOMEM;
+	for (uint32_t i = 0; i < tl->threads.n; i++)
+		x->by_tid.v[x->by_tid.n++] = i;
+	qsort_r(x->by_tid.v, x->by_tid.n, sizeof(*x->by_tid.v), tid_order, (void *)tl);
+	return 0;
+}
+
+uint32_t label_lanes_thread(const struct label_lanes *x, const struct timeline *tl, int32_t tid,
+			    uint64_t ns)
+{
+	const struct tl_thread *v = tl->threads.v;
+	const uint32_t *of = x->by_tid.v;
+	size_t at = PARTITION_POINT(i, 0, x->by_tid.n, v[of[i]].tid < tid);
+	for (; at < x->by_tid.n && v[of[at]].tid == tid; at++)
+		if (v[of[at]].first_ns <= ns && ns <= v[of[at]].last_ns)
+			return of[at];
+	return TL_NONE;
+}
+
+/* --- trampolines ----------------------------------------------------------------------- */
 
 static size_t first_of_frame(const struct timeline *tl, uint32_t frame)
 {
@@ -228,6 +260,7 @@ int label_lanes_build(const struct timeline *tl, const char *key, struct label_l
 		qsort(v.v, v.n, sizeof(*v.v), piece_order);
 	r = r ? r : sweep(&w, &v);
 	r = r ? r : index_threads(out, tl->threads.n);
+	r = r ? r : index_tids(out, tl);
 	vec_release(&v);
 	vec_release(&w.open);
 	return r ? ERR_NOMEM : 1;

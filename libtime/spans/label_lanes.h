@@ -30,6 +30,7 @@ struct label_piece {
 struct label_lanes {
 	VEC(struct label_piece) v; /* by thread, then in time; they do not overlap */
 	VEC(uint32_t) first;       /* thread t has v[first[t]] .. v[first[t + 1]] */
+	VEC(uint32_t) by_tid;      /* all threads, by tid, then by index */
 	int kind;                  /* what of a span is its value: label_lanes.c */
 	uint32_t key;
 	const struct timeline *tl; /* where trampolines have the label; else NULL */
@@ -49,6 +50,10 @@ void label_lanes_release(struct label_lanes *x);
 /* The value (strings id; 0: none) that a span of the timeline has itself. */
 uint32_t label_lanes_of_span(const struct label_lanes *x, const struct timeline *tl,
 			     uint32_t span);
+
+/* The thread that had a tid at `ns`, for samples that name it by its ids; TL_NONE. */
+uint32_t label_lanes_thread(const struct label_lanes *x, const struct timeline *tl, int32_t tid,
+			    uint64_t ns);
 
 /* The value (strings id; 0: none) that holds at `ns` for a thread with that stack (a call path;
  * 0: not known), and up to when (UINT64_MAX: for good). */

@@ -57,7 +57,35 @@ static void a_label_changes_to_the_nanosecond(void **state)
 	rig_release(&r);
 }
 
-/* --- trampolines ---------------------------------------------------------------------- */
+/* A tid that two threads had, one after the other, and one that nobody had. */
+static void a_tid_is_the_thread_that_had_it_then(void **state)
+{
+	struct rig r;
+	struct label_lanes x;
+	(void)state;
+	rig_init(&r, 10000);
+	uint32_t first = thread(&r, "a", 7, 0), other = thread(&r, "b", 5, 1),
+		 second = thread(&r, "c", 7, 0);
+	r.tl.threads.v[first].first_ns = 100;
+	r.tl.threads.v[first].last_ns = 2000;
+	r.tl.threads.v[second].first_ns = 3000;
+	r.tl.threads.v[second].last_ns = 9000;
+	label(&r, span(&r, first, 1000, 2000), "query", "41");
+	assert_int_equal(label_lanes_build(&r.tl, "query", &x), 1);
+	int32_t of_first = r.tl.threads.v[first].tid, of_other = r.tl.threads.v[other].tid;
+	assert_int_equal(of_first, r.tl.threads.v[second].tid);
+	assert_int_equal(label_lanes_thread(&x, &r.tl, of_first, 99), TL_NONE);
+	assert_int_equal(label_lanes_thread(&x, &r.tl, of_first, 100), first);
+	assert_int_equal(label_lanes_thread(&x, &r.tl, of_first, 2000), first);
+	assert_int_equal(label_lanes_thread(&x, &r.tl, of_first, 2001), TL_NONE);
+	assert_int_equal(label_lanes_thread(&x, &r.tl, of_first, 3000), second);
+	assert_int_equal(label_lanes_thread(&x, &r.tl, of_other, 500), other);
+	assert_int_equal(label_lanes_thread(&x, &r.tl, of_first + 1000, 500), TL_NONE);
+	label_lanes_release(&x);
+	rig_release(&r);
+}
+
+/* --- trampolines ----------------------------------------------------------------------- */
 
 static const char *below(struct rig *r, const struct label_lanes *x, uint32_t thread,
 			 uint32_t path, uint64_t ns, uint64_t until)
@@ -287,6 +315,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_label_changes_to_the_nanosecond),
+		cmocka_unit_test(a_tid_is_the_thread_that_had_it_then),
 		cmocka_unit_test(a_trampoline_bears_what_it_stood_for_then),
 		cmocka_unit_test(two_files_have_histories_of_their_own),
 		cmocka_unit_test(the_innermost_span_that_has_it_says),
