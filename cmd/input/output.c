@@ -54,8 +54,13 @@ int output_check(const char *path, struct err *e)
 	struct stat st;
 	struct buf dir = {0};
 	const char *slash = path ? strrchr(path, '/') : NULL;
-	if (!path || !strcmp(path, "-") || (!stat(path, &st) && !S_ISREG(st.st_mode)))
-		return 0; /* directories and devices: outfile_open knows */
+	if (!path || !strcmp(path, "-"))
+		return 0;
+	int there = !stat(path, &st);
+	if (there && S_ISDIR(st.st_mode))
+		return err_set(e, ERR_IO, "%s: cannot write: is a directory", path);
+	if (there && !S_ISREG(st.st_mode))
+		return 0; /* devices: outfile_open knows */
 	if (slash)
 		buf_add(&dir, path, slash == path ? 1 : (size_t)(slash - path));
 	else

@@ -41,7 +41,7 @@ static void set_host(char *host, size_t size)
 }
 
 /* The last one would be all that is left. */
-static int check_apart(const struct gap_paths *p, struct err *e)
+int gap_paths_check(const struct gap_paths *p, struct err *e)
 {
 	const char *const v[] = {p->gaps, p->csv, p->influx};
 	for (size_t i = 0; i < 3; i++)
@@ -56,7 +56,7 @@ int gap_files_open(struct gap_files *f, const struct gap_paths *paths, const str
 {
 	*f = (struct gap_files){.control = control, .several = n > (control >= 0) + 1u};
 	set_host(f->host, sizeof(f->host));
-	int r = check_apart(paths, e);
+	int r = gap_paths_check(paths, e);
 	if (!r && paths->gaps)
 		r = outfile_open(&f->gaps, paths->gaps, e);
 	if (!r && paths->csv)

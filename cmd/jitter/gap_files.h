@@ -17,6 +17,9 @@ struct gap_paths {
 	const char *gaps, *csv, *influx;
 };
 
+/* ERR_USAGE where two have one name. */
+int gap_paths_check(const struct gap_paths *p, struct err *e);
+
 struct gap_files {
 	struct outfile gaps, csv, influx; /* f is NULL if not written */
 	uint64_t to_real_ns;              /* to be added to CLOCK_MONOTONIC */

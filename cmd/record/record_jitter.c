@@ -2,6 +2,7 @@
 #include "base/cpu_list.h"
 #include "base/mem.h"
 #include "cmd/cli/say.h"
+#include "cmd/input/output.h"
 #include "cmd/input/scratch.h"
 #include "cmd/jitter/gap_files.h"
 #include "cmd/record/record_run.h"
@@ -40,7 +41,7 @@ const struct opt record_jitter_rows[] = {
 	{"influx", 0, OPT_OUTPUT, AT(influx), "FILE",
 	 "also write them as InfluxDB's line protocol"},
 	{"gaps-only", 0, OPT_FLAG, AT(gaps_only), NULL,
-	 "do not run perf: only write the gaps, as text (default\nperf.data.gaps)"},
+	 "do not run perf: only write the gaps, as text (default\njitter.gaps)"},
 	OPT_END,
 };
 
@@ -165,7 +166,7 @@ static void say_spun(const struct spinner *s, int control, uint64_t threshold_ns
 static int gaps_alone(const struct jitter_opts *o, const struct record_wish *w,
 		      const struct cpus *c, struct err *e)
 {
-	struct gap_paths paths = {w->output ? w->output : "perf.data.gaps", o->csv, o->influx};
+	struct gap_paths paths = {w->output ? w->output : "jitter.gaps", o->csv, o->influx};
 	struct gap_files files;
 	struct spin_wish wish = {.cpus = c->v,
 				 .n = c->n,
@@ -399,6 +400,17 @@ static int with_perf(const struct jitter_opts *o, const struct record_wish *w,
 	return rc;
 }
 
+/* Before anything is recorded in vain. */
+static int check_outputs(const struct jitter_opts *o, const struct record_wish *w,
+			 struct err *e)
+{
+	const struct gap_paths paths = {w->output, o->csv, o->influx};
+	int r = output_check(paths.gaps, e);
+	r = r ? r : output_check(paths.csv, e);
+	r = r ? r : output_check(paths.influx, e);
+	return r ? r : gap_paths_check(&paths, e);
+}
+
 int record_jitter(const struct jitter_opts *o, const struct record_wish *w, int dry)
 {
 	struct cpus cpus;
@@ -406,6 +418,7 @@ int record_jitter(const struct jitter_opts *o, const struct record_wish *w, int 
 	uint64_t ns;
 	int rc = parse_cpus(&cpus, o, &e);
 	rc = rc ? rc : parse_threshold(o, &ns, &e);
+	rc = rc ? rc : check_outputs(o, w, &e);
 	if (!rc && dry)
 		rc = print(o, w, dry, &e);
 	else if (!rc)

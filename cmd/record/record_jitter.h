@@ -18,6 +18,7 @@ struct jitter_opts {
 	const char *spin, *threshold, *csv, *influx;
 	int control, gaps_only;
 };
+
 extern const struct opt record_jitter_rows[];
 
 /* 1 if an option was given that only jitter has; *name is its name. */

@@ -167,7 +167,7 @@ uint32_t label_lanes_thread(const struct label_lanes *x, const struct timeline *
 	return TL_NONE;
 }
 
-/* --- trampolines ----------------------------------------------------------------------- */
+/* --- trampolines -------------------------------------------------------------------------- */
 
 static size_t first_of_frame(const struct timeline *tl, uint32_t frame)
 {

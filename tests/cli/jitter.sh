@@ -25,6 +25,14 @@ grep -q cpu-clock out && bad "samples make gaps: $(cat out)"
 refused 2 "which CPUs? for example -c 2-3" record jitter
 refused 2 "--spin takes CPUs as 0,2-3, not '3-1'" record jitter -c 3-1
 refused 2 "CPU 0 is named twice" record jitter -c 0 --control 0
+refused 2 "--control needs a number, got '-5'" record jitter -c 0 --control -5
+refused 2 "--control takes a CPU, not 9000" record jitter -c 0 --control 9000 --dry-run
+mkdir a-folder
+for option in -o --csv --influx; do
+	refused 1 "a-folder: cannot write: is a directory" record jitter -c 0 -d 600 $option a-folder
+	refused 1 "no-folder/x: cannot write" record jitter -c 0 -d 600 $option no-folder/x
+done
+refused 2 "twice.lp is named for two files" record jitter -c 0 -d 600 --csv twice.lp --influx twice.lp
 refused 2 "cannot run on CPU 8000" record jitter --gaps-only -c 8000 -d 1
 refused 2 "--threshold takes a duration as 300ns, not 'x'" record jitter --gaps-only -c 0 -t x
 refused 2 "--threshold takes a duration as 300ns, not 'x'" record jitter -c 0 -t x --dry-run
@@ -67,6 +75,11 @@ for x in open("all.lp"):
     lp.append((int(at), int(field[8:])))
 assert lp == lengths
 END
+
+# unless -o says another name, they are no companion of a perf.data that may be there
+"$PERFKIT" record jitter --gaps-only -c 0 -d 1 2>err
+[ -s jitter.gaps ] && [ ! -e perf.data.gaps ] || bad "the gaps are not in jitter.gaps"
+grep -q '^next: perfkit tail --by gap --with jitter.gaps RECORDING$' err || bad "$(cat err)"
 
 # a file that was there stays as it is when the spinner cannot begin
 echo old >kept.gaps

@@ -85,7 +85,7 @@ static void a_tid_is_the_thread_that_had_it_then(void **state)
 	rig_release(&r);
 }
 
-/* --- trampolines ----------------------------------------------------------------------- */
+/* --- trampolines -------------------------------------------------------------------------- */
 
 static const char *below(struct rig *r, const struct label_lanes *x, uint32_t thread,
 			 uint32_t path, uint64_t ns, uint64_t until)
