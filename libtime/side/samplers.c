@@ -38,25 +38,45 @@ static int number(struct text t, uint64_t max, uint64_t *out)
 
 /* --- InfluxDB ------------------------------------------------------------------------- */
 
-/* The same, ignoring an `end` after a backslash. */
-static struct text cut_unescaped(struct text *t, char end)
+/* The length up to the first `end` without a backslash before it; with `strings`, in which
+ * backslashes quote, too, outside of them. */
+static size_t part_length(struct text t, char end, int strings)
 {
-	struct text out = *t;
 	size_t n = 0;
-	while (n < t->n && (t->s[n] != end || (n && t->s[n - 1] == '\\')))
-		n++;
-	out.n = n;
-	t->s += n + (n < t->n);
-	t->n -= n + (n < t->n);
+	for (int in = 0; n < t.n; n++) {
+		char c = t.s[n];
+		if (in && c == '\\')
+			n += n + 1 < t.n;
+		else if (c == '"' && strings)
+			in = !in;
+		else if (c == end && !in && !(n && t.s[n - 1] == '\\'))
+			break;
+	}
+	return n;
+}
+
+static struct text cut_part(struct text *t, char end, int strings)
+{
+	struct text out = {t->s, part_length(*t, end, strings)};
+	t->s += out.n + (out.n < t->n);
+	t->n -= out.n + (out.n < t->n);
 	return out;
 }
 
+/* What is behind the tags; the time is left. */
+static struct text cut_fields(struct text *line)
+{
+	while (line->n && *line->s == ' ')
+		line->s++, line->n--;
+	return cut_part(line, ' ', 1);
+}
+
 /* The value of `key` in "a=1,cpu=2"; n is 0 if it is missing. */
-static struct text value_of(struct text list, const char *key)
+static struct text value_of(struct text list, const char *key, int strings)
 {
 	size_t len = strlen(key);
 	while (list.n) {
-		struct text x = cut_unescaped(&list, ',');
+		struct text x = cut_part(&list, ',', strings);
 		if (x.n > len && !memcmp(x.s, key, len) && x.s[len] == '=')
 			return (struct text){x.s + len + 1, x.n - len - 1};
 	}
@@ -68,7 +88,7 @@ static struct text length_in(struct text fields)
 	static const char *const names[] = {"latency", "jitter", "delay"};
 	struct text x = {"", 0};
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names) && !x.n; i++)
-		x = value_of(fields, names[i]);
+		x = value_of(fields, names[i], 1);
 	if (x.n && (x.s[x.n - 1] == 'i' || x.s[x.n - 1] == 'u'))
 		x.n--;
 	return x;
@@ -78,7 +98,7 @@ int side_is_influx(const char *text, size_t n)
 {
 	uint64_t x;
 	struct text head = {text, n}, line = cut_to(&head, '\n');
-	struct text tags = cut_unescaped(&line, ' '), fields = cut_word(&line);
+	struct text tags = cut_part(&line, ' ', 0), fields = cut_fields(&line);
 	return tags.n && *tags.s != '#' && !number(length_in(fields), INT64_MAX, &x) &&
 	       !memchr(tags.s, '{', tags.n);
 }
@@ -86,7 +106,7 @@ int side_is_influx(const char *text, size_t n)
 static const char *parse_point(struct side *out, struct text line, int *rc)
 {
 	struct side_gap g = {.cpu = -1};
-	struct text tags = cut_unescaped(&line, ' '), fields = cut_word(&line), cpu;
+	struct text tags = cut_part(&line, ' ', 0), fields = cut_fields(&line), cpu;
 	uint64_t n;
 	if (number(length_in(fields), INT64_MAX, &g.lost_ns))
 		return "no field latency, jitter or delay with a number of ns";
@@ -94,7 +114,7 @@ static const char *parse_point(struct side *out, struct text line, int *rc)
 		return "its time is not a number of ns";
 	if (g.lost_ns > g.end_ns)
 		return "its delay begins before time 0";
-	cpu = value_of(tags, "cpu");
+	cpu = value_of(tags, "cpu", 0);
 	if (cpu.n && number(cpu, UINT16_MAX - 1, &n))
 		return "its CPU is not a number";
 	g.cpu = cpu.n ? (int32_t)n : -1;

@@ -23,6 +23,10 @@ gaps all.lp | cmp - csv.json
 grep -q 'all.lp: [0-9]* gaps on CLOCK_REALTIME, the only clock on which they meet the recording, within 1.0 us; each somewhere in an interval of' err || bad "$(cat err)"
 sed 's/host=a/host=a\\,cpu=3/' all.lp >comma.lp # of the host's name
 gaps comma.lp | cmp - csv.json
+# fields that are strings, with what would end a field or the line
+sed 's/latency=/unit="ns, cpu=3 \\" x",latency=/; s/i \([0-9]*\)$/i,by="a \\\\" \1/' all.lp >strings.lp
+grep -q 'unit="ns, cpu=3 \\" x",latency=[0-9]*i,by="a \\\\" [0-9]*$' strings.lp || bad strings.lp
+gaps strings.lp | cmp - csv.json
 sed 's/,cpu=1//; s/latency/jitter/; s/i \([0-9]*\)$/ \1/' all.lp >nocpu.lp
 gaps nocpu.lp,cpu=1 | cmp - csv.json
 refused 2 'nocpu.lp: its gaps name no CPU' tail -q --no-local --by gap --with nocpu.lp
