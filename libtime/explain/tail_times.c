@@ -1,4 +1,5 @@
 #include "libtime/explain/tail_times.h"
+#include "base/search.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -69,18 +70,24 @@ static int by_length(const void *a, const void *b, void *episodes)
 	return x < y ? -1 : x > y;
 }
 
+/* The lengths are in order already: only episodes of the lengths in the middle are sorted. */
 int tail_around_median(const struct tail *t, tail_episodes *out, struct err *e)
 {
 	const struct episodes *all = &t->episodes;
-	for (size_t i = 0; i < all->v.n; i++)
-		if (!(all->v.v[i].flags & (OFF_OPEN | OFF_SUSPECT)) &&
-		    vec_push(out, (uint32_t)i))
+	size_t n = all->clean.n, k = t->rows.n < n / 2 ? t->rows.n : n / 2;
+	if (!k)
+		return 0;
+	size_t first = n / 2 - k / 2;
+	uint64_t low = all->clean.v[first], high = all->clean.v[first + k - 1];
+	size_t shorter = PARTITION_POINT(i, (size_t)0, n, all->clean.v[i] < low);
+	for (size_t i = 0; i < all->v.n; i++) {
+		const struct episode *ep = &all->v.v[i];
+		if (!(ep->flags & (OFF_OPEN | OFF_SUSPECT)) && episode_ns(ep) >= low &&
+		    episode_ns(ep) <= high && vec_push(out, (uint32_t)i))
 			return err_nomem(e);
-	size_t n = out->n, k = t->rows.n < n / 2 ? t->rows.n : n / 2;
-	if (n)
-		qsort_r(out->v, n, sizeof(*out->v), by_length, (void *)all);
-	if (k)
-		memmove(out->v, out->v + (n / 2 - k / 2), k * sizeof(*out->v));
+	}
+	qsort_r(out->v, out->n, sizeof(*out->v), by_length, (void *)all);
+	memmove(out->v, out->v + (first - shorter), k * sizeof(*out->v));
 	out->n = k;
 	return 0;
 }
