@@ -248,17 +248,8 @@ function hideTip() {
 function boxAt(x, y) {
 	const steps = Math.floor((y - baseLine) / conf.frameHeight);
 	const row = rows.get(state.icicle ? steps : -steps) || [];
-	let low = 0, high = row.length - 1;
-	while (low <= high) {
-		const mid = (low + high) >> 1, b = row[mid];
-		if (x < b.x)
-			high = mid - 1;
-		else if (x >= b.x + b.w)
-			low = mid + 1;
-		else
-			return b;
-	}
-	return null;
+	const b = row[firstWhere(0, row.length, (i) => row[i].x + row[i].w > x)];
+	return b && b.x <= x ? b : null;
 }
 
 // --- the URL -------------------------------------------------------------------------------

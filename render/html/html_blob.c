@@ -19,18 +19,22 @@ static void put_group(char *text, const uint8_t *p)
 	text[3] = digits[p[2] & 63];
 }
 
+enum { AT_A_TIME = 1 << 14 };
+
 static void put_bytes(struct html_blob *b, const uint8_t *p, size_t n)
 {
-	char text[4];
+	char text[4 * (AT_A_TIME / 3 + 1)];
+	size_t chars = 0;
 	for (size_t i = 0; i < n; i++) {
 		b->left[b->nleft++] = p[i];
 		if (b->nleft < 3)
 			continue;
-		put_group(text, b->left);
-		fwrite(text, 1, 4, b->out);
-		b->written += 4;
+		put_group(text + chars, b->left);
+		chars += 4;
 		b->nleft = 0;
 	}
+	fwrite(text, 1, chars, b->out);
+	b->written += chars;
 }
 
 static void put_rest(struct html_blob *b)
@@ -49,7 +53,7 @@ static void put_rest(struct html_blob *b)
 
 static int deflate_all(struct html_blob *b, int flush, struct err *e)
 {
-	uint8_t out[1 << 14];
+	uint8_t out[AT_A_TIME];
 	do {
 		b->z.next_out = out;
 		b->z.avail_out = sizeof(out);

@@ -1,4 +1,4 @@
-// svg_text.js - numbers and times as the pictures and reports say them.
+// svg_text.js - what pictures and reports share: numbers and times in words, the search in an order.
 
 // As units_duration (units.c) says it.
 function timeText(ns) {
@@ -18,3 +18,14 @@ function tickText(t, step) {
 	return (t < 0 ? "\u2212" : "") + text + " " + name;
 }
 
+// The first of low ... high - 1 for which `is` holds, as it does for all behind it; high: none.
+function firstWhere(low, high, is) {
+	while (low < high) {
+		const mid = (low + high) >> 1;
+		if (is(mid))
+			high = mid;
+		else
+			low = mid + 1;
+	}
+	return low;
+}

@@ -116,7 +116,7 @@ class Reader {
 	}
 }
 
-// Sums of this many segments, of so many blocks of them, and so on.
+// Segments of which one sum is kept.
 const BLOCK = 16;
 
 // Segments: parallel arrays; segment i is [start[i], start[i + 1]).
@@ -134,36 +134,39 @@ class Segments {
 		this.ref[this.n++] = ref;
 	}
 
-	// Sums by paint of blocks of BLOCK segments, of BLOCK blocks and so on, for where many share a
-	// pixel: levels of {size, sums}, size in segments.
+	// Sums by paint from the first segment up to each block's begin, for where many share a pixel.
 	end(at) {
 		this.start[this.n] = at;
 		this.paints = [...new Set(this.paint.subarray(0, this.n))];
-		const width = this.paints.length, place = new Uint8Array(256);
+		const width = this.paints.length, blocks = Math.floor(this.n / BLOCK), place = new Uint8Array(256);
 		this.paints.forEach((paint, k) => { place[paint] = k; });
-		this.levels = [];
-		for (let size = BLOCK; size <= this.n; size *= BLOCK) {
-			const below = this.levels[this.levels.length - 1], blocks = Math.floor(this.n / size);
-			const sums = new Float64Array(blocks * width);
-			for (let i = 0; !below && i < blocks * size; i++)
-				sums[Math.floor(i / size) * width + place[this.paint[i]]] += this.start[i + 1] - this.start[i];
-			for (let i = 0; below && i < blocks * BLOCK * width; i++)
-				sums[Math.floor(i / width / BLOCK) * width + i % width] += below.sums[i];
-			this.levels.push({size, sums});
+		this.sums = new Float64Array((blocks + 1) * width);
+		for (let b = 0, i = 0; b < blocks; b++) {
+			const to = (b + 1) * width;
+			this.sums.copyWithin(to, b * width, to);
+			for (; i < (b + 1) * BLOCK; i++)
+				this.sums[to + place[this.paint[i]]] += this.start[i + 1] - this.start[i];
 		}
+	}
+
+	// The same within `parts`, pairs of times in order; GAPs between them.
+	within(parts) {
+		const out = new Segments(this.n + 2 * parts.length + 1);
+		let at = 0;
+		for (const [from, to] of parts) {
+			if (from > at)
+				out.add(at, GAP, -1);
+			for (let i = this.after(from); i < this.n && this.start[i] < to; i++)
+				out.add(Math.max(this.start[i], from), this.paint[i], this.ref[i]);
+			at = to;
+		}
+		out.end(at);
+		return out;
 	}
 
 	// The first segment that ends after t; n when there is none.
 	after(t) {
-		let low = 0, high = this.n;
-		while (low < high) {
-			const mid = (low + high) >> 1;
-			if (this.start[mid + 1] > t)
-				high = mid;
-			else
-				low = mid + 1;
-		}
-		return low;
+		return firstWhere(0, this.n, (i) => this.start[i + 1] > t);
 	}
 }
 
@@ -204,7 +207,8 @@ function pageOffs(p, thread) {
 function readThread(r, p, row) {
 	row.threadNo = r.next();
 	row.thread = tables.threads[row.threadNo];
-	let {at, last, n, offs} = tables.page ? pageOffs(p, row.threadNo) : readOffs(r);
+	const {at: begin, last, n, offs} = tables.page ? pageOffs(p, row.threadNo) : readOffs(r);
+	let at = begin;
 	row.offs = offs;
 	row.offStart = new Float64Array(n);
 	const segs = new Segments(3 * n + 1);
@@ -223,14 +227,14 @@ function readThread(r, p, row) {
 	if (last > at)
 		segs.add(at, PAINT.run, -1 - n);
 	segs.end(Math.max(at, last));
-	row.segs = segs;
+	row.whole = row.segs = segs;
 }
 
 // Calls take(start, end, thread) of each time that a thread had a CPU; how many there are is first
 // given to `room`.
 function eachRun(r, p, cpu, room, take) {
 	if (tables.page) {
-		tables.page.runs(cpu, p.page, p.page + p.span, room, take);
+		tables.page.runs(cpu, p.page, p.page + p.span, room, take, isCut);
 		return;
 	}
 	const n = r.next();
@@ -244,10 +248,9 @@ function eachRun(r, p, cpu, room, take) {
 
 function readCpu(r, p, row) {
 	let segs = null, shown = -Infinity; // two threads on a CPU at a time: the first one is shown
-	row.index = row.cpu = r.next();
 	eachRun(r, p, row.cpu, (n) => {
 		segs = new Segments(2 * n + 2);
-		row.unrecorded = conf.someCpus > 0 && !n;
+		row.unrecorded = r ? conf.someCpus > 0 && !n : row.unrecorded;
 	}, (start, at, thread) => {
 		if (at <= shown)
 			return;
@@ -277,15 +280,7 @@ class Samples {
 
 	// The first at t or later.
 	firstAt(t) {
-		let low = 0, high = this.n;
-		while (low < high) {
-			const mid = (low + high) >> 1;
-			if (this.t[mid] < t)
-				low = mid + 1;
-			else
-				high = mid;
-		}
-		return low;
+		return firstWhere(0, this.n, (i) => this.t[i] >= t);
 	}
 }
 
@@ -307,10 +302,39 @@ function readSamples(r, p) {
 			row.samples.add(t, path, event);
 	});
 	if (tables.page)
-		for (const row of p.rows)
-			if (row.kind === ROW.thread)
-				tables.page.samples(row.threadNo, p.page, p.page + p.span, (n) => { row.samples = new Samples(n); },
-					(t, path, event) => row.samples.add(t, path ? path + tables.own : 0, event));
+		p.rows.filter((row) => row.kind === ROW.thread).forEach((row) => readPageSamples(p, row));
+}
+
+function readPageSamples(p, row) {
+	tables.page.samples(row.threadNo, p.page, p.page + p.span, (n) => { row.samples = new Samples(n); },
+		(t, path, event) => row.samples.add(t, path ? path + tables.own : 0, event), isCut);
+}
+
+let isCut = false;
+
+// Cut rows to the label that the page has now, or make them whole; those without it are hidden.
+function cutRows(p) {
+	isCut = host.isCut();
+	for (const row of p.rows) {
+		if (row.kind === ROW.cpu)
+			readCpu(null, p, row);
+		if (row.kind !== ROW.thread)
+			continue;
+		row.parts = isCut ? tables.page.labelled(row.threadNo, p.page, p.page + p.span) : null;
+		row.segs = row.parts ? row.whole.within(row.parts) : row.whole;
+		row.hidden = row.parts !== null && row.parts.length === 0;
+		readPageSamples(p, row);
+	}
+	for (const row of p.rows)
+		if (row.members)
+			row.hidden = row.members.length > 0 && row.members.every((member) => member.hidden);
+	findWakeups(p);
+}
+
+// Is all of [from, to) without the label?
+function isCutOff(row, from, to) {
+	const {parts} = row, i = parts ? firstWhere(0, parts.length, (k) => parts[k][1] > from) : 0;
+	return Boolean(parts) && (i === parts.length || parts[i][0] >= to);
 }
 
 function readRow(r, p) {
@@ -318,6 +342,7 @@ function readRow(r, p) {
 	if (row.kind === ROW.thread) {
 		readThread(r, p, row);
 	} else if (row.kind === ROW.cpu) {
+		row.index = row.cpu = r.next();
 		readCpu(r, p, row);
 	} else {
 		row.thread = tables.threads[r.next()];
@@ -371,31 +396,38 @@ function readPanel(text, index) {
 	p.given = r.next() === 1;
 	p.arrows = r.list(() => ({from: r.next(), to: r.next(), t: r.signed(), waited: 0}));
 	if (!p.given)
-		p.arrows = findArrows(p);
-	p.inTime = p.arrows.slice().sort((a, b) => a.t - b.t);
+		findWakeups(p);
 	p.view = {from: 0, to: p.span};
 	p.markers = {};
 	return p;
 }
 
-// Wakeups between rows, those that ended the longest waits first.
-function findArrows(p) {
-	const rowOf = new Map(), arrows = [];
+// Of each thread's row the wakeups by threads of other rows, in time: when, by which row, and how long
+// the wait had been.
+function findWakeups(p) {
+	const rowOf = new Map();
 	p.rows.forEach((row, i) => {
 		if (row.kind === ROW.thread)
 			rowOf.set(row.threadNo, i);
 	});
 	p.rows.forEach((row, to) => {
-		for (let i = 0; row.offs && i < row.offStart.length; i++) {
-			const at = i * F.size, waker = row.offs[at + F.waker];
-			const from = waker ? rowOf.get(waker - 1) : undefined;
-			const t = row.offStart[i] + row.offs[at + F.blocked];
-			if (from !== undefined && from !== to && !(row.offs[at + F.bits] >> 10) &&
-			    t >= 0 && t < p.span)
-				arrows.push({from, to, t, waited: row.offs[at + F.blocked]});
-		}
+		if (row.kind === ROW.thread)
+			row.wakeups = wakeupsOf(p, row, to, rowOf);
 	});
-	return arrows.sort((a, b) => b.waited - a.waited || a.t - b.t || a.to - b.to);
+}
+
+function wakeupsOf(p, row, to, rowOf) {
+	const most = row.offStart.length, out = {n: 0, t: new Float64Array(most), from: new Int32Array(most), waited: new Float64Array(most)};
+	for (let i = 0, at = 0; i < most; i++, at += F.size) {
+		const waker = row.offs[at + F.waker], from = waker ? rowOf.get(waker - 1) : undefined;
+		const waited = row.offs[at + F.blocked], t = row.offStart[i] + waited;
+		if (from === undefined || from === to || row.offs[at + F.bits] >> 10 || t < 0 || t >= p.span || isCutOff(row, t - 1, t + 1))
+			continue;
+		out.t[out.n] = t;
+		out.from[out.n] = from;
+		out.waited[out.n++] = waited;
+	}
+	return out;
 }
 
 const conf = readConf();

@@ -36,43 +36,61 @@ class Folder {
 	endColumn() {
 		if (this.start < 0)
 			return;
-		const span = this.end - this.start, mixed = this.used.length > 1 || this.gap;
+		const span = this.end - this.start, {used} = this, mixed = used.length > 1 || this.gap;
 		let low = 0;
-		this.used.sort((a, b) => a - b);
-		for (const paint of this.used) {
-			const part = this.share[paint] / span;
+		sortFew(used);
+		for (let k = 0; k < used.length; k++) {
+			const paint = used[k], part = this.share[paint] / span;
 			if (!isLine(paint) || !mixed)
 				this.out(this.start, span, paint, mixed ? low : 0,
 					mixed ? Math.min(low + part, 1) : 1, this.pieces === 1 ? this.seg : -1, mixed);
 			low += part;
 			this.share[paint] = 0;
 		}
-		this.used.length = 0;
+		used.length = 0;
 		this.start = -1;
 		this.pieces = 0;
 		this.gap = false;
 	}
 
-	// A block of segments, all in one column.
-	addBlock(x0, x1, segs, {size: pieces, sums}, block, scale) {
-		const column = Math.floor(x0), size = segs.paints.length;
-		if (this.start < 0 || column !== this.column) {
-			this.endColumn();
-			this.start = x0;
-			this.column = column;
+	// What is added next begins at x.
+	toColumn(x) {
+		const column = Math.floor(x);
+		if (this.start >= 0 && column === this.column)
+			return;
+		this.endColumn();
+		this.start = x;
+		this.column = column;
+	}
+
+	count(paint, px) {
+		if (paint === GAP) {
+			this.gap = true;
+			return;
 		}
-		for (let k = 0; k < size; k++) {
-			const ns = sums[block * size + k], paint = segs.paints[k];
-			if (ns > 0 && paint === GAP) {
-				this.gap = true;
-			} else if (ns > 0) {
-				if (!this.share[paint])
-					this.used.push(paint);
-				this.share[paint] += ns * scale;
-			}
-		}
-		this.pieces += pieces;
+		if (!this.share[paint])
+			this.used.push(paint);
+		this.share[paint] += px;
+	}
+
+	// Segments [i, end), all in one column.
+	addRange(x0, x1, segs, i, end, scale) {
+		this.toColumn(x0);
+		this.pieces += end - i;
+		this.seg = i;
 		this.end = x1;
+		const first = Math.ceil(i / BLOCK), last = Math.floor(end / BLOCK), width = segs.paints.length;
+		for (let k = 0; first < last && k < width; k++) {
+			const ns = segs.sums[last * width + k] - segs.sums[first * width + k];
+			if (ns > 0)
+				this.count(segs.paints[k], ns * scale);
+		}
+		for (; i < end; i++) {
+			if (first < last && i === first * BLOCK)
+				i = last * BLOCK;
+			if (i < end)
+				this.count(segs.paint[i], (segs.start[i + 1] - segs.start[i]) * scale);
+		}
 	}
 
 	add(x0, x1, paint, seg) {
@@ -83,19 +101,9 @@ class Folder {
 			return;
 		}
 		for (let x = x0; x < x1;) {
-			const column = Math.floor(x), end = Math.min(x1, column + 1);
-			if (this.start < 0 || column !== this.column) {
-				this.endColumn();
-				this.start = x;
-				this.column = column;
-			}
-			if (paint === GAP) {
-				this.gap = true;
-			} else {
-				if (!this.share[paint])
-					this.used.push(paint);
-				this.share[paint] += end - x;
-			}
+			const end = Math.min(x1, Math.floor(x) + 1);
+			this.toColumn(x);
+			this.count(paint, end - x);
 			this.seg = seg;
 			this.pieces++;
 			this.end = end;
@@ -104,32 +112,42 @@ class Folder {
 	}
 }
 
-// The largest block that begins at segment i and lies in one column before `to`; null: none does.
-function blockAt(segs, i, to, column) {
-	let best = null;
-	for (const level of segs.levels) {
-		const end = i + level.size;
-		if (i % level.size || end > segs.n || segs.start[end] > to || column(i) !== column(end))
-			break;
-		best = level;
+// A handful of numbers, the smallest first.
+function sortFew(list) {
+	for (let i = 1; i < list.length; i++)
+		for (let k = i; k > 0 && list[k - 1] > list[k]; k--)
+			[list[k - 1], list[k]] = [list[k], list[k - 1]];
+}
+
+// The first segment behind i, of which it is known that it ends before `to`, that does not.
+function firstBeyond(segs, i, to) {
+	const {start, n} = segs;
+	let step = 1;
+	while (i + step < n && start[i + step + 1] < to) {
+		i += step;
+		step *= 2;
 	}
-	return best;
+	while (step > 1) {
+		step >>= 1;
+		if (i + step < n && start[i + step + 1] < to)
+			i += step;
+	}
+	return i + 1;
 }
 
 function eachCell(row, view, emit) {
-	const segs = row.segs, folder = new Folder(emit);
-	const scale = plotW / (view.to - view.from), column = (k) => Math.floor((segs.start[k] - view.from) * scale);
-	let i = segs.after(view.from);
-	while (i < segs.n && segs.start[i] < view.to) {
-		const block = segs.start[i] >= view.from ? blockAt(segs, i, view.to, column) : null;
-		if (block) {
-			folder.addBlock((segs.start[i] - view.from) * scale, (segs.start[i + block.size] - view.from) * scale, segs, block, i / block.size, scale);
-			i += block.size;
+	const segs = row.segs, {start} = segs, folder = new Folder(emit), scale = plotW / (view.to - view.from);
+	for (let i = segs.after(view.from); i < segs.n && start[i] < view.to;) {
+		const x0 = (Math.max(start[i], view.from) - view.from) * scale;
+		const to = Math.min(view.from + (Math.floor(x0) + 1) / scale, view.to);
+		if (start[i] < view.from || start[i + 1] >= to) {
+			folder.add(x0, (Math.min(start[i + 1], view.to) - view.from) * scale, segs.paint[i], i);
+			i++;
 			continue;
 		}
-		folder.add((Math.max(segs.start[i], view.from) - view.from) * scale,
-			(Math.min(segs.start[i + 1], view.to) - view.from) * scale, segs.paint[i], i);
-		i++;
+		const end = firstBeyond(segs, i, to);
+		folder.addRange(x0, (start[end] - view.from) * scale, segs, i, end, scale);
+		i = end;
 	}
 	folder.endColumn();
 }
@@ -265,8 +283,10 @@ function offLines(p, row, i, paint, length) {
 function segmentLines(p, row, seg) {
 	const segs = row.segs, paint = segs.paint[seg], ref = segs.ref[seg];
 	const length = segs.start[seg + 1] - segs.start[seg];
+	if (paint === GAP)
+		return [];
 	if (row.kind === ROW.cpu)
-		return ref < 0 ? [] : ["CPU " + row.cpu + " \u00b7 " + threadText(tables.threads[ref]) +
+		return ["CPU " + row.cpu + " \u00b7 " + threadText(tables.threads[ref]) +
 			" \u00b7 " + timeText(length)];
 	if (paint !== PAINT.run)
 		return offLines(p, row, ref, paint, length);
@@ -281,8 +301,8 @@ function columnLines(row, from, to) {
 	let pieces = 0;
 	for (let i = segs.after(from); i < segs.n && segs.start[i] < to; i++) {
 		const part = Math.min(segs.start[i + 1], to) - Math.max(segs.start[i], from);
-		const name = row.kind !== ROW.cpu ? conf.paints[segs.paint[i]].name :
-			segs.ref[i] < 0 ? "idle" : tables.threads[segs.ref[i]].comm;
+		const name = segs.paint[i] === GAP ? row.kind !== ROW.cpu || isCut ? "without the label" : "idle" :
+			row.kind !== ROW.cpu ? conf.paints[segs.paint[i]].name : tables.threads[segs.ref[i]].comm;
 		sums.set(name, (sums.get(name) || 0) + part);
 		pieces++;
 	}
@@ -295,21 +315,68 @@ function columnLines(row, from, to) {
 
 // --- drawing -------------------------------------------------------------------------------
 
-// The first of a list in time that is at t or later.
-function firstAt(list, t) {
-	let low = 0, high = list.length;
-	while (low < high) {
-		const mid = (low + high) >> 1;
-		if (list[mid].t < t)
-			low = mid + 1;
-		else
-			high = mid;
+// Bars and samples of a block as pixels, in place of paths, whose text takes longer than a frame.
+class Pixels {
+	constructor(before) {
+		this.box = make("foreignObject", {x: plotX, display: "none"});
+		this.box.style.pointerEvents = "none";
+		before.parentNode.insertBefore(this.box, before);
+		this.canvas = document.createElementNS("http://www.w3.org/1999/xhtml", "canvas");
+		this.canvas.style.display = "block";
+		this.box.appendChild(this.canvas);
+		this.context = this.canvas.getContext("2d");
 	}
-	return low;
+
+	// `color(paint)`: as CSS has it.
+	start(y, width, height, color) {
+		if (this.canvas.width !== width || this.canvas.height !== height || !this.image) {
+			for (const e of [this.canvas, this.box]) {
+				e.setAttribute("width", width);
+				e.setAttribute("height", height);
+			}
+			this.image = this.context.createImageData(width, height);
+			this.all = new Uint32Array(this.image.data.buffer);
+		}
+		if (this.box.getAttribute("display") !== "inline") {
+			this.box.setAttribute("display", "inline");
+			this.colors = [];
+			this.color = color;
+		}
+		this.box.setAttribute("y", y);
+		this.all.fill(0);
+	}
+
+	end() {
+		this.context.putImageData(this.image, 0, 0);
+	}
+
+	hide() {
+		this.box.setAttribute("display", "none");
+	}
+
+	// The number of a color, as bytes of red, green, blue and opacity.
+	colorOf(paint) {
+		if (this.colors[paint] === undefined) {
+			const [r, g, b] = this.color(paint).match(/\d+/g).map(Number);
+			this.colors[paint] = new Uint32Array(new Uint8Array([r, g, b, 255]).buffer)[0];
+		}
+		return this.colors[paint];
+	}
+
+	fill(x, y, w, h, paint) {
+		const {width, height} = this.canvas, color = this.colorOf(paint);
+		const x0 = Math.max(Math.floor(x), 0), x1 = Math.min(Math.max(Math.round(x + w), x0 + 1), width);
+		const y0 = Math.max(Math.round(y), 0), y1 = Math.min(Math.max(Math.round(y + h), y0 + 1), height);
+		for (let i = y0 * width; i < y1 * width; i += width)
+			for (let k = x0; k < x1; k++)
+				this.all[i + k] = color;
+	}
 }
 
+const SAMPLES = -1; // a paint, too
+
 // The rows of a plot are drawn in blocks, so that those in sight come first.
-const BLOCK_ROWS = 12;
+const BLOCK_ROWS = 12, MANY_CELLS = 1000;
 
 class Block {
 	constructor(panel, rows, parent) {
@@ -348,6 +415,8 @@ class Block {
 		this.drawBars(isHit);
 		this.drawEvents(isHit);
 		this.labels.finish();
+		if (this.isFast)
+			this.pixels.end();
 	}
 
 	// The path of a paint: strokes upwards for mixed columns, to the right for other cells.
@@ -361,28 +430,56 @@ class Block {
 		return this.paths[i];
 	}
 
-	drawBars(isHit) {
-		const hits = [], v = this.panel.view;
-		this.cells = 0;
+	addPath(x, w, y, h, paint, mixed) {
+		this.path(paint, mixed).d.push(mixed ? "M" + round(plotX + x + w / 2) + " " +
+			Math.round(10 * y) / 10 + "v" + Math.max(Math.round(10 * h) / 10, 0.1) :
+			"M" + round(plotX + x) + " " + (y + h / 2) + "h" + round(w));
+	}
+
+	// Where bars go now: into paths, or, while a view with many of them moves, pixels.
+	chooseTarget() {
+		const isFast = this.panel.isMoving && this.cells > MANY_CELLS;
 		for (const p of this.paths)
 			if (p)
 				p.d.length = 0;
+		this.bars.setAttribute("display", isFast ? "none" : "inline");
+		if (this.pixels && !isFast)
+			this.pixels.hide();
+		if (!isFast)
+			return (x, w, y, h, paint, mixed) => this.addPath(x, w, y, h, paint, mixed);
+		this.pixels = this.pixels || new Pixels(this.bars);
+		this.pixels.start(this.top, Math.ceil(plotW), Math.ceil(this.end - this.top), (paint) => this.colorOf(paint));
+		return (x, w, y, h, paint) => this.pixels.fill(x, y - this.top, w, h, paint);
+	}
+
+	get isFast() {
+		return this.bars.getAttribute("display") === "none";
+	}
+
+	// "rgb(15, 123, 90)", as style and theme have it.
+	colorOf(paint) {
+		const {stroke} = getComputedStyle(paint === SAMPLES ? this.samples : this.path(paint, true).element);
+		return stroke.startsWith("rgb") ? stroke : "rgb(154, 154, 148)";
+	}
+
+	drawBars(isHit) {
+		const hits = [], v = this.panel.view, put = this.chooseTarget();
+		let cells = 0;
 		for (const row of this.rows) {
 			if (!row.segs && !row.folded)
 				continue;
 			(row.folded ? eachShare : eachCell)(row, v, (x, w, paint, low, high, seg, mixed) => {
 				const [y, h] = cellBox(row, paint, low, high, mixed);
-				this.cells++;
-				this.path(paint, mixed).d.push(mixed ? "M" + round(plotX + x + w / 2) + " " +
-					Math.round(10 * y) / 10 + "v" + Math.max(Math.round(10 * h) / 10, 0.1) :
-					"M" + round(plotX + x) + " " + (y + h / 2) + "h" + round(w));
+				cells++;
+				put(x, w, y, h, paint, mixed);
 				if (!mixed && w > 20 && !isLine(paint))
 					this.label(row, x, w, paint, y, h, seg);
 			});
 			this.rowHits(row, isHit, hits);
 		}
+		this.cells = cells;
 		for (const p of this.paths)
-			if (p)
+			if (p && !this.isFast)
 				p.element.setAttribute("d", p.d.join(""));
 		this.hits.setAttribute("d", hits.join(""));
 	}
@@ -433,17 +530,25 @@ class Block {
 			const s = row.samples, half = (v.to - v.from) / plotW / 2;
 			if (row.kind === ROW.lane)
 				this.drawLane(row, boxes, vague);
+			const y = row.y + conf.barY + conf.barH;
 			for (let i = s.firstAt(v.from); i < s.n && s.t[i] < v.to; i = s.firstAt(s.t[i] + half))
-				plain.push("M", round(plotX + xOf(v, s.t[i])), " ", row.y + conf.barY + conf.barH, "v3");
+				if (this.isFast)
+					this.pixels.fill(xOf(v, s.t[i]), y - this.top, 1, 3, SAMPLES);
+				else
+					plain.push("M", round(plotX + xOf(v, s.t[i])), " ", y, "v3");
 			for (let i = s.firstAt(v.from), next = 0; isHit && i < s.n && s.t[i] < v.to; i++)
 				if (s.t[i] >= next && isHit(s.path[i])) {
 					next = s.t[i] + half;
-					hits.push("M", round(plotX + xOf(v, s.t[i])), " ", row.y + conf.barY + conf.barH, "v3");
+					hits.push("M", round(plotX + xOf(v, s.t[i])), " ", y, "v3");
 				}
+			let last = -1;
 			for (const s of row.spans) {
-				if (s.t + s.length <= v.from || s.t >= v.to)
+				if (s.t + s.length <= v.from || s.t >= v.to || isCutOff(row, s.t, s.t + s.length))
 					continue;
 				const x0 = Math.max(xOf(v, s.t), 0), x1 = Math.min(xOf(v, s.t + s.length), plotW);
+				if (x1 - x0 < 0.5 && x1 < last + 0.5)
+					continue;
+				last = x1;
 				spans.push("M", round(plotX + x0), " ", row.y + 3, "v-1.5h",
 					round(Math.max(x1 - x0, 0.5)), "v1.5");
 			}
@@ -462,9 +567,9 @@ class Block {
 	// Boxes of a lane, of those within half a pixel one; wide ones have their name. Of some only
 	// an interval is known in which they lie: into `vague`.
 	drawLane(row, boxes, vague) {
-		const v = this.panel.view, ends = [];
+		const v = this.panel.view, of = this.panel.rows[row.of], ends = [];
 		for (const b of row.boxes) {
-			if (b.t + b.length <= v.from || b.t >= v.to)
+			if (b.t + b.length <= v.from || b.t >= v.to || isCutOff(of, b.t, b.t + b.length))
 				continue;
 			const x0 = Math.max(xOf(v, b.t), 0), x1 = Math.min(xOf(v, b.t + b.length), plotW);
 			if (x1 < (ends[b.level] || -1) + 0.5)
@@ -630,7 +735,7 @@ class Plot {
 
 	later(wait) {
 		clearTimeout(this.timer);
-		if (this.blocks.some((b) => b.stale))
+		if (!this.panel.isMoving && this.blocks.some((b) => b.stale))
 			this.timer = setTimeout(() => this.drawNext(), wait);
 	}
 
@@ -695,28 +800,47 @@ class Plot {
 		this.gridLine.setAttribute("d", d.join(""));
 	}
 
-	// The arrows in view: the longest waits first, those of two rows apart from each other. More
-	// than a few would hide the bars: then only those of the row that is pointed at or selected.
-	countArrows() {
-		const v = this.panel.view, taken = new Set(), drawn = [], rows = this.panel.rows;
-		const inView = (a) => a.t >= v.from && a.t < v.to && rows[a.from].shown && rows[a.to].shown;
-		const all = this.panel.inTime, first = firstAt(all, v.from), end = firstAt(all, v.to);
-		this.arrowsSeen = end - first;
-		const few = this.arrowsSeen <= conf.stillArrows || this.panel.given;
-		this.arrowsDrawn = 0;
-		if (!few && this.focus < 0)
-			return drawn;
-		for (const a of all.slice(first, end).sort((x, y) => y.waited - x.waited || x.t - y.t || x.to - y.to)) {
-			if (drawn.length >= conf.maxArrows)
-				break;
-			if (!inView(a) || !(few || a.from === this.focus || a.to === this.focus))
-				continue;
-			const key = Math.floor(xOf(v, a.t) / 4) + "," + a.from + "," + a.to;
-			if (this.panel.given || !taken.has(key)) {
-				taken.add(key);
-				drawn.push(a);
+	// The wakeups in view of each row: {to, wakeups, first, end}.
+	wakeupsInView() {
+		const {rows, view: v} = this.panel, parts = [];
+		rows.forEach(({shown, wakeups}, to) => {
+			if (!shown || !wakeups)
+				return;
+			const {n, t} = wakeups, first = firstWhere(0, n, (i) => t[i] >= v.from), end = firstWhere(first, n, (i) => t[i] >= v.to);
+			if (end > first)
+				parts.push({to, wakeups, first, end});
+		});
+		return parts;
+	}
+
+	// Of two rows, those apart from each other: every 4 px the one after the longest wait. `row`: only
+	// to or from that one; -1: all.
+	longest(parts, row) {
+		const found = new Map(), {rows, view: v} = this.panel;
+		for (const {to, wakeups, first, end} of parts)
+			for (let i = first; i < end; i++) {
+				const from = wakeups.from[i], t = wakeups.t[i], waited = wakeups.waited[i];
+				if (row >= 0 && from !== row && to !== row || !rows[from].shown)
+					continue;
+				const key = (Math.floor(xOf(v, t) / 4) * rows.length + from) * rows.length + to, best = found.get(key);
+				if (!best || waited > best.waited)
+					found.set(key, {from, to, t, waited});
 			}
-		}
+		return [...found.values()];
+	}
+
+	// The arrows in view, the longest waits first. More than a few would hide the bars: then only
+	// those of the row that is pointed at or selected.
+	countArrows() {
+		const {rows, view: v, given, arrows, isMoving} = this.panel, parts = this.wakeupsInView();
+		const shown = arrows.filter((a) => a.t >= v.from && a.t < v.to && rows[a.from].shown && rows[a.to].shown);
+		this.arrowsSeen = given ? shown.length : parts.reduce((sum, {first, end}) => sum + end - first, 0);
+		this.arrowsDrawn = 0;
+		const few = this.arrowsSeen <= conf.stillArrows;
+		if (!given && !few && (this.focus < 0 || isMoving))
+			return [];
+		const drawn = (given ? shown : this.longest(parts, few ? -1 : this.focus))
+			.sort((x, y) => y.waited - x.waited || x.t - y.t || x.to - y.to).slice(0, conf.maxArrows);
 		this.arrowsDrawn = drawn.length;
 		return drawn;
 	}

@@ -84,7 +84,7 @@ function eachShare(group, view, emit) {
 		for (let i = segs.after(view.from); i < segs.n && segs.start[i] < view.to; i++) {
 			let x = (Math.max(segs.start[i], view.from) - view.from) * scale;
 			const end = Math.min((segs.start[i + 1] - view.from) * scale, columns);
-			for (; x < end; x = Math.floor(x) + 1)
+			for (; x < end && segs.paint[i] !== GAP; x = Math.floor(x) + 1)
 				share[Math.floor(x) * paints + segs.paint[i]] += Math.min(end, Math.floor(x) + 1) - x;
 		}
 	for (let x = 0; x < columns; x++) {

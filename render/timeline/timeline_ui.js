@@ -17,7 +17,23 @@ function setView(p, from, to) {
 	const start = Math.min(Math.max((from + to - span) / 2, 0), p.span - span);
 	p.view = {from: start, to: start + span};
 	state.at = p.index;
+	move(p);
 	redraw(p);
+}
+
+// One view soon after another: it moves; once it rests it is drawn with all there is.
+const REST = 160; // ms
+
+function move(p) {
+	const now = performance.now();
+	p.isMoving = now - (p.moved || -REST) < REST;
+	p.moved = now;
+	clearTimeout(p.rest);
+	p.rest = setTimeout(() => {
+		if (p.isMoving)
+			redraw(p);
+		p.isMoving = false;
+	}, REST);
 }
 
 // For the page around: what is in view of the first panel, in ns of the recording's time.
@@ -178,7 +194,7 @@ function say(s) {
 		return;
 	}
 	const {row, from} = segmentOf(s), p = panels[s.p], ref = row.segs.ref[s.seg], paint = row.segs.paint[s.seg];
-	const lines = segmentLines(p, row, s.seg), isOff = row.kind === ROW.thread && paint !== PAINT.run;
+	const lines = segmentLines(p, row, s.seg), isOff = row.kind === ROW.thread && ref >= 0;
 	const because = isOff ? becauseOf(p, row, ref, paint) : row.kind === ROW.cpu && ref >= 0 ?
 		[{text: "its row", thread: ref, from}] : [];
 	const told = new Set(because.map((b) => b.text));
@@ -218,7 +234,7 @@ function show(s) {
 		setView(p, (from + to) / 2 - Math.max(span, to - from) / 2,
 			(from + to) / 2 + Math.max(span, to - from) / 2);
 	select(s);
-	const row = p.rows[s.row], [top, end] = inSight(), plot = plots[s.p];
+	const row = p.rows[s.row], [top, end] = inSight();
 	const least = bar.end + p.stuckEnd - p.axisY;
 	if (!row.stuck && (row.y < least || row.y + row.h > end))
 		window.scrollBy(0, row.y - (top + end) / 2);
@@ -634,6 +650,15 @@ function showOnly(threads) {
 	rearrange(here());
 }
 
+// The page has another label now.
+function cut() {
+	selected = null;
+	cutRows(here());
+	compile();
+	rearrange(here());
+	select(null);
+}
+
 function showAllRows() {
 	for (const row of here().rows)
 		row.hidden = row.pinned = row.folded = false;
@@ -795,6 +820,6 @@ function showThread(tid, t) {
 }
 
 // For pages around the picture and for tests: what is drawn, and how long that took.
-svg.timeline = {state, panels, actions, goToMoment, setView, showThread, showOnly, load: loadText, relayout: fitWindow, plots, drawMs: () => drawMs, selected: () => selected, under,
+svg.timeline = {state, panels, actions, goToMoment, setView, showThread, showOnly, cut, load: loadText, relayout: fitWindow, plots, drawMs: () => drawMs, selected: () => selected, under,
 	linesOf: (row, seg) => segmentLines(panels[0], row, seg),
 	xOf: (p, t) => plotX + xOf(panels[p].view, t), view: (p) => panels[p].view};

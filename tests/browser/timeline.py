@@ -342,6 +342,47 @@ def speed(b):
     print("200 threads, %d intervals: %.1f MB, open %.2f s, zoom %.0f ms" % (n, size, took, min(times)))
 
 
+# Pixels of each colour that moving bars have; at rest, those that their paths cover.
+MOVE = """const t = document.documentElement.timeline, p = t.panels[0], done = arguments[0], all = {};
+    t.setView(p, 0, 0.8 * p.span); t.setView(p, 0.1 * p.span, 0.9 * p.span);
+    requestAnimationFrame(() => requestAnimationFrame(() => {
+        for (const c of document.querySelectorAll('foreignObject[display=inline] canvas')) {
+            const {data} = c.getContext('2d').getImageData(0, 0, c.width, c.height);
+            for (let i = 0; i < data.length; i += 4)
+                if (data[i + 3]) {
+                    const rgb = 'rgb(' + data[i] + ', ' + data[i + 1] + ', ' + data[i + 2] + ')';
+                    all[rgb] = (all[rgb] || 0) + 1;
+                }
+        }
+        done([all, [...document.querySelectorAll('.bars')].filter((g) => g.getAttribute('display') === 'none').length]);
+    }));"""
+REST = """const all = {}; for (const e of document.querySelectorAll('.bars path')) {
+        const rgb = getComputedStyle(e).stroke, wide = Number(e.getAttribute('stroke-width'));
+        for (const [, , , , how, n] of e.getAttribute('d').matchAll(/M(\\S+) (\\d+(\\.\\d+)?)([vh])([\\d.]+)/g))
+            all[rgb] = (all[rgb] || 0) + Number(n) * (how === 'v' ? 1 : wide);
+    } return [all, document.querySelectorAll('foreignObject[display=inline] canvas').length];"""
+
+
+def moving(b):
+    """While a busy view moves its bars are pixels, in the same places and colours; at rest, paths."""
+    path = draw("moves", timelines.busy(60, 4, 300).text())
+    b.size(1200, 2500)
+    for dark in (False, True):
+        b.dark(dark)
+        show(b, path)
+        settle(b)
+        pixels, blocks = b.call("POST", b.base + "/execute/async", {"script": MOVE, "args": []})
+        check("moving bars are pixels", blocks > 0 and len(pixels) > 3, True)
+        settle(b, 0.6)
+        rest, left = b.js(REST)
+        check("resting ones are not", left, 0)
+        for paint in ("running", "runnable"):
+            rgb = b.js("return getComputedStyle([...document.querySelectorAll('#legend g')].find((g) => g.textContent === '%s').firstElementChild).fill" % paint)
+            near("as much %s, %s" % (paint, dark), pixels.get(rgb, 0), rest.get(rgb, 1), 0.1 * rest.get(rgb, 1))
+    b.dark(False)
+    b.size(0, 0)
+
+
 def rows_and_marks(b, path):
     """Lanes, rows that are folded, pinned and hidden, marks, and a jump to a time."""
     show(b, path)
@@ -439,6 +480,7 @@ def main():
         unrecorded(b)
         hostile(b)
         speed(b)
+        moving(b)
     print("%d checks, %d failed" % (CHECKS, len(FAILED)))
     sys.exit(1 if FAILED else 0)
 

@@ -2,7 +2,7 @@
 const globals = {};
 for (const name of ["window", "document", "location", "history", "performance", "navigator", "URLSearchParams", "setTimeout",
 	"clearTimeout", "requestAnimationFrame", "getComputedStyle", "DOMParser", "DecompressionStream", "Blob", "Response",
-	"TextDecoder", "atob"])
+	"TextDecoder", "atob", "URL", "Worker", "self"])
 	globals[name] = "readonly";
 module.exports = [{
 	languageOptions: {ecmaVersion: 2022, sourceType: "script", globals},

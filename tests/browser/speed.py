@@ -1,0 +1,98 @@
+"""speed.py PERFKIT RECORDING [OPTIONS of html...] - what a report of a recording costs: to make it, in
+bytes, to open it, per frame while its timeline moves, from a brush to its flame graph.
+
+Times in Chromium are CPU time of the page's main thread; brushes also as the page measures them.
+"""
+import os
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+from webdriver import Browser, missing
+
+FRAMES = 60
+# Moves the view by a little in each frame; says how many frames there were.
+MOVE = """const [from, to, step] = arguments, t = report.timeline().timeline, done = arguments[arguments.length - 1];
+let n = 0; const next = () => { if (n++ === %d) { done(n); return; }
+    t.setView(t.panels[0], from + n * step, to + n * step); requestAnimationFrame(next); }; requestAnimationFrame(next);""" % FRAMES
+
+
+def busy(b):
+    """Seconds of the main thread so far."""
+    found = {m["name"]: m["value"] for m in b.cdp("Performance.getMetrics")["metrics"]}
+    return found["TaskDuration"]
+
+
+def wait(b, script):
+    for _ in range(1200):
+        if b.js("return " + script):
+            return
+        time.sleep(0.05)
+    raise RuntimeError("not within a minute: " + script)
+
+
+def frames(b, share, step):
+    """ms a frame while the timeline shows `share` of the time and moves by `step` of that."""
+    span = b.js("return report.head().span_ns")
+    start = (1 - share) / 2 * span - FRAMES / 2 * step * share * span
+    start = max(start, 0)
+    b.call("POST", b.base + "/execute/async", {"script": MOVE, "args": [start, start + share * span, 0]})
+    before = busy(b)
+    n = b.call("POST", b.base + "/execute/async", {"script": MOVE, "args": [start, start + share * span, step * share * span]})
+    return 1e3 * (busy(b) - before) / n
+
+
+def brushes(b, kind):
+    """ms from a brush to its flame graph."""
+    span, all_ms = b.js("return report.head().span_ns"), []
+    for i in range(12):
+        a = span * (i % 6) / 12
+        b.js("window.before = document.getElementById('flame').ms; document.getElementById('flame').ms = null; report.choose({from: %d, to: %d}, null)"
+             % (a, a + span / 2))
+        wait(b, "document.getElementById('flame').ms !== null")
+        all_ms.append(b.js("return document.getElementById('flame').ms"))
+    return all_ms[2:]
+
+
+def make(perfkit, page, options):
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run([perfkit, "html", "-q", "--no-local", "--force", "-o", page, *options], check=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime - before.ru_utime, after.ru_stime - before.ru_stime
+
+
+def main():
+    perfkit, *options = sys.argv[1:]
+    if missing():
+        sys.exit("%s is not installed" % missing())
+    with tempfile.TemporaryDirectory() as tmp, Browser(1280, 900) as b:
+        page = os.path.join(tmp, "report.html")
+        user, system = make(perfkit, page, options)
+        print("made in %.1f s user, %.1f s system; %.1f MB" % (user, system, os.path.getsize(page) / 1e6))
+        b.cdp("Performance.enable", timeDomain="threadTicks")
+        b.open("about:blank")
+        before = busy(b)
+        b.open("file://" + page)
+        wait(b, "document.documentElement.dataset.ready")
+        data = b.js("const d = report.data(); return [d.sample.t.length, d.wait.n, d.run.n]")
+        print("%d samples, %d waits, %d runs; open after %.2f s" % (*data, busy(b) - before))
+        for kind in ("cpu", "off", "wall"):
+            b.js("Object.assign(report.view, {pane: 'flame', graph: '%s'}); report.showPane()" % kind)
+            time.sleep(2)
+            if b.js("return !!report.flame('%s')" % kind):
+                ms = brushes(b, kind)
+                print("brush to flame graph, %s: %.0f ms, at most %.0f" % (kind, statistics.median(ms), max(ms)))
+        if data[1]:
+            before = busy(b)
+            b.js("report.choose(null, null); report.view.pane = 'timeline'; report.showPane()")
+            wait(b, "!!report.timeline()")
+            time.sleep(3)
+            print("timeline after %.2f s" % (busy(b) - before))
+            for share in (0.9, 0.5, 0.1, 0.01):
+                print("a frame that shows %.0f %% of it: %.1f ms" % (100 * share, frames(b, share, 0.001)))
+
+
+main()
