@@ -1,6 +1,7 @@
 #include "render/html/html_data.h"
 #include "base/check.h"
 #include "base/mem.h"
+#include "libtime/sched/facts.h"
 #include "render/flame/palette.h"
 #include "render/text/escape.h"
 #include "render/timeline/timeline_data.h"
@@ -17,7 +18,7 @@ struct gathering {
 	struct html_data *d;
 	const struct timeline *tl;
 	struct html_column *path_parent, *path_frame, *row_comm, *row_path;
-	struct html_column *v[8]; /* of the table that is being filled */
+	struct html_column *v[9]; /* of the table that is being filled */
 	int64_t last_path;        /* the highest that a row has */
 	uint64_t at;              /* end of the thread's last wait or run */
 	uint32_t thread;          /* whose it was */
@@ -323,11 +324,26 @@ static int name_string(struct gathering *g, uint32_t id, uint32_t *name)
 			       name);
 }
 
+/* Where a thread's process is, and what the runtime calls that container. */
+static int put_cgroup(struct gathering *g, uint32_t thread)
+{
+	uint32_t path = fact_cgroup(g->tl, thread), name = 0, no[2] = {0, 0};
+	if (path)
+		name = fact_container(g->tl, thread, path);
+	if ((path && name_string(g, path, &no[0])) || (name && name_string(g, name, &no[1])))
+		return ERR_NOMEM;
+	html_put(g->v[7], no[0]);
+	html_put(g->v[8], no[1]);
+	return 0;
+}
+
 static int put_threads(struct gathering *g)
 {
-	static const char *const names[] = {"thread.comm",  "thread.pid",  "thread.tid",
-					    "thread.first", "thread.life", "thread.flags",
-					    "thread.name",  NULL};
+	static const char *const names[] = {"thread.comm",      "thread.pid",
+					    "thread.tid",       "thread.first",
+					    "thread.life",      "thread.flags",
+					    "thread.name",      "thread.cgroup",
+					    "thread.container", NULL};
 	static const char *const lives[] = {"life.wait", "life.thread", "life.gap", NULL};
 	static const char *const waits[] = {"wait.blocked", "wait.rest",    "wait.bits",
 					    "wait.row",     "wait.cause",   "wait.state",
@@ -343,7 +359,8 @@ static int put_threads(struct gathering *g)
 	for (uint32_t i = 0; i < g->tl->threads.n && !rc; i++) {
 		const struct tl_thread *t = &g->tl->threads.v[i];
 		uint32_t frame = 0, name = 0;
-		rc = comm_frame(g, t->comm, &frame) || name_string(g, t->comm, &name)
+		rc = comm_frame(g, t->comm, &frame) || name_string(g, t->comm, &name) ||
+				     put_cgroup(g, i)
 			     ? ERR_NOMEM
 			     : 0;
 		html_put(g->v[0], frame);

@@ -10,7 +10,8 @@
  *	          that is 0: none), frame
  *	row.*     stack with its thread's name: frame of the name, path since the
  *	          highest of the rows before
- *	thread.*  thread: frame of its name, pid + 1, tid + 1, first, life, flags, name
+ *	thread.*  thread: frame of its name, pid + 1, tid + 1, first, life, flags, name;
+ *	          strings: its process's cgroup and what its container is called (0: not known)
  *	sample.*  sample by CPU and time: how much more since the last one than that
  *	          took, row + 1 (0: the next one), weight, event, thread + 1, CPU + 1
  *	life.*    wait or time on a CPU, by thread and time: is it a wait, the thread

@@ -92,9 +92,10 @@ function mergeInTime(v, parts) {
 	while (parts.length > 1) {
 		const next = [];
 		for (let k = 0; k < parts.length; k += 2) {
-			let [a, mid] = parts[k], b = mid;
+			const [first, mid] = parts[k];
+			let a = first, b = mid;
 			const end = k + 1 < parts.length ? parts[k + 1][1] : mid;
-			next.push([a, end]);
+			next.push([first, end]);
 			for (let i = a; i < end; i++)
 				other[i] = b >= end || a < mid && v[order[a]] <= v[order[b]] ? order[a++] : order[b++];
 		}
@@ -129,6 +130,19 @@ function placeLives({life, wait, run}) {
 	wait.any = wait.bits.some((bits) => !(bits & BIT.out));
 	run.any = run.out.some((out) => !out);
 	delete data.life;
+}
+
+// Threads get the numbers of their cgroups in head.cgroups; the first one is not known.
+function placeCgroups(thread) {
+	const no = new Map([[0, 0]]);
+	head.cgroups = [{path: "", name: ""}];
+	thread.cgroup = Int32Array.from(thread.cgroup, (path, i) => {
+		if (!no.has(path)) {
+			no.set(path, head.cgroups.length);
+			head.cgroups.push({path: strings[path], name: strings[thread.container[i]] || strings[path]});
+		}
+		return no.get(path);
+	});
 }
 
 function hex(rgb) {
@@ -186,6 +200,7 @@ async function readData() {
 	placeStacks(data);
 	placeSamples(data.sample);
 	placeLives(data);
+	placeCgroups(data.thread);
 	frames = makeFrames();
 	given = makeGraphs();
 }

@@ -124,9 +124,9 @@ let timelineSvg = null, timelineWait = null, timelineTold = null;
 async function drawTimeline() {
 	const box = document.getElementById("timeline-box");
 	if (!timelineWait)
-		timelineWait = putPicture(box, "timeline", {onView: onTimelineView}).then((svg) => { timelineSvg = svg; });
+		timelineWait = putPicture(box, "timeline", {onView: onTimelineView, isCut: () => label !== null}).then((svg) => { timelineSvg = svg; });
 	await timelineWait;
-	hideOthers();
+	cutTimeline();
 	timelineSvg.timeline.relayout();
 	const s = stretch(), v = timelineSvg.timeline.view(0);
 	if (Math.round(v.from) !== s.from || Math.round(v.to) !== s.to) {
@@ -135,21 +135,14 @@ async function drawTimeline() {
 	}
 }
 
-// Rows of threads that never had the chosen label are hidden.
-let hiddenFor = null;
+// Rows show what has the chosen label.
+let cutFor = null;
 
-function hideOthers() {
-	if (label === hiddenFor)
-		return;
-	hiddenFor = label;
-	const has = new Set();
-	for (const table of [data.wait, data.run])
-		for (let i = 0; label && i < table.n; i++)
-			eachPart(table, i, () => has.add(table.thread[i]));
-	for (let i = 0; label && i < data.sample.t.length; i++)
-		if (hasLabel(data.sample, i))
-			has.add(data.sample.thread[i] - 1);
-	timelineSvg.timeline.showOnly(label ? has : null);
+function cutTimeline() {
+	const text = label ? view.label : null;
+	if (text !== cutFor)
+		timelineSvg.timeline.cut();
+	cutFor = text;
 }
 
 // A zoom in the timeline selects that stretch everywhere.

@@ -5,10 +5,10 @@
 const HEAT = {rows: 50, cell: 14, height: 200, left: 62, foot: 22};
 
 const maps = {
-	cpu: {name: "CPU samples", y: "offset", has: () => data.sample.t.length > 0},
-	off: {name: "Off-CPU", y: "length", has: () => data.wait.any},
-	delay: {name: "Run-queue delay", y: "delay", has: () => data.wait.any},
-	span: {name: "Span latency", y: "length", has: () => data.span.t.length > 0},
+	cpu: {name: "CPU samples", what: "samples", y: "offset", has: () => data.sample.t.length > 0},
+	off: {name: "Off-CPU", what: "waits", y: "length", has: () => data.wait.any},
+	delay: {name: "Run-queue delay", what: "run-queue delays", y: "delay", has: () => data.wait.any},
+	span: {name: "Span latency", what: "spans", y: "length", has: () => data.span.t.length > 0},
 };
 
 // 1, 2 or 5 times a power of ten, at least x.
@@ -157,7 +157,7 @@ class Heat {
 		g.textBaseline = "middle";
 		if (!this.most) {
 			g.textAlign = "center";
-			g.fillText("nothing of this" + (label ? " has the label" : ""), HEAT.left + (this.width - HEAT.left) / 2, HEAT.height / 2);
+			g.fillText("no " + maps[this.map].what + (label ? " with " + view.label : ""), HEAT.left + (this.width - HEAT.left) / 2, HEAT.height / 2);
 			g.textAlign = "right";
 		}
 		const marks = !this.most ? [] : this.isOffset ? [0, 0.5, 1].map((s) => [s, timeText(s * this.step)]) :

@@ -13,21 +13,9 @@ function boundsOf(table) {
 	return first;
 }
 
-// The first row of a thread, whose rows are [low, high), that ends after t.
-function rowAfter(table, low, high, t) {
-	while (low < high) {
-		const mid = (low + high) >> 1;
-		if (table.end[mid] > t)
-			high = mid;
-		else
-			low = mid + 1;
-	}
-	return low;
-}
-
 // The rows of a thread that overlap [from, to): the first, and the one behind the last.
 function overlapping(table, first, thread, from, to) {
-	const end = first[thread + 1], i = rowAfter(table, first[thread], end, from);
+	const end = first[thread + 1], i = firstWhere(first[thread], end, (k) => table.end[k] > from);
 	let next = i;
 	while (next < end && table.start[next] < to)
 		next++;
@@ -77,7 +65,30 @@ const page = {
 		return {at: begin - from, last: (runLast ? r.end[d - 1] : n ? w.end[b - 1] : begin) - from, n, offs};
 	},
 
-	runs(cpu, from, to, room, take) {
+	// Stretches [from, to) in which a thread has the chosen label, in order: [begin, end] pairs counted
+	// from `from`; null: none is chosen.
+	labelled(thread, from, to) {
+		if (!label)
+			return null;
+		bounds = bounds || {wait: boundsOf(data.wait), run: boundsOf(data.run)};
+		const found = [], out = [];
+		const put = (a, z) => found.push([Math.max(a, from) - from, Math.min(z, to) - from]);
+		const [wait, waits] = overlapping(data.wait, bounds.wait, thread, from, to);
+		for (let i = wait; i < waits; i++)
+			eachPart(data.wait, i, put);
+		const [run, runs] = overlapping(data.run, bounds.run, thread, from, to);
+		for (let i = run; i < runs; i++)
+			eachRunShare(i, from, to, (k, a, z) => put(a, z));
+		for (const [a, z] of found.sort((x, y) => x[0] - y[0]))
+			if (out.length && out[out.length - 1][1] === a)
+				out[out.length - 1][1] = z;
+			else if (z > a)
+				out.push([a, z]);
+		return out;
+	},
+
+	// isCut: only with the chosen label.
+	runs(cpu, from, to, room, take, isCut) {
 		const r = data.run;
 		if (!runsByCpu) {
 			runsByCpu = Array.from({length: r.cpu.reduce((most, c) => Math.max(most, c), 0) + 1}, () => []);
@@ -87,16 +98,24 @@ const page = {
 				list.sort((a, b) => r.start[a] - r.start[b]);
 		}
 		const list = (runsByCpu[cpu + 1] || []).filter((i) => r.end[i] > from && r.start[i] < to);
+		if (isCut) {
+			const parts = [];
+			for (const i of list)
+				eachRunShare(i, from, to, (k, a, z) => parts.push([a - from, z - from, r.thread[i]]));
+			room(parts.length);
+			parts.forEach(([a, z, thread]) => take(a, z, thread));
+			return;
+		}
 		room(list.length);
 		for (const i of list)
 			take(r.start[i] - from, r.end[i] - from, r.thread[i]);
 	},
 
-	samples(thread, from, to, room, take) {
+	samples(thread, from, to, room, take, isCut) {
 		const s = data.sample;
 		samplesOf = samplesOf || indexSamples();
 		const list = samplesOf.list.subarray(samplesOf.first[thread + 1], samplesOf.first[thread + 2]);
-		const shown = list.filter((i) => s.t[i] >= from && s.t[i] < to);
+		const shown = list.filter((i) => s.t[i] >= from && s.t[i] < to && (!isCut || hasLabel(s, i)));
 		room(shown.length);
 		for (const i of shown)
 			take(s.t[i] - from, data.row.path[s.row[i]], s.event[i]);

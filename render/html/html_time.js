@@ -6,19 +6,6 @@ const BIT = {open: 1, suspect: 2, running: 8, unclear: 1 << 8, hidden: 1 << 9, c
 const MARK = {open: 0, unknown: 1, suspect: 2, unclear: 3, waitUnclear: 4, runnable: 5, preempted: 6, waitUnknown: 7, noSample: 8};
 const SYSTEM = 3, IDLE_TASK = 16; // flags of threads that are the kernel's or perf's, or none
 
-// The first index whose value is at least x.
-function lowerBound(v, x) {
-	let low = 0, high = v.length;
-	while (low < high) {
-		const mid = (low + high) >> 1;
-		if (v[mid] < x)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
-}
-
 // --- labels: as --label does ---------------------------------------------------------------------
 
 // The chosen one: number of its key, the value's string; null: all there is.
@@ -172,12 +159,21 @@ class Graph {
 	}
 }
 
+// Is a cgroup's path another's, or below it?
+function isInside(path, of) {
+	return path === of || path.startsWith(of + "/");
+}
+
 // What tells by a thread's number and its name then (a frame) whether it is among those chosen,
-// "comm:NAME" or "tid:TID"; null: all are.
+// "comm:NAME", "tid:TID" or "cgroup:PATH"; null: all are.
 function chosenThreads() {
-	const [, by, what] = /^(comm|tid):(.*)$/s.exec(view.who) || [];
+	const [, by, what] = /^(comm|tid|cgroup):(.*)$/s.exec(view.who) || [];
 	if (by === "tid")
 		return (thread) => data.thread.tid[thread] - 1 === Number(what);
+	if (by === "cgroup") {
+		const inside = head.cgroups.map(({path}) => isInside(path, what));
+		return (thread) => inside[data.thread.cgroup[thread]];
+	}
 	return by ? (thread, comm) => frames.label[comm] === what : null;
 }
 
@@ -192,7 +188,7 @@ function graphOf(kind) {
 // As `perfkit collapse --event`: samples from `from` to `to`, both included.
 function sumCpu(from, to, event) {
 	const g = graphOf("cpu"), s = data.sample, self = g.merger.self, known = g.known, chosen = chosenThreads();
-	for (let i = lowerBound(s.t, from); i < s.t.length && s.t[i] <= to; i++)
+	for (let i = firstWhere(0, s.t.length, (k) => s.t[k] >= from); i < s.t.length && s.t[i] <= to; i++)
 		if (s.event[i] === event && hasLabel(s, i) && (!chosen || chosen(s.thread[i] - 1, data.row.comm[s.row[i]]))) {
 			const row = s.row[i];
 			self[known[0] && known[0][row] || g.node(0, row, 0, 0)] += s.weight[i];
@@ -250,41 +246,55 @@ function indexSamples() {
 	return {first, list};
 }
 
-// As `perfkit svg --wall`: samples share the time of their running interval (wall.c).
+const reached = {thread: -1, t: 0, next: 0, end: 0}; // in samplesOf.list
+
+// Where a thread's samples at t or later begin there.
+function samplesFrom(thread, t) {
+	samplesOf = samplesOf || indexSamples();
+	const {list, first} = samplesOf, at = data.sample.t;
+	if (thread !== reached.thread || t < reached.t) {
+		reached.end = first[thread + 2];
+		reached.next = firstWhere(first[thread + 1], reached.end, (k) => at[list[k]] >= t);
+	}
+	while (reached.next < reached.end && at[list[reached.next]] < t)
+		reached.next++;
+	reached.thread = thread;
+	reached.t = t;
+	return reached.next;
+}
+
+// What ran in [low, high) of run i, and has the label: samples share the time of their piece of it.
+// Calls take(sample, from, to), with -1 for pieces without any: wall_running of wall.c.
+function eachRunShare(i, low, high, take) {
+	const r = data.run, thread = r.thread[i];
+	eachPiece(r, i, (p, q, is) => {
+		const from = Math.max(p, low), to = Math.min(q, high);
+		if (from >= to)
+			return;
+		const begin = samplesFrom(thread, from), n = samplesFrom(thread, to) - begin, each = n ? Math.floor((to - from) / n) : 0;
+		if (!n && is)
+			take(-1, from, to);
+		for (let k = 0; k < n; k++) {
+			const sample = samplesOf.list[begin + k];
+			if (hasLabel(data.sample, sample))
+				take(sample, from + k * each, k + 1 < n ? from + (k + 1) * each : to);
+		}
+	});
+}
+
+// As `perfkit svg --wall`.
 function sumWall(from, to) {
 	const g = graphOf("wall"), r = data.run, w = data.wait, s = data.sample, m = head.marks;
 	const chosen = chosenThreads();
-	samplesOf = samplesOf || indexSamples();
 	const noSample = new Map();
-	let next = 0, end = 0, thread = -1;
-	const addRun = (i, a, b, is) => {
-		while (next < end && s.t[samplesOf.list[next]] < a)
-			next++;
-		const begin = next;
-		while (next < end && s.t[samplesOf.list[next]] < b)
-			next++;
-		const n = next - begin, each = n ? Math.floor((b - a) / n) : 0;
-		for (let k = begin; k < next; k++)
-			if (hasLabel(s, samplesOf.list[k]))
-				g.merger.self[g.node(0, s.row[samplesOf.list[k]], 0, 0)] += k + 1 < next ? each : b - a - each * (n - 1);
-		if (!n && is && b > a) {
-			const comm = r.comm[i];
-			if (!noSample.has(comm))
-				noSample.set(comm, g.merger.child(g.merger.child(0, comm), m[MARK.noSample]));
-			g.merger.self[noSample.get(comm)] += b - a;
-		}
+	const addRun = (comm, k, ns) => {
+		if (k < 0 && !noSample.has(comm))
+			noSample.set(comm, g.merger.child(g.merger.child(0, comm), m[MARK.noSample]));
+		g.merger.self[k < 0 ? noSample.get(comm) : g.node(0, s.row[k], 0, 0)] += ns;
 	};
-	for (let i = 0; i < r.n; i++) {
-		const a = Math.max(r.start[i], from), b = Math.min(r.end[i], to);
-		if (r.thread[i] !== thread) {
-			thread = r.thread[i];
-			next = samplesOf.first[thread + 1];
-			end = samplesOf.first[thread + 2];
-		}
-		if (b <= a || r.out[i] || !isShown(thread) || chosen && !chosen(thread, r.comm[i]))
-			continue;
-		eachPiece(r, i, (low, high, is) => addRun(i, Math.max(low, a), Math.min(high, b), is));
-	}
+	for (let i = 0; i < r.n; i++)
+		if (!r.out[i] && r.end[i] > from && r.start[i] < to && isShown(r.thread[i]) && (!chosen || chosen(r.thread[i], r.comm[i])))
+			eachRunShare(i, from, to, (k, low, high) => addRun(r.comm[i], k, high - low));
 	const add = (slot, row, top, ns) => {
 		if (ns <= 0)
 			return;
@@ -315,17 +325,19 @@ function sumThreads(from, to) {
 			sums.set(i, {thread: i, run: 0, blocked: 0, runnable: 0, preempted: 0, unknown: 0, hidden: 0});
 		return sums.get(i);
 	};
-	const r = data.run;
+	const r = data.run, add = (i, ns) => {
+		if (r.cpu[i] && r.cpu[i] <= cpus.length)
+			cpus[r.cpu[i] - 1] += ns;
+		if (isShown(r.thread[i]))
+			of(r.thread[i]).run += ns;
+	};
 	for (let i = 0; i < r.n; i++) {
 		if (r.out[i] || r.end[i] <= from || r.start[i] >= to)
 			continue;
-		eachPart(r, i, (low, high) => {
-			const ns = Math.max(Math.min(high, to) - Math.max(low, from), 0);
-			if (r.cpu[i] && r.cpu[i] <= cpus.length)
-				cpus[r.cpu[i] - 1] += ns;
-			if (isShown(r.thread[i]) && ns)
-				of(r.thread[i]).run += ns;
-		});
+		if (label)
+			eachRunShare(i, from, to, (k, low, high) => add(i, high - low));
+		else
+			add(i, Math.min(r.end[i], to) - Math.max(r.start[i], from));
 	}
 	eachWait(from, to, null, (i) => {
 		const s = of(data.wait.thread[i]);

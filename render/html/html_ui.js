@@ -362,7 +362,21 @@ function episodeChoice() {
 	});
 }
 
-// All threads, those of one name, or one.
+// Cgroups with the number of their threads, also folders that several are in.
+function cgroupChoices() {
+	const count = new Map(), names = new Map(head.cgroups.map(({path, name}) => [path, name]));
+	data.thread.cgroup.forEach((no, i) => {
+		const {path} = head.cgroups[no], isCounted = isShown(i) && !(data.thread.flags[i] & IDLE_TASK);
+		for (let at = path.length; at > 0 && isCounted; at = path.lastIndexOf("/", at - 1))
+			count.set(path.slice(0, at), (count.get(path.slice(0, at)) || 0) + 1);
+	});
+	const all = [...count].sort((a, b) => a[0] < b[0] ? -1 : 1);
+	const isOther = ([path, n]) => names.has(path) || !all.some(([below, m]) => m === n && below !== path && isInside(below, path));
+	return all.filter(isOther).map(([path, n]) =>
+		["cgroup:" + path, "cgroup " + (names.get(path) || path) + " (" + n + (n === 1 ? " thread)" : " threads)")]);
+}
+
+// All threads, those of a cgroup, of one name, or one.
 function threadChoice() {
 	const names = new Map(), t = data.thread;
 	t.tid.forEach((tid, i) => {
@@ -370,7 +384,7 @@ function threadChoice() {
 		if (isShown(i) && !(t.flags[i] & IDLE_TASK))
 			names.set(name, (names.get(name) || []).concat(tid - 1));
 	});
-	const options = [["", "all threads"]];
+	const options = [["", "all threads"], ...cgroupChoices()];
 	for (const [name, tids] of [...names].sort((a, b) => a[0] < b[0] ? -1 : 1)) {
 		options.push(["comm:" + name, tids.length > 1 ? name + " (" + tids.length + " threads)" : name]);
 		if (tids.length > 1)

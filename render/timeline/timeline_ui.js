@@ -639,17 +639,6 @@ function toggle(row, flag) {
 	rearrange(here());
 }
 
-// Of threads, those that a page asks for (numbers; null: all).
-function showOnly(threads) {
-	for (const row of here().rows)
-		if (row.threadNo !== undefined)
-			row.hidden = threads !== null && !threads.has(row.threadNo);
-	for (const row of here().rows)
-		if (row.members)
-			row.hidden = row.members.length > 0 && row.members.every((member) => member.hidden);
-	rearrange(here());
-}
-
 // The page has another label now.
 function cut() {
 	selected = null;
@@ -820,6 +809,6 @@ function showThread(tid, t) {
 }
 
 // For pages around the picture and for tests: what is drawn, and how long that took.
-svg.timeline = {state, panels, actions, goToMoment, setView, showThread, showOnly, cut, load: loadText, relayout: fitWindow, plots, drawMs: () => drawMs, selected: () => selected, under,
+svg.timeline = {state, panels, actions, goToMoment, setView, showThread, cut, load: loadText, relayout: fitWindow, plots, drawMs: () => drawMs, selected: () => selected, under,
 	linesOf: (row, seg) => segmentLines(panels[0], row, seg),
 	xOf: (p, t) => plotX + xOf(panels[p].view, t), view: (p) => panels[p].view};

@@ -2,11 +2,13 @@
 
 Prints one line per failed check; exit 1 if any failed, 77 without a browser.
 """
+import csv
 import json
 import os
 import random
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import time
@@ -22,6 +24,7 @@ DEMO = SRC + "/testdata/demo/perf.data"
 LOCAL = ["-q", "--no-local", "--force"]
 FAILED = []
 BRUSHES = 20
+CHOSEN = {"--label", "--cgroup", "--pid"}  # which may leave nothing
 
 
 def check(what, got, want):
@@ -95,7 +98,7 @@ def compare(b, what, sums, args, path):
         want = folded(ask("collapse", *LOCAL, *args, "--time", clock, path))
         if "--label" in args:
             got, want = bare(got), bare(want)
-        check("%s in %s: there is some" % (what, clock), len(got) > 5 or z - a < 10**8 or "--label" in args, True)
+        check("%s in %s: there is some" % (what, clock), len(got) > 5 or z - a < 10**8 or not CHOSEN.isdisjoint(args), True)
         if sorted(got) != want:
             check("%s in %s" % (what, clock), [x for x in got if x not in want][:3], [x for x in want if x not in got][:3])
     return some
@@ -129,24 +132,97 @@ def check_labels(b):
                           "--label", labels[0], source))
         check("a link with a label", bare(b.js("return report.foldTree(report.flame('%s').flame.tree())" % graph)), bare(want))
         check("its worker", b.js("return report.ms().inWorker"), True)
-        b.js("report.view.pane = 'timeline'; report.showPane()")
-        settled(b, "!!report.timeline()", True)
-        hidden = b.js("return report.timeline().timeline.panels[0].rows.filter((r) => r.kind === 2 && !r.shown).length")
-        left = b.js("return report.timeline().timeline.panels[0].rows.filter((r) => r.kind === 2 && r.shown).length")
-        check("rows without it are hidden, others are not", hidden > 0 and left > 0, True)
+        compare_cut(b, path, source, with_labels, labels)
+
+
+# Of the rows in sight: tid, labelled stretches, ns of each, samples; then what CPUs ran.
+CUT = """const t = report.timeline().timeline.panels[0]; return [t.rows.filter((r) => r.kind === 2 && r.shown && !r.hidden).map((r) => [r.thread.tid, r.parts,
+	[...r.segs.paint].slice(0, r.segs.n).reduce((sum, p, i) => sum + (p === 255 ? 0 : r.segs.start[i + 1] - r.segs.start[i]), 0), r.samples.n]),
+	t.rows.filter((r) => r.kind === 0).map((r) => [...r.segs.paint].slice(0, r.segs.n).reduce((sum, p, i) => sum + (p === 255 ? 0 : r.segs.start[i + 1] - r.segs.start[i]), 0))]"""
+# The same of the overview.
+SUMS = """const s = report.sumThreads(0, report.head().span_ns), d = report.data();
+	return [Object.fromEntries(s.threads.map((x) => [d.thread.tid[x.thread] - 1, x.run + x.blocked + x.runnable + x.preempted + x.unknown + x.hidden])), [...s.cpus]]"""
+RUNNING = """const s = report.sumThreads(0, report.head().span_ns), d = report.data();
+	return Object.fromEntries(s.threads.filter((x) => x.run).map((x) => [d.thread.tid[x.thread] - 1, x.run]))"""
+MARKED = """const p = document.documentElement.timeline.panels[0], all = {}; for (const h of p.highlights)
+	(all[p.rows[h.row].thread.tid] = all[p.rows[h.row].thread.tid] || []).push([h.t, h.t + h.length]); return all;"""
+
+
+def compare_cut(b, path, source, with_labels, labels):
+    """A label cuts the timeline's rows to the stretches that `perfkit timeline --label` marks."""
+    for text in labels:
+        subprocess.run([PERFKIT, "timeline", *LOCAL, *with_labels, "--label", text, "--system", source, "-o", "marked.svg"], check=True, stderr=subprocess.DEVNULL)
+        b.open("file://" + os.path.abspath("marked.svg"))
+        marked = b.js(MARKED)
+        show(b, path, "#pane=timeline&label=" + urllib.parse.quote(text))
+        settled(b, "report.timeline() !== null && report.timeline().timeline.panels[0].rows.some((r) => r.parts)", True)
+        rows, cpus = b.js(CUT)
+        sums, busy = b.js(SUMS)
+        check("cut to %s: some rows" % text, len(rows) > 0, True)
+        run = {int(x["tid"]): int(x["run_ns"]) for x in csv.DictReader(ask(
+            "report", *LOCAL, *with_labels, "--label", text, "--by", "thread", "--csv", source).decode().splitlines())}
+        check("%s: running as report says" % text, b.js(RUNNING), {str(k): v for k, v in run.items() if v})
+        for tid, parts, ns, _ in rows:
+            if len(parts) < 100:
+                check("%s: stretches of %d" % (text, tid), parts, marked.get(str(tid)))
+            check("%s: ns of %d" % (text, tid), (ns, sum(z - a for a, z in parts)), (sums.get(str(tid)),) * 2)
+        check("%s: CPUs" % text, cpus, busy)
+        tips = b.js(TIPS % "report.timeline()")
+        check("%s: tooltips" % text, len(tips) > 0, True)
+    b.js("document.getElementById('label').value = ''; document.getElementById('label').dispatchEvent(new Event('change'))")
+    check("without a label rows are whole", settled(b, "report.timeline().timeline.panels[0].rows.every((r) => r.kind !== 2 || r.segs === r.whole && !r.hidden)", True), True)
+
+
+def check_cgroups(b):
+    """Threads of a cgroup, as --cgroup chooses them."""
+    source = os.path.abspath("cgroups.data")
+    with open(source, "wb") as f:
+        subprocess.run(["tar", "--zstd", "-xOf", SRC + "/testdata/labels/labelled.tar.zst", "perf.data"], check=True, stdout=f)
+    rows = list(csv.DictReader(ask("report", *LOCAL, "--by", "thread", "--system", "--csv", source).decode().splitlines()))
+    pids = sorted({int(r["pid"]) for r in rows if int(r["pid"]) > 0})
+    check("processes to put into cgroups", len(pids) > 3, True)
+    cgroups, evil = ["/a/web", "/a/db", "/other"], "/a/</select><img src=x onerror=document.title=1>"
+    with open(source + ".context", "w") as f:
+        f.write("perfkit-context 1\nof %d\nsnapshot\n" % os.path.getsize(source))
+        for i, pid in enumerate(pids):
+            f.write("fact process\t%d\tcgroup\t%s\n" % (pid, (cgroups + [evil])[i % 4]))
+    path = report("cgroups", source, "--system")
+    show(b, path, "#pane=flame&graph=off")
+    offered = b.js("return [...document.querySelectorAll('#flame-tabs option')].map((o) => o.value).filter((x) => x.startsWith('cgroup:'))")
+    check("cgroups to choose", offered, ["cgroup:/a", "cgroup:" + evil, "cgroup:/a/db", "cgroup:/a/web", "cgroup:/other"])
+    some = 0
+    for name in offered:
+        if name.endswith(evil):
+            continue
+        inside = [str(pid) for i, pid in enumerate(pids) if ((cgroups + [evil])[i % 4] + "/").startswith(name[7:] + "/")]
+        for kind, script, options in (("off", "report.sumOff(%d, %d, null)", ["--offcpu", "--system", "--unit", "ns", "--cgroup", name[7:]]),
+                                      ("cpu", "report.sumCpu(%d, %d, report.view.event)", ["--pid", ",".join(inside)])):
+            event = ["--event", b.js("return report.head().events[report.view.event].name")] if kind == "cpu" else []
+            b.js("report.view.who = arguments[0]", name)
+            some += compare(b, "%s of %s" % (kind, name), script, [*options, *event], source)
+        show(b, path, "#pane=flame&graph=off&who=" + urllib.parse.quote(name))
+        check("the worker, too", b.js("return report.foldTree(report.flame('off').flame.tree())") if b.js("return !!report.flame('off')") else [],
+              folded(ask("collapse", *LOCAL, "--offcpu", "--system", "--unit", "ns", "--cgroup", name[7:], source)))
+    check("some are in cgroups", some >= 4, True)
+    check("a cgroup's name is text", b.js("return document.querySelectorAll('img').length + (document.title === '1')"), 0)
 
 
 def check_hostile_label(b):
-    """A value of any bytes is text, and one word of the command that the page shows."""
+    """A value of any bytes, a span's name and a side file's are text; a value is one word of the command that the page shows."""
     value = "it's $(id) </script><img src=x onerror=document.title='run'>\u2028\u2029\\"
-    with open(SRC + "/testdata/requests/requests.csv") as f, open("hostile.csv", "w") as g:
-        g.write(f.read().replace("/pay", value))
-    path = report("hostile", SRC + "/testdata/requests/serve.tar.zst", "--with", "hostile.csv")
-    show(b, path)
+    side, span = "<img src=x onerror=document.title='run'>.csv", "</text><script>document.title='run'</script><img src=x onerror=document.title='run'>"
+    with open(SRC + "/testdata/requests/requests.csv") as f, open(side, "w") as g:
+        head, *rows = f.read().replace("/pay", value).splitlines()
+        g.write("\n".join([head + ",name"] + [row + "," + span for row in rows]) + "\n")
+    path = report("hostile", SRC + "/testdata/requests/serve.tar.zst", "--with", side)
+    show(b, path, "#map=span")
+    check("the span's name is there", b.js("return report.labelChoices().includes('span=' + arguments[0])", span), True)
     label = b.js("return report.labelChoices().find((x) => x.includes('onerror'))")
     show(b, path, "#label=" + urllib.parse.quote(label))
     shown = b.js("return document.querySelector('#selected code').textContent")
     check("one word for a shell", shlex.split(shown), ["--label", label])
+    for pane in b.js("return [...document.querySelectorAll('#nav button')].map((x) => x.id.slice(9))"):
+        b.js("report.view.pane = arguments[0]; report.showPane()", pane)
     check("only text", b.js("return document.querySelectorAll('img').length + (document.title === 'run')"), 0)
 
 
@@ -370,7 +446,10 @@ def check_axe(b):
     if not os.path.exists(axe):
         print("left out: axe-core is not installed")
         return
-    for name, fragment in (("orders", ""), ("orders", "#pane=flame&graph=tail&of=3"), ("orders", "#ep=3"), ("orders", "#pane=flame"), ("orders", "#pane=sites"), ("orders", "#pane=timeline")):
+    views = [("orders", x) for x in ("", "#pane=flame", "#pane=flame&graph=tail&of=3", "#pane=timeline", "#ep=3", "#pane=sites")]
+    views += [("demo", ""), ("demo", "#pane=flame&fn=main"), ("gaps-exact", "#pane=timeline"), ("labelled", "#pane=flame&label=table%3Dusers")]
+    for name, fragment, dark in [(*x, dark) for x in views for dark in (False, True)]:
+        b.dark(dark)
         show(b, os.path.abspath(name + ".html"), fragment)
         time.sleep(0.3)
         b.cdp("Runtime.evaluate", expression=open(axe).read())
@@ -382,7 +461,8 @@ def check_axe(b):
             if found is not None:
                 break
             time.sleep(0.05)
-        check("axe-core, %s%s" % (name, fragment), found, [])
+        check("axe-core, %s%s, %s" % (name, fragment, "dark" if dark else "light"), found, [])
+    b.dark(False)
 
 
 def check_firefox():
@@ -413,6 +493,7 @@ def main():
         check_cut_gaps(b)
         check_merged(b)
         check_labels(b)
+        check_cgroups(b)
         check_hostile_label(b)
         check_demo(b)
         check_without_worker(b)
