@@ -149,13 +149,16 @@ static int path_frames(struct fold_labels *l, uint32_t path, size_t *n)
 	return 0;
 }
 
-static int push_run(struct fold_labels *l, uint32_t frame, int how, uint32_t *node)
+typedef int child_of(struct foldtree *t, uint32_t parent, uint32_t text, uint32_t *node);
+
+static int push_run(struct fold_labels *l, uint32_t frame, int how, child_of *child,
+		    uint32_t *node)
 {
 	struct label_run run;
 	if (run_of(l, frame, how, &run))
 		return ERR_NOMEM;
 	for (uint32_t k = 0; k < run.n; k++)
-		if (foldtree_child(l->tree, *node, l->texts.v[run.at + k], node))
+		if (child(l->tree, *node, l->texts.v[run.at + k], node))
 			return ERR_NOMEM;
 	return 0;
 }
@@ -165,14 +168,16 @@ static int is_kernel(const struct fold_labels *l, uint32_t path)
 	return l->stacks->frames.v[l->stacks->paths.v[path].frame].kind == FRAME_KERNEL;
 }
 
-/* The last frame of `path` below *node. */
+/* The last frame of `path` below *node. The first thread name that has the path keeps its node
+ * in l->places: only the others', which may come by turns, have to be found again. */
 static int push_frame(struct fold_labels *l, uint32_t path, int how, uint32_t *node)
 {
 	const struct call_path *p = &l->stacks->paths.v[path];
 	if (l->opt.delim && p->parent && is_kernel(l, path) && !is_kernel(l, p->parent) &&
 	    add_text(l, "-", node))
 		return ERR_NOMEM;
-	return push_run(l, p->frame, how, node);
+	return push_run(l, p->frame, how,
+			l->places.v[path].root ? foldtree_child : foldtree_new, node);
 }
 
 /* Stacks of one thread follow each other, so callers have their place already. */
@@ -209,7 +214,7 @@ static int add_waker(struct fold_labels *l, uint32_t path, const char *name, uin
 		return ERR_NOMEM;
 	while (n-- > 0)
 		if (frame_is_on(&l->stacks->frames.v[l->frames.v[n]], l->opt.side) &&
-		    push_run(l, l->frames.v[n], FOR_WAKER, node))
+		    push_run(l, l->frames.v[n], FOR_WAKER, foldtree_child, node))
 			return ERR_NOMEM;
 	snprintf(text, sizeof(text), "%.40s_[w]", name);
 	for (char *p = text; *p; p++)

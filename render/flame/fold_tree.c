@@ -10,18 +10,23 @@ int foldtree_text(struct foldtree *t, const char *text, size_t n, uint32_t *id)
 	return strtab_intern_n(&t->texts, text, n, id);
 }
 
+int foldtree_new(struct foldtree *t, uint32_t parent, uint32_t text, uint32_t *node)
+{
+	struct foldnode fresh = {.parent = parent, .text = text};
+	if ((!t->nodes.n && vec_push(&t->nodes, (struct foldnode){0})) ||
+	    t->nodes.n >= UINT32_MAX || vec_push(&t->nodes, fresh))
+		return ERR_NOMEM;
+	*node = (uint32_t)(t->nodes.n - 1);
+	return 0;
+}
+
 int foldtree_child(struct foldtree *t, uint32_t parent, uint32_t text, uint32_t *node)
 {
-	if (!t->nodes.n && vec_push(&t->nodes, (struct foldnode){0}))
-		return ERR_NOMEM;
 	uint64_t key = (uint64_t)parent << 32 | text;
 	if (u64map_get(&t->index, key, node))
 		return 0;
-	struct foldnode fresh = {.parent = parent, .text = text};
-	if (vec_push(&t->nodes, fresh))
-		return ERR_NOMEM;
-	*node = (uint32_t)(t->nodes.n - 1);
-	return u64map_put(&t->index, key, *node);
+	return foldtree_new(t, parent, text, node) ? ERR_NOMEM
+						   : u64map_put(&t->index, key, *node);
 }
 
 void foldtree_add(struct foldtree *t, uint32_t node, uint64_t weight)
@@ -92,13 +97,13 @@ struct writer {
 	void *ctx;
 	struct buf prefix, lines;
 	VEC(struct item) stack; /* items still to be written, next one last */
+	VEC(uint32_t) equal;    /* nodes that are one line, or have one prefix */
 };
 
-static int push_children(struct writer *w, uint32_t node)
+static int push_children_of(struct writer *w, uint32_t node)
 {
 	const struct foldtree *t = w->t;
 	const uint32_t *first = w->children.first;
-	size_t from = w->stack.n;
 	for (uint32_t i = first[node]; i < first[node + 1]; i++) {
 		uint32_t child = w->children.child[i];
 		struct item it = {.text = strtab_get(&t->texts, t->nodes.v[child].text),
@@ -110,6 +115,16 @@ static int push_children(struct writer *w, uint32_t node)
 		if (first[child] < first[child + 1] && vec_push(&w->stack, it))
 			return ERR_NOMEM;
 	}
+	return 0;
+}
+
+/* The children of all nodes that are equal, in order. */
+static int push_children(struct writer *w)
+{
+	size_t from = w->stack.n;
+	for (size_t i = 0; i < w->equal.n; i++)
+		if (push_children_of(w, w->equal.v[i]))
+			return ERR_NOMEM;
 	size_t n = w->stack.n - from;
 	struct item *v = w->stack.v + from;
 	if (n > 1)
@@ -133,7 +148,9 @@ static void write_lines(struct writer *w)
 static void write_line(struct writer *w, const struct item *it)
 {
 	enum { AT_ONCE = 1 << 16 };
-	uint64_t weight = w->t->nodes.v[it->node].weight;
+	uint64_t weight = 0;
+	for (size_t i = 0; i < w->equal.n; i++)
+		weight += w->t->nodes.v[w->equal.v[i]].weight;
 	buf_add(&w->lines, w->prefix.v, w->prefix.n);
 	buf_add(&w->lines, it->text, it->len);
 	buf_char(&w->lines, ' ');
@@ -143,17 +160,38 @@ static void write_line(struct writer *w, const struct item *it)
 		write_lines(w);
 }
 
+/* Take the next item; w->equal are the nodes of all that are equal to it: their texts have one
+ * id, so one address. 0 or ERR_NOMEM. */
+static int next_item(struct writer *w, struct item *it)
+{
+	*it = w->stack.v[w->stack.n - 1];
+	w->equal.n = 0;
+	while (w->stack.n) {
+		const struct item *top = &w->stack.v[w->stack.n - 1];
+		if (w->equal.n && (top->text != it->text || top->below != it->below))
+			break;
+		if (vec_push(&w->equal, top->node))
+			return ERR_NOMEM;
+		w->stack.n--;
+	}
+	return 0;
+}
+
 /* An explicit stack: a recording may be thousands of frames deep. */
 static int write_all(struct writer *w)
 {
 	VEC(uint32_t) cuts = {0}; /* prefix lengths to go back to */
-	int rc = push_children(w, 0);
+	int rc = vec_push(&w->equal, 0) ? ERR_NOMEM : push_children(w);
 	while (!rc && w->stack.n && !ferror(w->f)) {
-		struct item it = w->stack.v[--w->stack.n];
+		struct item it = w->stack.v[w->stack.n - 1];
 		if (it.len == UINT32_MAX) { /* end of a subtree */
 			w->prefix.n = cuts.v[--cuts.n];
+			w->stack.n--;
 			continue;
 		}
+		rc = next_item(w, &it);
+		if (rc)
+			break;
 		if (!it.below) {
 			write_line(w, &it);
 			continue;
@@ -165,7 +203,7 @@ static int write_all(struct writer *w)
 		}
 		buf_add(&w->prefix, it.text, it.len);
 		buf_char(&w->prefix, ';');
-		rc = push_children(w, it.node);
+		rc = push_children(w);
 	}
 	vec_release(&cuts);
 	write_lines(w);
@@ -184,6 +222,7 @@ int foldtree_write(struct foldtree *t, FILE *f, uint64_t (*value)(uint64_t weigh
 	mem_free(w.children.first);
 	mem_free(w.children.child);
 	vec_release(&w.stack);
+	vec_release(&w.equal);
 	buf_release(&w.prefix);
 	buf_release(&w.lines);
 	return rc ? err_nomem(e) : 0;

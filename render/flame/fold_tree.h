@@ -13,7 +13,8 @@
 
 #include <stdio.h>
 
-/* Zero-initialised is valid and empty. Node 0 is the root above all lines. */
+/* Zero-initialised is valid and empty. Node 0 is the root above all lines. Children of one node
+ * may have equal texts: they are written as one. */
 struct foldtree {
 	struct strtab texts;
 	VEC(struct foldnode {
@@ -22,7 +23,7 @@ struct foldtree {
 		uint8_t ends;    /* a line ends here, even if its weight is 0 */
 	})
 	nodes;
-	struct u64map index; /* parent << 32 | text → node */
+	struct u64map index; /* parent << 32 | text → node, of those that foldtree_child made */
 };
 
 /* The id of a text, for foldtree_child: n bytes without ';' or newline. 0 or ERR_NOMEM. */
@@ -30,6 +31,10 @@ int foldtree_text(struct foldtree *t, const char *text, size_t n, uint32_t *id);
 
 /* The child of `parent` (0 = root) with this text, made when new. 0 or ERR_NOMEM. */
 int foldtree_child(struct foldtree *t, uint32_t parent, uint32_t text, uint32_t *node);
+
+/* A new child, for callers who know that there is none, or where to find theirs again: it needs
+ * no lookup. 0 or ERR_NOMEM. */
+int foldtree_new(struct foldtree *t, uint32_t parent, uint32_t text, uint32_t *node);
 
 /* Add weight to the line that ends at `node`. */
 void foldtree_add(struct foldtree *t, uint32_t node, uint64_t weight);
