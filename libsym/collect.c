@@ -317,6 +317,7 @@ int collect(struct recording *rec, struct names *names, const struct collect_opt
 
 struct finisher {
 	struct aggregate *aggregate;
+	const struct names *names; /* to sort by; NULL: to finish */
 	pthread_t thread;
 	int started, rc;
 };
@@ -324,17 +325,19 @@ struct finisher {
 static void *finish_one(void *arg)
 {
 	struct finisher *f = arg;
-	f->rc = aggregate_finish(f->aggregate);
+	f->rc = f->names ? tally_sort(aggregate_tally(f->aggregate), f->names)
+			 : aggregate_finish(f->aggregate);
 	return NULL;
 }
 
-int collection_finish(struct collection *c, struct err *e)
+static int finish_all(struct collection *c, const struct names *names)
 {
 	struct finisher all[MAX_WORKERS] = {0};
 	int rc = 0;
 	for (int i = 0; i < c->n; i++) {
 		struct finisher *f = &all[i];
 		f->aggregate = c->aggregates[i];
+		f->names = names;
 		f->started = i && !pthread_create(&f->thread, NULL, finish_one, f);
 	}
 	for (int i = 0; i < c->n; i++) {
@@ -344,15 +347,22 @@ int collection_finish(struct collection *c, struct err *e)
 			finish_one(&all[i]);
 		rc = rc ? rc : all[i].rc;
 	}
-	for (int i = 0; !rc && i < c->n; i++)
-		rc = tally_merge(&c->tally, aggregate_tally(c->aggregates[i]));
-	return rc ? err_nomem(e) : 0;
+	return rc;
+}
+
+int collection_finish(struct collection *c, struct err *e)
+{
+	return finish_all(c, NULL) ? err_nomem(e) : 0;
+}
+
+int collection_sort(struct collection *c, const struct names *names, struct err *e)
+{
+	return finish_all(c, names) ? err_nomem(e) : 0;
 }
 
 void collection_release(struct collection *c)
 {
 	for (int i = 0; i < c->n; i++)
 		aggregate_free(c->aggregates[i]);
-	tally_release(&c->tally);
 	*c = (struct collection){0};
 }

@@ -36,7 +36,6 @@ struct collect_options {
 struct collection {
 	struct aggregate *aggregates[MAX_WORKERS];
 	int n;
-	struct tally tally; /* of all, after collection_finish */
 };
 
 /*
@@ -47,9 +46,10 @@ struct collection {
 int collect(struct recording *rec, struct names *names, const struct collect_options *opt,
 	    struct collection *out, struct err *e);
 
-/* Name what waited for it (aggregate_finish), on as many threads as there are aggregates, and
- * add up what they counted: most stacks were seen by several of them. ERR_NOMEM. */
+/* Name what waited for it (aggregate_finish), and then sort what was counted (tally_sort), on
+ * as many threads as there are aggregates. ERR_NOMEM. */
 int collection_finish(struct collection *c, struct err *e);
+int collection_sort(struct collection *c, const struct names *names, struct err *e);
 
 /* How many workers `collect` would use for these options. */
 int collect_workers(const struct collect_options *opt);

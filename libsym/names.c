@@ -666,8 +666,9 @@ int namer_runs(struct namer *r, const struct stack_entry *x, int early, const ui
 	return rc;
 }
 
-/* Stacks of one thread come one after the other and share their callers. */
-int names_push(struct names *n, const uint32_t *runs, size_t nruns, uint32_t *path)
+/* The call path of runs, leaf first. Stacks of one thread come one after the other and share
+ * their callers. */
+static int push_runs(struct names *n, const uint32_t *runs, size_t nruns, uint32_t *path)
 {
 	size_t kept = 0;
 	while (kept < nruns && kept < n->last.n &&
@@ -694,7 +695,7 @@ int names_symbolize(struct names *n, const struct stack_entry *entry, uint32_t *
 	size_t nruns;
 	*path = 0;
 	if ((!n->own && namer_new(&n->own, n)) || namer_runs(n->own, entry, 0, &runs, &nruns) ||
-	    names_push(n, runs, nruns, path))
+	    push_runs(n, runs, nruns, path))
 		return err_nomem(e);
 	return 0;
 }

@@ -56,7 +56,7 @@ struct names {
 	struct idmap run_index;
 	struct u64map unmapped[2]; /* address → run, where no DSO is known; [1]: guessed */
 	struct namer *own;         /* names_symbolize's */
-	VEC(struct named { uint32_t run, path; }) last; /* names_push: the stack before */
+	VEC(struct named { uint32_t run, path; }) last; /* names_symbolize: the stack before */
 };
 
 /* All borrowed for the life of `n`. `swap`: raw words are in the other byte order. */
@@ -79,9 +79,6 @@ void namer_free(struct namer *r);
  */
 int namer_runs(struct namer *r, const struct stack_entry *x, int early, const uint32_t **runs,
 	       size_t *n);
-
-/* The call path of n runs, leaf first. 0 or ERR_NOMEM. One thread, while no other one names. */
-int names_push(struct names *n, const uint32_t *runs, size_t nruns, uint32_t *path);
 
 /* The call path of an entry (0 when its stack is empty). 0 or ERR_NOMEM. Not thread-safe. */
 int names_symbolize(struct names *n, const struct stack_entry *entry, uint32_t *path,

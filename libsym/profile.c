@@ -43,7 +43,6 @@ void profile_close(struct profile *p)
 	stacks_release(&p->stacks);
 	recording_close(p->rec);
 	vec_release(&p->folded);
-	idmap_release(&p->folded_index);
 	mem_free(p->first_of_event);
 	mem_free(p->last_of_event);
 	mem_free(p);
@@ -80,53 +79,112 @@ int profile_nameless_comm(struct profile *p, int32_t tid, uint32_t *comm)
 	return strtab_intern(&p->stacks.strings, text, comm);
 }
 
-static int same_folded(const struct folded *a, const struct folded *b)
+/* What one worker counted, in order, and how far that was taken. */
+struct counted {
+	struct tally *tally;
+	size_t next;
+};
+
+/* All workers' stacks in one order. */
+struct merge {
+	struct profile *p;
+	struct counted v[MAX_WORKERS]; /* v[0] has the next stack, v[1] the one behind it … */
+	size_t n;
+	int fresh;                                         /* there were no call paths */
+	VEC(struct pushed { uint32_t frame, path; }) last; /* the stack before */
+	const struct tally *tally;                         /* of it: */
+	const struct tallied *before;
+};
+
+static int compare_next(const struct counted *a, const struct counted *b)
 {
-	return a->event == b->event && a->comm == b->comm && a->pid == b->pid &&
-	       a->tid == b->tid && a->cpu == b->cpu && a->cgroup == b->cgroup &&
-	       a->path == b->path && a->chain == b->chain;
+	return tally_compare(a->tally, &a->tally->v.v[a->next], b->tally,
+			     &b->tally->v.v[b->next]);
 }
 
-/* Stacks that differ as words are often one when named: other address spaces, other offsets. */
-static int add_folded(struct profile *p, const struct folded *f)
+/* Put v[at] where it belongs among those behind it, which are in order; away if it has ended.
+ */
+static void reorder(struct merge *m, size_t at)
 {
-	uint64_t h = hash_u64((uint64_t)f->comm << 32 | f->path);
-	h = hash_u64(h ^ ((uint64_t)f->event << 48 | (uint64_t)(uint32_t)f->tid << 16) ^
-		     ((uint64_t)f->cgroup << 32 | f->cpu));
-	h ^= hash_u64((uint32_t)f->pid);
-	size_t at = 0;
-	for (uint32_t id; idmap_next(&p->folded_index, h, &at, &id);) {
-		struct folded *x = &p->folded.v[id];
-		if (!same_folded(x, f))
-			continue;
-		x->weight += f->weight;
-		x->samples += f->samples;
-		return 0;
-	}
-	if (vec_push(&p->folded, *f))
-		return ERR_NOMEM;
-	return idmap_put(&p->folded_index, h, (uint32_t)(p->folded.n - 1));
+	struct counted x = m->v[at];
+	int ended = x.next == x.tally->v.n;
+	for (; at + 1 < m->n && (ended || compare_next(&x, &m->v[at + 1]) > 0); at++)
+		m->v[at] = m->v[at + 1];
+	m->v[at] = x;
+	m->n -= (size_t)ended;
 }
 
-static int add_tallied(struct profile *p, const struct tally *t, const struct tallied *x,
-		       unsigned by)
+/* The call path of the stack: what it shares with the one before is there, all else is new. */
+static int path_of(struct merge *m, const uint32_t *frames, uint32_t n, uint32_t *path)
 {
+	struct stacks *s = &m->p->stacks;
+	size_t i = 0;
+	while (i < n && i < m->last.n && m->last.v[i].frame == frames[i])
+		i++;
+	*path = i ? m->last.v[i - 1].path : 0;
+	for (m->last.n = i; i < n; i++)
+		if ((m->fresh ? stacks_append : stacks_push)(s, *path, frames[i], path) ||
+		    vec_push(&m->last, ((struct pushed){frames[i], *path})))
+			return ERR_NOMEM;
+	return 0;
+}
+
+static int add_folded(struct merge *m, const struct tally *t, const struct tallied *x)
+{
+	struct profile *p = m->p;
 	struct folded f = {
 		.event = x->event,
 		.comm = x->comm,
 		.pid = x->pid,
-		.tid = by & BY_TID ? x->tid : -1,
+		.tid = x->tid,
 		.cpu = x->cpu,
 		.cgroup = x->cgroup,
 		.chain = (int)x->chain,
 		.weight = x->weight,
 		.samples = x->samples,
 	};
-	if (x->comm == NO_ID && profile_nameless_comm(p, x->tid, &f.comm))
-		return ERR_NOMEM;
-	if (names_push(&p->names, t->runs.v + x->runs, x->nruns, &f.path))
-		return ERR_NOMEM;
-	return add_folded(p, &f);
+	if (m->before && !tally_compare(m->tally, m->before, t, x)) {
+		p->folded.v[p->folded.n - 1].weight += x->weight;
+		p->folded.v[p->folded.n - 1].samples += x->samples;
+		return 0;
+	}
+	m->tally = t;
+	m->before = x;
+	return path_of(m, t->runs.v + x->runs, x->nruns, &f.path) ? ERR_NOMEM
+								  : vec_push(&p->folded, f);
+}
+
+/* Stacks that were counted apart, by other workers or as other words, are often one. */
+static int merge_all(struct profile *p, struct collection *c)
+{
+	struct merge m = {.p = p, .fresh = p->stacks.paths.n <= 1};
+	int rc = 0;
+	for (int i = 0; i < c->n; i++) {
+		struct tally *t = aggregate_tally(c->aggregates[i]);
+		if (t->v.n)
+			m.v[m.n++] = (struct counted){t, 0};
+	}
+	for (size_t i = m.n; i-- > 0;)
+		reorder(&m, i);
+	while (!rc && m.n) {
+		const struct tally *t = m.v[0].tally;
+		rc = add_folded(&m, t, &t->v.v[m.v[0].next++]);
+		reorder(&m, 0);
+	}
+	vec_release(&m.last);
+	return rc;
+}
+
+/* A thread that has no name is called by its number: those of equal names are one. */
+static int name_threads(struct profile *p, struct tally *t, unsigned by)
+{
+	for (size_t i = 0; i < t->v.n; i++) {
+		struct tallied *x = &t->v.v[i];
+		if (x->comm == NO_ID && profile_nameless_comm(p, x->tid, &x->comm))
+			return ERR_NOMEM;
+		x->tid = by & BY_TID ? x->tid : -1;
+	}
+	return 0;
 }
 
 static int name_all(struct profile *p, struct collection *c, unsigned by, struct err *e)
@@ -134,10 +192,11 @@ static int name_all(struct profile *p, struct collection *c, unsigned by, struct
 	int rc = collection_finish(c, e);
 	for (int i = 0; i < c->n; i++)
 		add_totals(p, c->aggregates[i]);
-	for (size_t i = 0; !rc && i < c->tally.v.n; i++)
-		if (add_tallied(p, &c->tally, &c->tally.v.v[i], by))
+	for (int i = 0; !rc && i < c->n; i++)
+		if (name_threads(p, aggregate_tally(c->aggregates[i]), by))
 			rc = err_nomem(e);
-	return rc;
+	rc = rc ? rc : collection_sort(c, &p->names, e);
+	return rc ? rc : merge_all(p, c) ? err_nomem(e) : 0;
 }
 
 /* Expanders for all workers, when any sample needs one. */

@@ -48,7 +48,6 @@ struct profile {
 	struct modules *modules;
 	struct names names;
 	VEC(struct folded) folded; /* in no particular order */
-	struct idmap folded_index;
 	struct aggregate_stats totals;
 	struct expand_counts unwinding;
 	uint64_t *first_of_event; /* ns; UINT64_MAX: the event has no samples */

@@ -35,22 +35,39 @@ int stacks_frame(struct stacks *s, const struct frame *f, uint32_t *id)
 	return 0;
 }
 
-int stacks_push(struct stacks *s, uint32_t parent, uint32_t frame, uint32_t *path)
+int stacks_append(struct stacks *s, uint32_t parent, uint32_t frame, uint32_t *path)
 {
-	if (!s->paths.n && vec_push(&s->paths, (struct call_path){0}))
-		return ERR_NOMEM;
-	uint64_t key = (uint64_t)parent << 32 | frame;
-	if (u64map_get(&s->path_index, key, path))
-		return 0;
 	struct call_path p = {.parent = parent, .frame = frame};
-	if (vec_push(&s->paths, p))
+	if ((!s->paths.n && vec_push(&s->paths, (struct call_path){0})) ||
+	    s->paths.n >= UINT32_MAX || vec_push(&s->paths, p))
 		return ERR_NOMEM;
 	*path = (uint32_t)(s->paths.n - 1);
-	if (u64map_put(&s->path_index, key, *path)) {
-		s->paths.n--;
-		return ERR_NOMEM;
+	return 0;
+}
+
+static uint64_t path_key(uint32_t parent, uint32_t frame)
+{
+	return (uint64_t)parent << 32 | frame;
+}
+
+static int index_paths(struct stacks *s)
+{
+	for (s->indexed += !s->indexed; s->indexed < s->paths.n; s->indexed++) {
+		const struct call_path *p = &s->paths.v[s->indexed];
+		if (u64map_put(&s->path_index, path_key(p->parent, p->frame),
+			       (uint32_t)s->indexed))
+			return ERR_NOMEM;
 	}
 	return 0;
+}
+
+int stacks_push(struct stacks *s, uint32_t parent, uint32_t frame, uint32_t *path)
+{
+	if (index_paths(s))
+		return ERR_NOMEM;
+	if (u64map_get(&s->path_index, path_key(parent, frame), path))
+		return 0;
+	return stacks_append(s, parent, frame, path) ? ERR_NOMEM : index_paths(s);
 }
 
 int stacks_mark(struct stacks *s, const char *text, uint32_t *path)
@@ -105,4 +122,5 @@ void stacks_release(struct stacks *s)
 	idmap_release(&s->frame_index);
 	u64map_release(&s->build_ids);
 	u64map_release(&s->path_index);
+	s->indexed = 0;
 }

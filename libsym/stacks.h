@@ -56,6 +56,7 @@ struct stacks {
 	VEC(struct call_path) paths; /* index 0 is a dummy */
 	struct idmap frame_index;
 	struct u64map path_index; /* parent << 32 | frame → path */
+	size_t indexed;           /* paths that are in it; the rest are when one is pushed */
 	struct u64map build_ids;  /* strings id of a DSO → that of its build-id; 0: several */
 };
 
@@ -64,6 +65,9 @@ int stacks_frame(struct stacks *s, const struct frame *f, uint32_t *id);
 
 /* The call path `parent` + one frame deeper. 0 or ERR_NOMEM. */
 int stacks_push(struct stacks *s, uint32_t parent, uint32_t frame, uint32_t *path);
+
+/* The same of a path that is not there yet, as the caller knows: it needs no lookup. */
+int stacks_append(struct stacks *s, uint32_t parent, uint32_t frame, uint32_t *path);
 
 /* The call path *path + one frame deeper that is no code: [open], [running, no sample]. 0 or
  * ERR_NOMEM. */

@@ -1,6 +1,7 @@
 #include "libsym/tally.h"
 #include "base/mem.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum { BATCH = 32 };
@@ -105,23 +106,6 @@ int tally_add(struct tally *t, const struct tallied *key, const uint32_t *runs, 
 	return ++b->n < BATCH ? 0 : count_batch(t);
 }
 
-int tally_merge(struct tally *t, struct tally *from)
-{
-	int rc = 0;
-	if (!t->v.n) {
-		tally_release(t);
-		*t = *from;
-		*from = (struct tally){0};
-		return 0;
-	}
-	for (size_t i = 0; !rc && i < from->v.n; i++) {
-		const struct tallied *x = &from->v.v[i];
-		rc = tally_add(t, x, from->runs.v + x->runs, x->nruns);
-	}
-	tally_release(from);
-	return rc ? rc : tally_finish(t);
-}
-
 static void batch_free(struct tally *t)
 {
 	if (t->batch)
@@ -132,7 +116,196 @@ static void batch_free(struct tally *t)
 
 int tally_finish(struct tally *t)
 {
-	return t->batch ? count_batch(t) : 0;
+	int rc = t->batch ? count_batch(t) : 0;
+	batch_free(t);
+	idmap_release(&t->index);
+	return rc;
+}
+
+/* --- in order -------------------------------------------------------------------------------
+ */
+
+static size_t count_frames(const struct tally *t, const struct names *n)
+{
+	size_t frames = 0;
+	for (size_t i = 0; i < t->runs.n; i++)
+		frames += n->runs.v[t->runs.v[i]].n;
+	return frames;
+}
+
+/* Frames, root first, in place of runs, which may differ where their frames do not. */
+static int expand(struct tally *t, const struct names *n)
+{
+	__typeof__(t->runs) frames = {0};
+	if (vec_reserve(&frames, count_frames(t, n)))
+		return ERR_NOMEM;
+	for (size_t i = 0; i < t->v.n; i++) {
+		struct tallied *x = &t->v.v[i];
+		const uint32_t *runs = t->runs.v + x->runs;
+		x->runs = frames.n;
+		for (uint32_t k = x->nruns; k-- > 0;) {
+			const struct frame_run *r = &n->runs.v[runs[k]];
+			for (uint32_t j = 0; j < r->n; j++)
+				frames.v[frames.n++] = n->frames.v[r->at + j];
+		}
+		x->nruns = (uint32_t)(frames.n - x->runs);
+	}
+	vec_release(&t->runs);
+	t->runs.v = frames.v;
+	t->runs.n = frames.n;
+	t->runs.cap = frames.cap;
+	return 0;
+}
+
+static int compare_u32(uint32_t a, uint32_t b)
+{
+	return a < b ? -1 : a > b;
+}
+
+/* Of stacks with equal frames. */
+static int compare_keys(const struct tallied *x, const struct tallied *y)
+{
+	int c = compare_u32(x->comm, y->comm);
+	c = c ? c : compare_u32(x->event, y->event);
+	c = c ? c : compare_u32((uint32_t)x->pid, (uint32_t)y->pid);
+	c = c ? c : compare_u32((uint32_t)x->tid, (uint32_t)y->tid);
+	c = c ? c : compare_u32(x->cpu, y->cpu);
+	c = c ? c : compare_u32(x->cgroup, y->cgroup);
+	return c ? c : compare_u32(x->chain, y->chain);
+}
+
+int tally_compare(const struct tally *t, const struct tallied *x, const struct tally *u,
+		  const struct tallied *y)
+{
+	const uint32_t *a = t->runs.v + x->runs, *b = u->runs.v + y->runs;
+	uint32_t n = x->nruns < y->nruns ? x->nruns : y->nruns;
+	for (uint32_t i = 0; i < n; i++)
+		if (a[i] != b[i])
+			return compare_u32(a[i], b[i]);
+	return x->nruns != y->nruns ? compare_u32(x->nruns, y->nruns) : compare_keys(x, y);
+}
+
+/* A stack being sorted: `key` is its frame at the depth that is looked at, 0 behind its last.
+ * So a sort of strings by their characters (multikey quicksort): no frame is read twice for all
+ * the stacks that share it. */
+struct sorted {
+	const uint32_t *frames;
+	uint32_t n, key, id;
+};
+
+struct range {
+	size_t from, n;
+	uint32_t depth;
+	int read; /* keys are those of `depth` */
+};
+
+struct sorter {
+	struct tally *t;
+	struct sorted *v;
+	VEC(struct range) left; /* to be sorted */
+};
+
+static void swap_sorted(struct sorted *a, struct sorted *b)
+{
+	struct sorted x = *a;
+	*a = *b;
+	*b = x;
+}
+
+static int by_frames(const void *a, const void *b, void *tally)
+{
+	const struct tally *t = tally;
+	return tally_compare(t, &t->v.v[((const struct sorted *)a)->id], t,
+			     &t->v.v[((const struct sorted *)b)->id]);
+}
+
+static void sort_few(const struct sorter *s, const struct range *r)
+{
+	struct sorted *v = s->v + r->from;
+	for (size_t i = 1; i < r->n; i++)
+		for (size_t k = i; k && by_frames(&v[k - 1], &v[k], s->t) > 0; k--)
+			swap_sorted(&v[k - 1], &v[k]);
+}
+
+static void read_keys(struct sorted *v, size_t n, uint32_t depth)
+{
+	for (size_t i = 0; i < n; i++)
+		v[i].key = depth < v[i].n ? v[i].frames[depth] : 0;
+}
+
+/* Put what is equal to the key of one, chosen so that no input knows it, between what is less
+ * and what is more. */
+static void split(struct sorted *v, size_t n, size_t *less, size_t *more)
+{
+	uint32_t pivot = v[hash_u64(n ^ hash_seed()) % n].key;
+	size_t lo = 0, hi = n;
+	for (size_t i = 0; i < hi;) {
+		if (v[i].key < pivot)
+			swap_sorted(&v[lo++], &v[i++]);
+		else if (v[i].key > pivot)
+			swap_sorted(&v[i], &v[--hi]);
+		else
+			i++;
+	}
+	*less = lo;
+	*more = hi;
+}
+
+static int sort_range(struct sorter *s, struct range r)
+{
+	enum { FEW = 8 };
+	size_t less, more;
+	if (r.n <= FEW) {
+		sort_few(s, &r);
+		return 0;
+	}
+	if (!r.read)
+		read_keys(s->v + r.from, r.n, r.depth);
+	split(s->v + r.from, r.n, &less, &more);
+	uint32_t key = s->v[r.from + less].key;
+	struct range parts[] = {{r.from, less, r.depth, 1},
+				{r.from + more, r.n - more, r.depth, 1},
+				{r.from + less, more - less, r.depth + 1, 0}};
+	if (!key) /* all of it ended: other threads, CPUs … */
+		qsort_r(s->v + parts[2].from, parts[2].n, sizeof(*s->v), by_frames, s->t);
+	for (size_t i = 0; i < (key ? 3 : 2); i++)
+		if (parts[i].n > 1 && vec_push(&s->left, parts[i]))
+			return ERR_NOMEM;
+	return 0;
+}
+
+static int sort_all(struct sorter *s)
+{
+	int rc = vec_push(&s->left, ((struct range){0, s->t->v.n, 0, 0}));
+	while (!rc && s->left.n)
+		rc = sort_range(s, s->left.v[--s->left.n]);
+	return rc;
+}
+
+int tally_sort(struct tally *t, const struct names *n)
+{
+	__typeof__(t->v) v = {0};
+	struct sorter s = {.t = t};
+	s.v = mem_alloc(t->v.n * sizeof(*s.v));
+	int rc = s.v ? expand(t, n) : ERR_NOMEM;
+	for (size_t i = 0; !rc && i < t->v.n; i++) {
+		const struct tallied *x = &t->v.v[i];
+		s.v[i] = (struct sorted){t->runs.v + x->runs, x->nruns, 0, (uint32_t)i};
+	}
+	rc = rc ? rc : sort_all(&s);
+	if (!rc && !vec_reserve(&v, t->v.n)) {
+		for (; v.n < t->v.n; v.n++)
+			v.v[v.n] = t->v.v[s.v[v.n].id];
+		vec_release(&t->v);
+		t->v.v = v.v;
+		t->v.n = v.n;
+		t->v.cap = v.cap;
+	} else {
+		rc = ERR_NOMEM;
+	}
+	vec_release(&s.left);
+	mem_free(s.v);
+	return rc;
 }
 
 void tally_release(struct tally *t)

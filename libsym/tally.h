@@ -8,6 +8,7 @@
 
 #include "base/hash.h"
 #include "base/vec.h"
+#include "libsym/names.h"
 
 /* Samples that count as one. All but the first three, and the runs, distinguish stacks. */
 struct tallied {
@@ -37,11 +38,20 @@ struct tally {
  * 0 or ERR_NOMEM. */
 int tally_add(struct tally *t, const struct tallied *key, const uint32_t *runs, size_t n);
 
-/* Count all of `from`, which was finished, and empty it. 0 or ERR_NOMEM. */
-int tally_merge(struct tally *t, struct tally *from);
-
-/* All that was added shall be in t->v. 0 or ERR_NOMEM. */
+/* All that was added shall be in t->v; no more will be. 0 or ERR_NOMEM. */
 int tally_finish(struct tally *t);
+
+/*
+ * Put the stacks in the order of their frames, root first; those of equal frames stand
+ * together. t->runs are frame ids then, root first. After tally_finish, when all has been
+ * named; several threads may do so, one a tally. 0 or ERR_NOMEM.
+ */
+int tally_sort(struct tally *t, const struct names *n);
+
+/* The order of tally_sort, of stacks in two tallies: < 0, 0 or > 0; 0 is of stacks that count
+ * as one. */
+int tally_compare(const struct tally *t, const struct tallied *x, const struct tally *u,
+		  const struct tallied *y);
 
 /* Give all back; empty then. */
 void tally_release(struct tally *t);

@@ -77,12 +77,108 @@ static void what_tells_stacks_apart_is_not_added_up(void **state)
 	tally_release(&t);
 }
 
+/* --- in order -------------------------------------------------------------------------------
+ */
+
+/* Run i + 1 is frame i + 1 alone, but run 0 is 7, 8 (7 outside), and the last one 8 once more.
+ */
+static void some_runs(struct names *n)
+{
+	static const uint32_t frames[] = {7, 8, 1, 2, 3, 4, 5, 6, 7, 8};
+	assert_int_equal(vec_push(&n->runs, ((struct frame_run){0, 2})), 0);
+	for (uint32_t i = 0; i < 10; i++) {
+		assert_int_equal(vec_push(&n->frames, frames[i]), 0);
+		if (i > 1)
+			assert_int_equal(vec_push(&n->runs, ((struct frame_run){i, 1})), 0);
+	}
+}
+
+static void forget_runs(struct names *n)
+{
+	vec_release(&n->runs);
+	vec_release(&n->frames);
+}
+
+static void stacks_are_sorted_by_frames(void **state)
+{
+	(void)state;
+	struct names n = {0};
+	struct tally t = {0};
+	uint32_t runs[12], seed = 5;
+	some_runs(&n);
+	for (uint32_t i = 0; i < 5000; i++) {
+		struct tallied x = key(1);
+		size_t words = (seed = seed * 1664525 + 1013904223) >> 29;
+		for (size_t k = 0; k < words; k++)
+			runs[k] = ((seed = seed * 1664525 + 1013904223) >> 16) % (k ? 3 : 9);
+		x.tid = i % 3 ? (int32_t)(i % 50) : -1;
+		assert_int_equal(tally_add(&t, &x, runs, words), 0);
+	}
+	const struct tallied same = key(1);
+	assert_int_equal(tally_add(&t, &same, (const uint32_t[]){0}, 1), 0);
+	assert_int_equal(tally_add(&t, &same, (const uint32_t[]){8, 7}, 2), 0);
+	assert_int_equal(tally_finish(&t), 0);
+	size_t stacks = t.v.n;
+	assert_int_equal(tally_sort(&t, &n), 0);
+	assert_int_equal(t.v.n, stacks);
+	uint64_t samples = t.v.v[0].samples, equal = 0;
+	for (size_t i = 1; i < t.v.n; i++) {
+		int c = tally_compare(&t, &t.v.v[i - 1], &t, &t.v.v[i]);
+		assert_in_range(c + 1, 0, 1);
+		equal += c == 0;
+		samples += t.v.v[i].samples;
+	}
+	assert_int_equal(samples, 5002);
+	assert_true(equal > 0); /* 7, 8 as one run, and as two */
+	tally_release(&t);
+	forget_runs(&n);
+}
+
+static void many_threads_with_one_stack_are_sorted_soon(void **state)
+{
+	(void)state;
+	enum { THREADS = 200000 };
+	struct names n = {0};
+	struct tally t = {0};
+	uint32_t runs[] = {3, 2, 1};
+	some_runs(&n);
+	for (uint32_t i = 0; i < THREADS; i++) {
+		struct tallied x = key(1);
+		x.tid = (int32_t)(i * 7919 % THREADS);
+		assert_int_equal(tally_add(&t, &x, runs, 3), 0);
+	}
+	assert_int_equal(tally_finish(&t), 0);
+	assert_int_equal(tally_sort(&t, &n), 0);
+	for (int32_t i = 0; i < THREADS; i++)
+		assert_int_equal(t.v.v[i].tid, i);
+	static const uint32_t root_first[] = {1, 2, 3};
+	assert_int_equal(t.v.v[0].nruns, 3);
+	assert_memory_equal(t.runs.v + t.v.v[0].runs, root_first, sizeof(root_first));
+	tally_release(&t);
+	forget_runs(&n);
+}
+
+static void a_path_that_was_appended_is_found(void **state)
+{
+	(void)state;
+	struct stacks s = {0};
+	uint32_t a, b, again;
+	assert_int_equal(stacks_append(&s, 0, 5, &a), 0);
+	assert_int_equal(stacks_append(&s, a, 6, &b), 0);
+	assert_int_equal(stacks_push(&s, a, 6, &again), 0);
+	assert_int_equal(again, b);
+	assert_int_equal(stacks_push(&s, b, 6, &again), 0);
+	assert_int_equal(stacks_depth(&s, again), 3);
+	stacks_release(&s);
+}
+
 static void nothing_added_is_nothing(void **state)
 {
 	(void)state;
 	struct tally t = {0};
 	assert_int_equal(tally_finish(&t), 0);
 	assert_int_equal(t.v.n, 0);
+	assert_int_equal(tally_sort(&t, &(struct names){0}), 0);
 	tally_release(&t);
 }
 
@@ -91,6 +187,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_stack_is_counted_once),
 		cmocka_unit_test(what_tells_stacks_apart_is_not_added_up),
+		cmocka_unit_test(stacks_are_sorted_by_frames),
+		cmocka_unit_test(many_threads_with_one_stack_are_sorted_soon),
+		cmocka_unit_test(a_path_that_was_appended_is_found),
 		cmocka_unit_test(nothing_added_is_nothing),
 	};
 	return cmocka_run_group_tests_name("libsym tally", tests, NULL, NULL);
