@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -222,8 +223,17 @@ static void add_mounts(struct buf *out)
 		fclose(f);
 }
 
+static void add_clock(struct buf *out)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	put_number(out, "host", "clock", "monotonic_ms",
+		   (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000);
+}
+
 void record_host_add(struct buf *out)
 {
+	add_clock(out);
 	add_cpus(out);
 	add_nodes(out);
 	add_steal(out);

@@ -78,15 +78,16 @@ static int is_syscall(const struct tracepoint *tp, struct source_event *se)
 	return 1;
 }
 
-/* Kernel tracepoints that are too frequent to be useful as single marks. */
-static int is_noise(const char *system)
+/* Kernel tracepoints that are too frequent to be useful as single marks, but for the idle
+ * states of CPUs. */
+static int is_noise(const struct tracepoint *tp)
 {
 	static const char *const systems[] = {
 		"sched",      "irq",   "irq_vectors", "timer", "syscalls", "raw_syscalls",
 		"exceptions", "power", "lock",        "kmem",  "ipi",      "rcu"};
 	for (size_t i = 0; i < sizeof(systems) / sizeof(*systems); i++)
-		if (!strcmp(system, systems[i]))
-			return 1;
+		if (!strcmp(tp->system, systems[i]))
+			return !tp_is(tp, "power", "cpu_idle");
 	return 0;
 }
 
@@ -122,7 +123,7 @@ static int classify(struct builder *b, const struct event *ev)
 							  : 0u;
 	} else if (ev->is_tracepoint &&
 		   !(tp && (is_syscall(tp, &se) || builder_is_irq(tp, &se)))) {
-		se.role = !tp || is_noise(tp->system) ? ROLE_NONE : ROLE_MARK;
+		se.role = !tp || is_noise(tp) ? ROLE_NONE : ROLE_MARK;
 	} else if (event_name_is_off_cpu(name)) {
 		se.role = ROLE_TOTAL;
 		se.chain = 1;

@@ -7,6 +7,7 @@
  *	KIND		SUBJECT		KEY and value
  *	cpu		number		siblings, governor, steal_ms
  *	host		cpus		online, isolated, nohz_full, smt
+ *	host		clock		monotonic_ms: when this was read
  *	node		number		cpus
  *	pressure	cpu, memory, io	some, full: microseconds (/proc/pressure)
  *	irq, softirq	as /proc names it	CPU's number: how many

@@ -152,20 +152,6 @@ static int follow(const struct explainer *x, uint32_t off, struct window *w, uin
 	return w->from_ns < w->to_ns;
 }
 
-/* 1 when a kernel function of one of these names is on the stack. */
-static int has_function(const struct explainer *x, uint32_t path, const char *const *names)
-{
-	const struct stacks *s = x->tl->stacks;
-	for (; path; path = s->paths.v[path].parent) {
-		const struct frame *f = &s->frames.v[s->paths.v[path].frame];
-		const char *name = strtab_get(&s->strings, f->name);
-		for (size_t i = 0; f->kind == FRAME_KERNEL && names[i]; i++)
-			if (!strcmp(name, names[i]))
-				return 1;
-	}
-	return 0;
-}
-
 /* A thread of the kernel that only took packets in (threaded NAPI, PREEMPT_RT, ksoftirqd). What
  * is polled may be another device's than the network's: its irq_thread says nothing. */
 static int took_packets(const struct explainer *x, const struct off *o)
@@ -174,13 +160,14 @@ static int took_packets(const struct explainer *x, const struct off *o)
 					    "napi_threaded_poll", NULL};
 	return (o->cause == CAUSE_NET || o->cause == CAUSE_POLL) && o->waker != TL_NONE &&
 	       x->tl->threads.v[o->waker].flags & THREAD_KERNEL &&
-	       has_function(x, o->waker_path, o->cause == CAUSE_NET ? names : names + 1);
+	       evidence_stack_has(x->tl, o->waker_path,
+				  o->cause == CAUSE_NET ? names : names + 1);
 }
 
 static uint8_t end_of_net(const struct explainer *x, const struct off *o)
 {
 	static const char *const timeouts[] = {"process_timeout", "hrtimer_wakeup", NULL};
-	if (has_function(x, o->waker_path, timeouts))
+	if (evidence_stack_has(x->tl, o->waker_path, timeouts))
 		return END_TIMER;
 	return o->waker_context == WAKER_SOFTIRQ || o->waker_context == WAKER_HARDIRQ ||
 			       took_packets(x, o)

@@ -28,6 +28,7 @@ void evidence_release(struct evidence *x)
 	vec_release(&x->wakes.first);
 	vec_release(&x->lock_wakes);
 	vec_release(&x->lock_marks);
+	vec_release(&x->requests);
 	u64map_release(&x->by_tid);
 	vec_release(&x->same_tid);
 	u64map_release(&x->tally);
@@ -466,7 +467,54 @@ int evidence_spans(struct evidence *x, uint32_t thread, uint64_t to_ns, size_t *
 	return 0;
 }
 
-/* --- threads by their tid ------------------------------------------------------------- */
+/* --- disks ------------------------------------------------------------------------- */
+
+int evidence_stack_has(const struct timeline *tl, uint32_t path, const char *const *names)
+{
+	const struct stacks *s = tl->stacks;
+	for (; path; path = s->paths.v[path].parent) {
+		const struct frame *f = &s->frames.v[s->paths.v[path].frame];
+		const char *name = strtab_get(&s->strings, f->name);
+		for (size_t i = 0; f->kind == FRAME_KERNEL && names[i]; i++)
+			if (!strcmp(name, names[i]))
+				return 1;
+	}
+	return 0;
+}
+
+/* Did the end of a request wake the wait's thread? The same function records the end and then
+ * wakes; where the stack of the wakeup is not known, both come at about the same time. */
+static int ended_by(const struct timeline *tl, const struct off *o,
+		    const struct disk_request *q)
+{
+	enum { SOON_NS = 50000 };
+	static const char *const names[] = {"blk_update_request", "blk_complete_request",
+					    "blk_mq_end_request_batch", "bio_endio", NULL};
+	return o->waker_path ? evidence_stack_has(tl, o->waker_path, names)
+			     : o->start_ns + o->blocked_ns - q->end_ns <= SOON_NS;
+}
+
+int evidence_disk(struct evidence *x, uint32_t off, const struct disk_request **out,
+		  struct err *e)
+{
+	const struct off *o = &x->tl->off.v[off];
+	uint64_t woken = o->start_ns + o->blocked_ns;
+	*out = NULL;
+	if ((o->cause != CAUSE_IO && o->cause != CAUSE_FAULT) || o->unknown || !o->blocked_ns)
+		return 0;
+	if (!x->have_requests && disk_requests_read(x->tl, &x->requests, e))
+		return ERR_NOMEM;
+	x->have_requests = 1;
+	const struct disk_request *v = x->requests.v;
+	size_t i = PARTITION_POINT(at, 0, x->requests.n, v[at].end_ns <= woken);
+	while (i > 0 && v[i - 1].end_ns > o->start_ns && v[i - 1].cpu != o->cpu_wake)
+		i--;
+	if (i > 0 && v[i - 1].end_ns > o->start_ns && ended_by(x->tl, o, &v[i - 1]))
+		*out = &v[i - 1];
+	return 0;
+}
+
+/* --- threads by their tid ---------------------------------------------------------- */
 
 /* From the last one on, so that the first is found first. */
 static int need_tids(struct evidence *x)

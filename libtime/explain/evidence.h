@@ -9,6 +9,7 @@
 
 #include "libtime/causes/app_frame.h"
 #include "libtime/causes/mechanism.h"
+#include "libtime/sched/disk_requests.h"
 #include "libtime/sched/lock_mark.h"
 
 /* A wait for a lock, or for a futex that may be one, and when which thread ended it. */
@@ -27,12 +28,13 @@ struct evidence {
 	} samples, marks, spans, wakes, interrupts;
 	VEC(struct lock_wake) lock_wakes; /* by time */
 	VEC(struct lock_mark) lock_marks; /* by address, then in time */
+	disk_requests requests;           /* by their ends */
 	struct u64map by_tid;             /* tid → the first thread of it, ... */
 	VEC(uint32_t) same_tid;           /* ... and from there to the next; TL_NONE */
 	struct u64map tally;              /* scratch of evidence_hot */
 	VEC(uint64_t) weight;
 	int have_runs, have_samples, have_marks, have_spans, have_wakes, have_lock_marks;
-	int have_tids, have_interrupts;
+	int have_tids, have_interrupts, have_requests;
 };
 
 /* Nothing is looked up yet: indices are made by the first question that needs them. ERR_NOMEM;
@@ -121,6 +123,14 @@ int evidence_lock_marks(struct evidence *x, uint64_t address, uint64_t after_ns,
  */
 void evidence_caller(const struct evidence *x, const struct window *w, size_t n,
 		     struct hot *out);
+
+/* The request to a disk whose end ended the wait `off`, where block events were recorded; NULL
+ * where none is known to have. Life: x's. ERR_NOMEM. */
+int evidence_disk(struct evidence *x, uint32_t off, const struct disk_request **out,
+		  struct err *e);
+
+/* 1 when a kernel function of one of these names, which a NULL ends, is on the stack. */
+int evidence_stack_has(const struct timeline *tl, uint32_t path, const char *const *names);
 
 /* Ids (of timeline.marks) of a thread's marks in [from, to): first..last of marks.id. */
 int evidence_marks(struct evidence *x, uint32_t thread, uint64_t from_ns, uint64_t to_ns,

@@ -130,7 +130,69 @@ int fact_quota(const struct timeline *tl, uint32_t thread, struct fact_quota *ou
 	return fact_quota_of(tl, thread, fact_cgroup(tl, thread), out);
 }
 
-/* --- descriptors and devices ---------------------------------------------------------- */
+/* --- the machine ------------------------------------------------------------------- */
+
+/* A counter's growth in ns as a share of the time in which it grew. */
+static int64_t share_of_time(const struct timeline *tl, uint32_t thread,
+			     const struct tl_fact *f, uint64_t unit_ns)
+{
+	enum { MOST = 1000000 }; /* ten times the time: no such counter */
+	const struct tl_recording *rec = timeline_recording_of(tl, thread);
+	uint64_t ms = growth(tl, find(tl, thread, "host", "clock", "monotonic_ms"));
+	double ns = ms ? (double)ms * 1e6 : (double)(rec->end_ns - rec->origin_ns);
+	if (!f || !f->before || !f->after || ns <= 0)
+		return -1;
+	double share = (double)growth(tl, f) * (double)unit_ns / ns * 1e5;
+	return share < MOST ? (int64_t)(share + 0.5) : -1;
+}
+
+int64_t fact_steal(const struct timeline *tl, uint32_t thread, uint16_t cpu)
+{
+	char number[16];
+	snprintf(number, sizeof(number), "%u", timeline_cpu(tl, cpu));
+	return share_of_time(tl, thread, find(tl, thread, "cpu", number, "steal_ms"), 1000000);
+}
+
+int64_t fact_pressure(const struct timeline *tl, uint32_t thread, const char *of)
+{
+	return share_of_time(tl, thread, find(tl, thread, "pressure", of, "some"), 1000);
+}
+
+/* Is a CPU in "0-3,8-11"? */
+static int in_list(const char *list, long cpu)
+{
+	for (char *end; *list; list = end + (*end == ',')) {
+		long from = strtol(list, &end, 10), to = from;
+		if (end == list)
+			return 0;
+		if (*end == '-')
+			to = strtol(end + 1, &end, 10);
+		if (from <= cpu && cpu <= to)
+			return 1;
+	}
+	return 0;
+}
+
+int fact_node(const struct timeline *tl, uint32_t thread, uint16_t cpu, int *nodes)
+{
+	enum { MOST = 1024 };
+	const struct tl_fact *f;
+	char number[16] = "0";
+	int found = -1;
+	*nodes = 0;
+	for (int i = 0; i < MOST && cpu != TL_NOCPU; i++) {
+		snprintf(number, sizeof(number), "%d", i);
+		f = find(tl, thread, "node", number, "cpus");
+		if (!f && i > *nodes + 1) /* numbers may be left out */
+			break;
+		*nodes += f != NULL;
+		if (f && in_list(text(tl, value_of(f)), timeline_cpu(tl, cpu)))
+			found = i;
+	}
+	return *nodes > 1 ? found : -1;
+}
+
+/* --- descriptors and devices ------------------------------------------------------- */
 
 const char *fact_target(const struct timeline *tl, const struct off *o)
 {
@@ -143,15 +205,21 @@ const char *fact_target(const struct timeline *tl, const struct off *o)
 	return id ? text(tl, id) : NULL;
 }
 
+const char *fact_disk(const struct timeline *tl, uint32_t thread, const char *numbers)
+{
+	uint32_t name = value_of(find(tl, thread, "disk", numbers, "name"));
+	return name ? text(tl, name) : NULL;
+}
+
 /* What a mount's source is called: "/dev/sda1" without its folder; of one that names none,
  * /dev/root or a mapper's, as the disk's own number is. */
 static const char *source_of(const struct timeline *tl, uint32_t thread, const char *mount)
 {
 	const char *device = text(tl, value_of(find(tl, thread, "mount", mount, "device")));
 	const char *source = text(tl, value_of(find(tl, thread, "mount", mount, "source")));
-	uint32_t disk = value_of(find(tl, thread, "disk", device, "name"));
+	const char *disk = fact_disk(tl, thread, device);
 	if (disk)
-		return text(tl, disk);
+		return disk;
 	return *source ? source + (strncmp(source, "/dev/", 5) ? 0 : 5) : NULL;
 }
 

@@ -29,8 +29,24 @@ int fact_quota(const struct timeline *tl, uint32_t thread, struct fact_quota *ou
 int fact_quota_of(const struct timeline *tl, uint32_t thread, uint32_t cgroup,
 		  struct fact_quota *out);
 
+/* Shares of the time between the context's snapshots, which is a little more than what was
+ * recorded, in thousandths of a percent; of the recording that `thread` is of. -1: not known.
+ *
+ * What the hypervisor took of a CPU, by its number in the timeline. */
+int64_t fact_steal(const struct timeline *tl, uint32_t thread, uint16_t cpu);
+
+/* While some task waited for "cpu", "memory" or "io" (/proc/pressure). */
+int64_t fact_pressure(const struct timeline *tl, uint32_t thread, const char *of);
+
+/* The NUMA node of a CPU, of `*nodes`; -1: not known, or there is but one. */
+int fact_node(const struct timeline *tl, uint32_t thread, uint16_t cpu, int *nodes);
+
 /* What a wait's descriptor leads to: a path, or a peer's address. NULL where not known. */
 const char *fact_target(const struct timeline *tl, const struct off *o);
+
+/* The name of the disk with these numbers ("254:0"), of the recording that `thread` is of:
+ * "vda". NULL where not known. */
+const char *fact_disk(const struct timeline *tl, uint32_t thread, const char *numbers);
 
 /* The device that a path is on, of the recording that `thread` is of: "sda1", or what is
  * mounted there. NULL where not known. */

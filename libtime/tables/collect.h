@@ -48,6 +48,7 @@ int collect_functions(struct collect *c);
 int collect_in_tail(struct collect *c);
 int collect_labels(struct collect *c);
 int collect_interrupts(struct collect *c);
+int collect_disks(struct collect *c);
 int collect_gaps(struct collect *c);
 int collect_jitter(struct collect *c);
 int collect_bound(struct collect *c);

@@ -21,6 +21,8 @@ static const struct column_info *column_info(enum column c)
 		[COL_CGROUP] = {"cgroup", "cgroup", CELL_TEXT},
 		[COL_INTERRUPT] = {"interrupt", "interrupt", CELL_TEXT},
 		[COL_TAKER] = {"taker", "who had the CPU", CELL_ACTOR},
+		[COL_DISK] = {"disk", "disk", CELL_NAME},
+		[COL_OPERATION] = {"operation", "operation", CELL_NAME},
 		[COL_CPU] = {"cpu", "CPU", CELL_COUNT},
 		[COL_RUN] = {"run_ns", "running", CELL_NS},
 		[COL_IDLE] = {"idle_ns", "idle", CELL_NS},
@@ -36,10 +38,14 @@ static const struct column_info *column_info(enum column c)
 		[COL_CALLS] = {"calls", "calls", CELL_COUNT},
 		[COL_COUNT] = {"count", "count", CELL_COUNT},
 		[COL_GAPS] = {"gaps", "gaps", CELL_COUNT},
+		[COL_BYTES] = {"bytes", "bytes", CELL_COUNT},
 		[COL_SAMPLES] = {"samples", "samples", CELL_COUNT},
 		[COL_OPEN] = {"open", "open", CELL_COUNT},
 		[COL_SUSPECT] = {"suspect", "suspect", CELL_COUNT},
 		[COL_IDLE_WAITS] = {"idle_waits", "idle waits", CELL_COUNT},
+		[COL_QUEUED] = {"queued_ns", "queued", CELL_NS},
+		[COL_QUEUED_MAX] = {"queued_max_ns", "queued max", CELL_NS},
+		[COL_SERVED] = {"served_ns", "served", CELL_NS},
 		[COL_TOTAL] = {"total_ns", "total", CELL_NS},
 		[COL_AVERAGE] = {"average_ns", "average", CELL_NS},
 		[COL_P50] = {"p50_ns", "p50", CELL_NS},
@@ -125,6 +131,7 @@ void rows_init(struct rows *r, const struct table_kind *kind, int timed)
 
 void rows_release(struct rows *r)
 {
+	strtab_release(&r->names);
 	vec_release(&r->cells);
 	vec_release(&r->keys);
 	idmap_release(&r->index);
@@ -145,6 +152,15 @@ uint64_t rows_get(const struct rows *r, uint32_t row, enum column c)
 	return r->slot[c] < n ? r->cells.v[row * n + r->slot[c]] : CELL_NONE;
 }
 
+int rows_name(struct rows *r, uint32_t row, enum column c, const char *text)
+{
+	uint32_t id;
+	if (strtab_intern(&r->names, text, &id))
+		return ERR_NOMEM;
+	rows_set(r, row, c, id);
+	return 0;
+}
+
 void rows_set(struct rows *r, uint32_t row, enum column c, uint64_t value)
 {
 	uint64_t *x = cell_of(r, row, c);
@@ -163,7 +179,8 @@ void rows_add(struct rows *r, uint32_t row, enum column c, uint64_t more)
 static int starts_unknown(enum column c)
 {
 	return (c >= COL_AVERAGE && c <= COL_MAX) || c == COL_ADDRESS || c == COL_HOLDER ||
-	       c == COL_HOLDER_TIME || c == COL_SHARE || c == COL_PARENT_SHARE;
+	       c == COL_HOLDER_TIME || c == COL_SHARE || c == COL_PARENT_SHARE ||
+	       c == COL_QUEUED || c == COL_QUEUED_MAX;
 }
 
 static int new_row(struct rows *r, uint32_t window, uint64_t key, uint64_t hash, uint32_t *row)
@@ -301,6 +318,8 @@ const char *rows_text(const struct rows *r, const struct timeline *tl, uint32_t 
 	switch (rows_info(r, c)->cell) {
 	case CELL_TEXT:
 		return strtab_get(s, (uint32_t)v);
+	case CELL_NAME:
+		return strtab_get(&r->names, (uint32_t)v);
 	case CELL_ACTOR:
 		if (v >> 32)
 			return actor_name(tl, v);

@@ -22,6 +22,7 @@
 /* What a cell holds. */
 enum cell {
 	CELL_TEXT,    /* strings id */
+	CELL_NAME,    /* id of rows.names */
 	CELL_THREAD,  /* index of timeline.threads */
 	CELL_ACTOR,   /* the same, or one of ACTOR_... */
 	CELL_SITE,    /* index of timeline.sites */
@@ -54,6 +55,8 @@ enum column {
 	COL_CGROUP,
 	COL_INTERRUPT,
 	COL_TAKER,
+	COL_DISK,
+	COL_OPERATION,
 	COL_CPU,
 	COL_RUN,
 	COL_IDLE,
@@ -69,10 +72,14 @@ enum column {
 	COL_CALLS,
 	COL_COUNT,
 	COL_GAPS,
+	COL_BYTES,
 	COL_SAMPLES,
 	COL_OPEN,
 	COL_SUSPECT,
 	COL_IDLE_WAITS,
+	COL_QUEUED,
+	COL_QUEUED_MAX,
+	COL_SERVED,
 	COL_TOTAL,
 	COL_AVERAGE,
 	COL_P50,
@@ -145,6 +152,7 @@ struct rows {
 	struct column_info counters[ROW_COUNTERS]; /* of COL_COUNTER and those behind it */
 	size_t ncounters;
 	uint8_t slot[COLUMNS]; /* column → place in a row; ncolumns: not in it */
+	struct strtab names;   /* texts that the timeline does not have */
 	VEC(uint64_t) cells;   /* row by row, ncolumns each */
 	VEC(struct row_key {
 		uint64_t key;
@@ -178,6 +186,9 @@ int rows_row(struct rows *r, uint32_t window, uint64_t key, uint32_t *row);
 uint64_t rows_get(const struct rows *r, uint32_t row, enum column c);
 void rows_set(struct rows *r, uint32_t row, enum column c, uint64_t value);
 void rows_add(struct rows *r, uint32_t row, enum column c, uint64_t more);
+
+/* A cell of CELL_NAME. ERR_NOMEM. */
+int rows_name(struct rows *r, uint32_t row, enum column c, const char *text);
 
 /* Count `value` in column c if it is the row's first of it; one such column a table. ERR_NOMEM.
  */

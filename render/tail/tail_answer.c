@@ -1,6 +1,9 @@
 #include "render/tail/tail_answer.h"
 #include "libtime/causes/causes.h"
+#include "libtime/sched/facts.h"
 #include "render/text/units.h"
+
+#include <string.h>
 
 /* The sentence while it is made. */
 struct answer {
@@ -180,8 +183,10 @@ static void put_doing(struct answer *a)
 		return;
 	}
 	put_place(a, " in ");
-	if (state == PART_BLOCKED && p->off != TL_NONE)
-		words_target(a->b, a->t->tl, &a->t->tl->off.v[p->off], ", ");
+	if (state != PART_BLOCKED || p->off == TL_NONE)
+		return;
+	words_target(a->b, a->t->tl, &a->t->tl->off.v[p->off], ", ");
+	words_disk(a->b, explainer_evidence(a->t->explainer), p->off, ", ");
 }
 
 /* Who waited for the i-th link: the threads of the question for the first. */
@@ -317,6 +322,86 @@ static void put_share(struct answer *a)
 			(unsigned)(100 * (double)p->ns / (double)whole + 0.5));
 }
 
+/* --- what the host counted --------------------------------------------------------- */
+
+/* Whose pressure says something of what the root did; NULL. */
+static const char *pressure_of(const struct chain_part *p)
+{
+	static const char *const memory[] = {"memory-high", "reclaim-cgroup", "reclaim",
+					     "compaction", "swap"};
+	for (size_t i = 0; p->mechanism && i < sizeof(memory) / sizeof(*memory); i++)
+		if (!strcmp(p->mechanism->name, memory[i]))
+			return "memory";
+	if (p->state == PART_BLOCKED && (p->cause == CAUSE_IO || p->cause == CAUSE_FAULT))
+		return "io";
+	return p->state == PART_RUNNABLE ? "cpu" : NULL;
+}
+
+/* Where the root ran, or wanted to. */
+static uint16_t root_cpu(const struct answer *a, const struct chain_part *p)
+{
+	const struct timeline *tl = a->t->tl;
+	if (p->state == PART_RUNNING)
+		return timeline_cpu_at(tl, explanation_root(&a->x)->thread, p->first_ns);
+	return p->state == PART_RUNNABLE && p->off != TL_NONE
+		       ? off_waited_cpu(&tl->off.v[p->off])
+		       : TL_NOCPU;
+}
+
+static void put_percent(struct answer *a, int64_t millipercent)
+{
+	if (millipercent < 10000)
+		buf_fmt(a->b, "%.1f %%", (double)millipercent / 1000);
+	else
+		buf_fmt(a->b, "%d %%", (int)((millipercent + 500) / 1000));
+}
+
+/* Whose node a page was moved to. */
+static void put_node(struct answer *a, const struct chain_part *p)
+{
+	const struct timeline *tl = a->t->tl;
+	int nodes, node;
+	uint16_t cpu = p->off != TL_NONE ? tl->off.v[p->off].cpu_out : root_cpu(a, p);
+	if (!p->mechanism || strcmp(p->mechanism->name, "numa"))
+		return;
+	node = fact_node(tl, explanation_root(&a->x)->thread, cpu, &nodes);
+	if (node >= 0)
+		buf_fmt(a->b, " CPU %u is in node %d, one of %d.", timeline_cpu(tl, cpu), node,
+			nodes);
+}
+
+/* A sentence each, where they may explain the answer; what was counted over the whole recording
+ * proves nothing about a moment of it. */
+static void put_host(struct answer *a)
+{
+	enum { WORTH = 1000 }; /* 1 % */
+	static const char by_host[] = " By the host's own count, over the whole recording, ";
+	const struct chain_part *p = root_part(a);
+	const struct timeline *tl = a->t->tl;
+	uint32_t thread = explanation_root(&a->x)->thread;
+	uint16_t cpu = p ? root_cpu(a, p) : TL_NOCPU;
+	const char *of = p ? pressure_of(p) : NULL;
+	if (p)
+		put_node(a, p);
+	int64_t share = cpu == TL_NOCPU ? -1 : fact_steal(tl, thread, cpu);
+	if (share >= WORTH) {
+		put(a, by_host);
+		put(a, "the hypervisor took ");
+		put_percent(a, share);
+		buf_fmt(a->b, " of CPU %u.", timeline_cpu(tl, cpu));
+	}
+	share = of ? fact_pressure(tl, thread, of) : -1;
+	if (share >= WORTH) {
+		put(a, by_host);
+		buf_fmt(a->b, "tasks waited for %s ",
+			*of == 'c'   ? "a CPU"
+			: *of == 'i' ? "I/O"
+				     : of);
+		put_percent(a, share);
+		put(a, " of the time.");
+	}
+}
+
 int tail_answer(struct buf *b, struct tail *t, struct err *e)
 {
 	struct answer a = {.b = b, .t = t, .group = t->groups.v};
@@ -337,6 +422,8 @@ int tail_answer(struct buf *b, struct tail *t, struct err *e)
 		put_share(&a);
 	}
 	put(&a, ".");
+	if (t->group_by == GROUP_ROOT)
+		put_host(&a);
 	explanation_release(&a.x);
 	return buf_failed(b) ? err_nomem(e) : 0;
 }

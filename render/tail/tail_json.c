@@ -419,6 +419,29 @@ static void target(struct writer *w, const struct explanation *x)
 		json_null(&w->j, "target");
 }
 
+/* The request to a disk whose end ended a wait. */
+static void disk(struct writer *w, uint32_t off)
+{
+	const struct disk_request *q = NULL;
+	char text[DISK_NAME];
+	if (off != TL_NONE && evidence_disk(explainer_evidence(w->t->explainer), off, &q, NULL))
+		w->j.b->failed = ERR_NOMEM;
+	if (!q) {
+		json_null(&w->j, "disk");
+		return;
+	}
+	json_open(&w->j, "disk", '{');
+	json_str(&w->j, "name", disk_name(w->tl, w->tl->off.v[off].thread, q, text));
+	json_str(&w->j, "operation", disk_operation(q));
+	json_u64(&w->j, "bytes", q->bytes);
+	if (q->knows_queue)
+		json_u64(&w->j, "queued_ns", q->issue_ns - q->insert_ns);
+	else
+		json_null(&w->j, "queued_ns");
+	json_u64(&w->j, "served_ns", q->end_ns - q->issue_ns);
+	json_close(&w->j, '}');
+}
+
 static void waker(struct writer *w, const struct explanation *x)
 {
 	const struct off *o = x->off != TL_NONE ? &w->tl->off.v[x->off] : NULL;
@@ -540,6 +563,7 @@ static void root(struct writer *w, const struct tail_root *r, const struct expla
 		else
 			json_null(&w->j, "vector");
 		actor(w, p);
+		disk(w, p->state == PART_BLOCKED ? p->off : TL_NONE);
 		json_close(&w->j, '}');
 	}
 	json_close(&w->j, ']');
@@ -680,6 +704,7 @@ static int about(struct writer *w, const struct episode *ep, struct explanation 
 	verdict(w, x);
 	lock_address(w, x);
 	target(w, x);
+	disk(w, x->off);
 	waker(w, x);
 	corunners(w, x->corunners.v, x->corunners.n);
 	json_u64(&w->j, "samples", x->samples);

@@ -485,6 +485,9 @@ static void detail_target(struct detail *d, const struct explanation *x)
 	words_target(&d->line, tl, &tl->off.v[x->off], "");
 	if (d->line.n)
 		detail_line(d, "waited on");
+	words_disk(&d->line, d->ev, x->off, "");
+	if (d->line.n)
+		detail_line(d, "disk");
 }
 
 static void detail_waker(struct detail *d, const struct explanation *x)

@@ -3,6 +3,7 @@
 #include "libtime/sched/facts.h"
 #include "render/text/escape.h"
 #include "render/text/units.h"
+#include "render/text/weight.h"
 
 #include <fnmatch.h>
 #include <string.h>
@@ -172,6 +173,45 @@ void words_target(struct buf *b, const struct timeline *tl, const struct off *o,
 	}
 }
 
+/* What took the time: until it was submitted, in its queue, at the disk. */
+static void disk_times(struct buf *b, const struct off *o, const struct disk_request *q)
+{
+	enum { SHARE = 20 };
+	uint64_t late = q->insert_ns > o->start_ns ? q->insert_ns - o->start_ns : 0;
+	if (late > o->blocked_ns / SHARE) {
+		units_duration(b, late);
+		buf_str(b, " until it was submitted, ");
+	}
+	if (q->knows_queue) {
+		units_duration(b, q->issue_ns - q->insert_ns);
+		buf_str(b, " queued, ");
+	}
+	units_duration(b, q->end_ns - q->issue_ns);
+	buf_str(b, " served");
+}
+
+void words_disk(struct buf *b, struct evidence *ev, uint32_t off, const char *before)
+{
+	const struct off *o = &ev->tl->off.v[off];
+	const struct disk_request *q;
+	char text[DISK_NAME];
+	if (evidence_disk(ev, off, &q, NULL))
+		b->failed = ERR_NOMEM;
+	if (buf_failed(b) || !q)
+		return;
+	buf_fmt(b, "%sa %s ", before, disk_operation(q));
+	if (q->bytes) {
+		buf_str(b, "of ");
+		weight_text(b, (double)q->bytes, 1, 1, "bytes");
+		buf_char(b, ' ');
+	}
+	buf_fmt(b, "%s ", q->op == 'R' ? "from" : q->op == 'W' ? "to" : "of");
+	const char *name = disk_name(ev->tl, o->thread, q, text);
+	escape_visible(b, name, strlen(name));
+	buf_str(b, ": ");
+	disk_times(b, o, q);
+}
+
 static void blocked_part(struct buf *b, struct evidence *ev, const struct chain_part *p)
 {
 	const struct timeline *tl = ev->tl;
@@ -198,8 +238,10 @@ static void blocked_part(struct buf *b, struct evidence *ev, const struct chain_
 			describe_function(b, tl, p->function);
 		}
 	}
-	if (p->off != TL_NONE)
+	if (p->off != TL_NONE) {
 		words_target(b, tl, &tl->off.v[p->off], ", ");
+		words_disk(b, ev, p->off, ", ");
+	}
 	switch (p->end) {
 	case END_NETWORK:
 		buf_str(b, ", until a packet arrived");

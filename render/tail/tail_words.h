@@ -70,6 +70,10 @@ void words_quota(struct buf *b, const struct timeline *tl, uint32_t thread, int 
 void words_target(struct buf *b, const struct timeline *tl, const struct off *o,
 		  const char *before);
 
+/* "a write of 64 KiB to vda: 1.2 ms queued, 8.2 ms served": the request to a disk that a wait,
+ * timeline.off[off], was for, behind `before`; nothing where it is not known. */
+void words_disk(struct buf *b, struct evidence *ev, uint32_t off, const char *before);
+
 /* "lock", "io" ...; the state where there is no cause: "running", "unknown". */
 const char *describe_cause(unsigned state, unsigned cause);
 

@@ -6,7 +6,7 @@ POPULATION = """count threshold_ns selected suspect open unknown idle_hidden idl
 system_hidden idle_hidden_most system_hidden_ns threads processes too_few p50_ns p90_ns p99_ns p999_ns p9999_ns max_ns p999_with_suspect_ns""".split()
 EPISODE = """rank name key pid tid end_tid comm start_ns end_ns duration_ns run_ns interrupted_ns blocked_ns
 runnable_ns preempted_ns throttled_ns unknown_ns blocked_by cause state cpu stack waker corunners
-samples chain shares root suspect open missing function holder events verdict reason lock lock_name target""".split()
+samples chain shares root suspect open missing function holder events verdict reason lock lock_name target disk""".split()
 CAUSES = """lock rwlock semaphore cond join barrier futex sleep poll net pipe io fault child signal
 throttle preempt runqueue yield stopped exit unknown""".split()
 SITE = "shown_as program role cause function verdict reason loop count ns p50_ns max_ns max_open".split()
