@@ -467,7 +467,7 @@ int evidence_spans(struct evidence *x, uint32_t thread, uint64_t to_ns, size_t *
 	return 0;
 }
 
-/* --- disks ------------------------------------------------------------------------- */
+/* --- disks ---------------------------------------------------------------------------- */
 
 int evidence_stack_has(const struct timeline *tl, uint32_t path, const char *const *names)
 {
@@ -514,7 +514,7 @@ int evidence_disk(struct evidence *x, uint32_t off, const struct disk_request **
 	return 0;
 }
 
-/* --- threads by their tid ---------------------------------------------------------- */
+/* --- threads by their tid ------------------------------------------------------------- */
 
 /* From the last one on, so that the first is found first. */
 static int need_tids(struct evidence *x)

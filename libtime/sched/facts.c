@@ -130,7 +130,7 @@ int fact_quota(const struct timeline *tl, uint32_t thread, struct fact_quota *ou
 	return fact_quota_of(tl, thread, fact_cgroup(tl, thread), out);
 }
 
-/* --- the machine ------------------------------------------------------------------- */
+/* --- the machine ---------------------------------------------------------------------- */
 
 /* A counter's growth in ns as a share of the time in which it grew. */
 static int64_t share_of_time(const struct timeline *tl, uint32_t thread,
@@ -192,7 +192,7 @@ int fact_node(const struct timeline *tl, uint32_t thread, uint16_t cpu, int *nod
 	return *nodes > 1 ? found : -1;
 }
 
-/* --- descriptors and devices ------------------------------------------------------- */
+/* --- descriptors and devices ---------------------------------------------------------- */
 
 const char *fact_target(const struct timeline *tl, const struct off *o)
 {

@@ -322,7 +322,7 @@ static void put_share(struct answer *a)
 			(unsigned)(100 * (double)p->ns / (double)whole + 0.5));
 }
 
-/* --- what the host counted --------------------------------------------------------- */
+/* --- what the host counted ------------------------------------------------------------ */
 
 /* Whose pressure says something of what the root did; NULL. */
 static const char *pressure_of(const struct chain_part *p)

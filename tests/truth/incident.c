@@ -14,6 +14,9 @@
  *		    another process (in a network namespace that steers them to CPU 0)
  *	reclaim     memory, in a control group that has none left (started in one made for
  *		    it)
+ *	thief	    a CPU, which `thief`, another process with a higher priority, takes
+ *	idle	    a CPU that is idle when `caller`, on another one, wakes it (here all waits
+ *		    are logged)
  *
  * Requests of more than 1 ms are logged: "wait".
  */
@@ -360,31 +363,113 @@ static void flooded(void)
 
 /* --- reclaim -------------------------------------------------------------------------- */
 
-/* Reads a file through a mapping, again and again, for which the group has no room. */
-NOINLINE static uint64_t scan(const char *p, size_t n)
-{
-	uint64_t sum = 0;
-	for (size_t at = 0; at < n; at += 4096)
-		sum += (uint64_t)p[at];
-	return sum;
-}
-
+/* Writes more than the group has room for: pages must be written out before there are new ones.
+ */
 static void reclaim(void)
 {
 	static char page[1 << 16];
-	size_t size = 96 << 20;
 	int fd = open("pages", O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	must(fd >= 0, "pages");
-	for (size_t at = 0; at < size; at += sizeof(page))
-		must(write(fd, page, sizeof(page)) == sizeof(page), "write");
-	const char *p = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, 0);
-	must(p != MAP_FAILED, "mmap");
-	for (int i = 0; i < 3; i++) {
+	go_fifo(20);
+	for (int i = 0; i < 3000; i++) {
 		uint64_t begun = now_ns();
-		scan(p, size);
+		must(pwrite(fd, page, sizeof(page), (off_t)i * (off_t)sizeof(page)) ==
+			     sizeof(page),
+		     "write");
 		log_wait(begun);
 	}
 	unlink("pages");
+}
+
+/* --- thief ---------------------------------------------------------------------------- */
+
+NOINLINE static void steal(void)
+{
+	burn_ns(6 * MS);
+	STAY();
+}
+
+NOINLINE static void thief(void)
+{
+	name_thread("thief");
+	pin_to(0);
+	must(!go_fifo(40), "SCHED_FIFO");
+	for (;;) {
+		sleep_ns(17 * MS);
+		steal();
+	}
+}
+
+NOINLINE static void handle(void)
+{
+	burn_ns(4 * MS);
+	STAY();
+}
+
+static void robbed(void)
+{
+	pid_t other = fork();
+	if (!other)
+		thief();
+	pin_to(0);
+	must(!go_fifo(20), "SCHED_FIFO");
+	for (int i = 0; i < ROUNDS * 4; i++) {
+		uint64_t begun = now_ns(), used = cpu_ns();
+		handle();
+		if (now_ns() - begun > cpu_ns() - used + MS)
+			truth("wait", begun, now_ns());
+		sleep_ns(3 * MS);
+	}
+	kill(other, SIGKILL);
+	waitpid(other, NULL, 0);
+}
+
+/* --- idle ----------------------------------------------------------------------------- */
+
+static atomic_ullong called;
+
+static void *calls(void *arg)
+{
+	(void)arg;
+	name_thread("caller");
+	pin_to(1);
+	must(!go_fifo(20), "SCHED_FIFO");
+	while (!atomic_load(&truth_stop)) {
+		sleep_ns(2 * MS);
+		atomic_store(&called, now_ns());
+		sem_post(&go);
+	}
+	return NULL;
+}
+
+/* The first CPU's idle time so far, in ns. */
+static uint64_t idle_ns(void)
+{
+	unsigned long long ticks = 0;
+	FILE *f = fopen("/proc/stat", "r");
+	must(f && fscanf(f, "cpu %*[^\n] cpu0 %*u %*u %*u %llu", &ticks) == 1, "/proc/stat");
+	fclose(f);
+	return ticks * (1000000000u / (uint64_t)sysconf(_SC_CLK_TCK));
+}
+
+static void idle(void)
+{
+	uint64_t begun = now_ns(), was = idle_ns();
+	must(!sem_init(&go, 0, 0), "semaphore");
+	pin_to(0);
+	must(!go_fifo(40), "SCHED_FIFO");
+	pthread_t t = start(calls, NULL);
+	for (int i = 0; i < 500; i++) {
+		while (sem_wait(&go))
+			;
+		truth("wait", atomic_load(&called), now_ns());
+	}
+	if ((idle_ns() - was) * 2 < now_ns() - begun) {
+		fprintf(stderr, "CPU 0 is busy\n");
+		exit(77);
+	}
+	atomic_store(&truth_stop, 1);
+	pthread_join(t, NULL);
 }
 
 int main(int argc, char **argv)
@@ -392,9 +477,11 @@ int main(int argc, char **argv)
 	static const struct {
 		const char *kind;
 		void (*run)(void);
-	} kinds[] = {{"journal", journal},     {"fork", forked},    {"pipe", full_pipe},
-		     {"inversion", inversion}, {"nagle", nagle},    {"dirty", dirty},
-		     {"flood", flooded},       {"reclaim", reclaim}};
+	} kinds[] = {{"journal", journal}, {"fork", forked},
+		     {"pipe", full_pipe},  {"inversion", inversion},
+		     {"nagle", nagle},     {"dirty", dirty},
+		     {"flood", flooded},   {"reclaim", reclaim},
+		     {"thief", robbed},    {"idle", idle}};
 	truth_begin(argc, argv, "front");
 	for (size_t i = 0; argc > 2 && i < sizeof(kinds) / sizeof(*kinds); i++)
 		if (!strcmp(argv[2], kinds[i].kind)) {
