@@ -106,7 +106,7 @@ NOINLINE static void take_buffer(void)
 static void forked(void)
 {
 	pthread_t t = start(forks, NULL);
-	for (int i = 0; i < 700; i++) {
+	for (int i = 0; i < 400; i++) {
 		uint64_t begun = now_ns();
 		take_buffer();
 		log_wait(begun);
@@ -290,6 +290,7 @@ static void dirty(void)
 {
 	int fd = open("export", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	must(fd >= 0, "export");
+	go_fifo(20);
 	for (int i = 0; i < 160; i++) {
 		uint64_t begun = now_ns();
 		append(fd);

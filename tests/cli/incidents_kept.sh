@@ -1,0 +1,52 @@
+# Planted causes of slow requests, recorded once (testdata/incidents): the first sentence of `perfkit tail`
+# names the mechanism and who is behind it, for the requests that the program logged as slow. So it does
+# for the recording's store.
+set -u
+command -v python3 >/dev/null || { echo "no python3 here"; exit 77; }
+fails=0
+
+# kept KIND PERCENT SENTENCE OPTIONS...: at least that share of the logged requests has that root
+kept()
+{
+	kind=$1 least=$2 sentence=$3
+	shift 3
+	f=$SRC/testdata/incidents/$kind
+	"$PERFKIT" tail -q --no-local --top 0 --json "$@" "$f.tar.zst" >json 2>err || [ $? = 3 ] ||
+		{ echo "$kind: $(cat err)"; fails=$((fails + 1)); return; }
+	said=$(python3 -c 'import json; print(json.load(open("json"))["answer"])')
+	logged=$(python3 "$SRC/tests/truth/check_incident.py" json "$f.log" "$least" 2>&1) ||
+		{ echo "$kind: $logged"; fails=$((fails + 1)); }
+	echo "$said" | grep -Eq "$sentence" || { echo "$kind: $said"; fails=$((fails + 1)); }
+	"$PERFKIT" import -q --no-local "$f.tar.zst" -o "$kind.db" 2>err
+	"$PERFKIT" tail -q --top 0 --details 3 "$@" "$f.tar.zst" --no-local 2>&1 | sed "s/ in $kind\.[a-z.]*/ in FILE/" >one
+	"$PERFKIT" tail -q --top 0 --details 3 "$@" "$kind.db" 2>&1 | sed "s/ in $kind\.[a-z.]*/ in FILE/" >two
+	cmp one two || fails=$((fails + 1))
+	echo "$kind ($logged): $said"
+}
+
+kept thief 75 '^[0-9]+ of [0-9]+ worst waits of front: thief had the CPU, running (thief|steal)\(\)' --comm front
+kept pipe 75 '^[0-9]+ of [0-9]+ worst waits of front: front waited for room in a full pipe, which reader emptied; reader was asleep' \
+	--comm front --cause pipe --work-frame '^(full_pipe|send_report)$'
+# The C library's functions have no names here, so that a lock cannot be told from a condition.
+kept flood 75 '^[0-9]+ of [0-9]+ worst waits of front: front waited for packer, which was interrupted by softirq NET_RX' \
+	--comm front --cause futex
+kept reclaim 75 '^[0-9]+ of [0-9]+ worst waits of front: reclaiming memory, its cgroup is at its limit' --comm front --cause io
+kept dirty 75 '^[0-9]+ of [0-9]+ worst waits of front: throttled, too many dirty pages' --comm front --cause io
+kept disk 75 'waiting for a device in [a-z_]+\(\), a write of 4.00 KiB to loop[0-9]+: [0-9.]+ ms queued, [0-9.]+ ms served' \
+	--comm front --cause io
+
+# What the disk took, by the program that is behind it; `report` counts the same requests.
+"$PERFKIT" report -q --no-local --by disk --json --comm front "$SRC/testdata/incidents/disk.tar.zst" >json
+python3 - json "$SRC/testdata/incidents/disk.log" <<'PY' || fails=$((fails + 1))
+import json, sys
+rows = [r for r in json.load(open(sys.argv[1]))["rows"] if r["disk"].startswith("loop")]
+waits = [int(l.split()[3]) - int(l.split()[2]) for l in open(sys.argv[2])]
+assert len(rows) == 1 and rows[0]["operation"] == "write", rows
+r = rows[0]
+assert r["count"] == len(waits) and r["bytes"] == 4096 * len(waits), r
+# queued and served are what front waited for, but for its way to the disk and back
+spent = r["queued_ns"] + r["served_ns"]
+assert 0.9 * sum(waits) < spent <= sum(waits), (spent, sum(waits))
+assert r["p50_ns"] > 8000000 and r["queued_max_ns"] > 4000000, r
+PY
+[ $fails = 0 ]
