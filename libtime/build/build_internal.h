@@ -117,6 +117,7 @@ struct builder {
 	int timed;           /* samples carry times */
 	int sideband_done;   /* the machine has all side-band records already */
 	int ahead;           /* records are read ahead on another thread */
+	int knows_kernel;    /* its build-id was given to the machine */
 	uint32_t epoch;      /* how often the machine has been advanced */
 	int pending;         /* it has got records since */
 	uint64_t pending_ns; /* the earliest time of those it has not applied; UINT64_MAX: none

@@ -63,6 +63,16 @@ static int open_files(struct builder *b, const struct stack_entry *x)
 	return r;
 }
 
+/* The kernel's symbols are read as soon as a stack has begun in it: by then its build-id must
+ * be known. */
+static int know_kernel(struct builder *b, const struct stack_entry *x)
+{
+	if (b->knows_kernel || x->cpumode != PERF_RECORD_MISC_KERNEL)
+		return 0;
+	b->knows_kernel = 1;
+	return machine_set_build_ids(&b->p->machine, b->rec, NULL);
+}
+
 static int intern(struct builder *b, const struct stack_entry *x, uint32_t *id)
 {
 	size_t before = b->chains.v.n;
@@ -70,7 +80,7 @@ static int intern(struct builder *b, const struct stack_entry *x, uint32_t *id)
 	if (r || b->chains.v.n == before || x->kind == CHAIN_UNWOUND)
 		return r;
 	if (b->ahead)
-		r = open_files(b, x);
+		r = know_kernel(b, x) ? ERR_NOMEM : open_files(b, x);
 	modules_want_stack(b->p->modules, x, b->chains.v.n, b->rec->swap, b->ahead);
 	return r;
 }
