@@ -121,13 +121,25 @@ static int parse_mode(const char *name, enum record_mode *mode)
 	return 2;
 }
 
+static int parse_version(const char *text, int *version, struct err *e)
+{
+	int major, minor;
+	char more;
+	if (!text)
+		return 0;
+	if (sscanf(text, "%d.%d%c", &major, &minor, &more) != 2 || major < 3 || minor < 0 ||
+	    minor >= PERF_MINORS)
+		return err_set(e, ERR_USAGE,
+			       "--for-perf takes a version, as 4.18 or 6.17, not '%s'", text);
+	*version = major * PERF_MINORS + minor;
+	return 0;
+}
+
 /* Nothing is taken that the mode has no use for; numbers that were not given are negative. */
 static int check_given(const struct record_opts *o, struct record_wish *w, struct err *e)
 {
 	enum record_mode mode = w->mode;
 	const char *name;
-	int major, minor;
-	char more;
 	if ((mode == RECORD_OFFCPU || mode == RECORD_JITTER) && (o->event || o->frequency >= 0))
 		return err_set(e, ERR_USAGE,
 			       "%s applies to CPU samples, which %s does not take",
@@ -152,15 +164,7 @@ static int check_given(const struct record_opts *o, struct record_wish *w, struc
 						  : "--measure belongs to --dry-run");
 	if (mode == RECORD_CPU && o->chosen.comm)
 		return err_set(e, ERR_USAGE, "--comm does not apply to cpu: give --pid");
-	if (!o->for_perf)
-		return 0;
-	if (sscanf(o->for_perf, "%d.%d%c", &major, &minor, &more) != 2 || major < 3 ||
-	    minor < 0 || minor >= PERF_MINORS)
-		return err_set(e, ERR_USAGE,
-			       "--for-perf takes a version, as 4.18 or 6.17, not '%s'",
-			       o->for_perf);
-	w->version = major * PERF_MINORS + minor;
-	return 0;
+	return parse_version(o->for_perf, &w->version, e);
 }
 
 /* Whose stacks are recorded with waits. */
@@ -410,8 +414,8 @@ static const char *not_for_calls(const struct record_opts *o)
 		       ? "--stacks, --also and --freq do not apply to calls"
 	       : o->begin || o->end || o->key || o->end_key
 		       ? "--begin, --end and --key apply only to requests; calls takes --region"
-	       : o->no_lock_owner || o->measure || o->for_perf
-		       ? "--no-lock-owner, --measure and --for-perf do not apply to calls"
+	       : o->no_lock_owner || o->measure
+		       ? "--no-lock-owner and --measure do not apply to calls"
 	       : !o->duration || !o->pages ? "--duration and --mmap-pages must be at least 1"
 					   : NULL;
 }
@@ -421,11 +425,15 @@ static int run_calls(const struct record_opts *o, struct record_wish *w)
 	struct err e = {0};
 	struct targets t;
 	const char *wrong = not_for_calls(o);
+	if (!wrong && parse_version(o->for_perf, &w->version, &e))
+		wrong = e.msg;
 	if (wrong) {
 		say_line("perfkit record: %s", wrong);
 		return 2;
 	}
 	w->mode = RECORD_CPU; /* no lock owners */
+	if (!w->version && !o->list)
+		w->version = perf_version(w->perf);
 	find_targets(&t, o, w);
 	struct calls_request q = {
 		.binary = t.binary,
@@ -440,6 +448,7 @@ static int run_calls(const struct record_opts *o, struct record_wish *w)
 			 .events = o->event ? o->event
 					    : "page-faults,context-switches,task-clock",
 			 .inherit = o->inherit,
+			 .version = w->version,
 			 .duration = w->duration,
 			 .pages = o->pages > 0 ? o->pages : 0,
 			 .command = w->command,

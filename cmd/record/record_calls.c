@@ -1,6 +1,7 @@
 #include "cmd/record/record_calls.h"
 #include "base/mem.h"
 #include "cmd/record/record_run.h"
+#include "libparse/recording.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -8,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 static const char *events_file(void)
@@ -95,9 +97,36 @@ static int are_taken(void)
 	return taken;
 }
 
+/* perf says that it "regrouped" events, but not what that means. */
+static void say_what_came(const char *path)
+{
+	struct recording *rec;
+	if (recording_open(&rec, path, NULL))
+		return;
+	const struct event *ev = calls_parted(rec);
+	if (ev)
+		fprintf(stderr,
+			"perfkit record: this perf took %s out of the group of its counters: "
+			"calls have no counters (perfkit doctor %s)\n",
+			ev->name, path);
+	recording_close(rec);
+	fprintf(stderr, "next: perfkit report --by span %s\n", path);
+}
+
+/* Does this kernel pass groups that are read on to new threads? */
+static int kernel_inherits(void)
+{
+	struct utsname u;
+	int major, minor;
+	return uname(&u) || sscanf(u.release, "%d.%d", &major, &minor) != 2 ||
+	       major * PERF_MINORS + minor >= 6 * PERF_MINORS + 12;
+}
+
 static int run(const struct calls *c, const struct calls_request *q, const struct words *line,
 	       struct err *e)
 {
+	if (q->wish.inherit && !kernel_inherits())
+		return err_set(e, ERR_UNSUPPORTED, "--inherit needs Linux 6.12"), 1;
 	if (are_taken())
 		return err_set(e, ERR_REFUSED,
 			       "probes named perfkit:* already exist, from another recording "
@@ -112,7 +141,7 @@ static int run(const struct calls *c, const struct calls_request *q, const struc
 	if (status > 128 && run_interrupted())
 		status = 0;
 	if (!status)
-		fprintf(stderr, "next: perfkit report --by span %s\n", q->wish.output);
+		say_what_came(q->wish.output);
 	return status;
 }
 

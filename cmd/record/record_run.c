@@ -135,6 +135,21 @@ int run_words_read(const struct words *w, struct buf *out)
 	return pid < 0 ? 127 : finish(pid);
 }
 
+int perf_version(const char *perf)
+{
+	struct words w = {0};
+	struct buf out = {0};
+	int major, minor, version = 0;
+	words_pair(&w, perf, "--version");
+	if (!w.failed && !run_words_read(&w, &out) &&
+	    sscanf(buf_cstr(&out), "perf version %d.%d", &major, &minor) == 2 && major > 0 &&
+	    minor >= 0 && minor < PERF_MINORS)
+		version = major * PERF_MINORS + minor;
+	buf_release(&out);
+	words_release(&w);
+	return version;
+}
+
 /* --- files ---------------------------------------------------------------------------- */
 
 /* `path` as process `pid` sees it: here too, or through its root. */

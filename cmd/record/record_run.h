@@ -19,6 +19,9 @@ int run_words(const struct words *w, int quiet);
 /* The same with its output (stdout and stderr) appended to `out`, at most 1 MiB. */
 int run_words_read(const struct words *w, struct buf *out);
 
+/* The version of a perf, as in struct record_wish; 0: it does not say. */
+int perf_version(const char *perf);
+
 /* 1 when a signal asked to end since run_words was first called. */
 int run_interrupted(void);
 

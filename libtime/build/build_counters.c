@@ -59,6 +59,40 @@ static uint32_t instance_of(const struct builder *b, const struct sample *s)
 	return b->system_wide ? OF_CPU : s->event->ids.n <= 1 ? OF_THREAD : OF_BOTH;
 }
 
+static const struct event *event_read(const struct builder *b, const uint8_t *value)
+{
+	const struct event *ev =
+		recording_event_of_id(b->rec, load_u64(value + 8, b->rec->swap));
+	return ev && ev->index < b->events.n ? ev : NULL;
+}
+
+static int is_named(const struct span_reading *r, uint32_t name)
+{
+	for (uint32_t i = 0; i < r->n; i++)
+		if (r->name[i] == name)
+			return 1;
+	return 0;
+}
+
+/* The group's counters are its events but the probes. `cycles` may stand for a software clock
+ * that is in the group, too (calls_line.c). */
+static void take_values(const struct builder *b, const struct sample *s,
+			struct span_reading *out)
+{
+	for (uint64_t i = 0; i < s->read_values.n && out->n < SPAN_COUNTERS;
+	     i += s->read_stride) {
+		const uint8_t *p = s->read_values.p + i * 8;
+		const struct event *ev = event_read(b, p);
+		if (!i && ev)
+			out->group = ev->index;
+		if (!ev || b->events.v[ev->index].nroles ||
+		    is_named(out, b->events.v[ev->index].name))
+			continue;
+		out->name[out->n] = b->events.v[ev->index].name;
+		out->value[out->n++] = load_u64(p, b->rec->swap);
+	}
+}
+
 int builder_reading(struct builder *b, const struct sample *s, uint32_t thread,
 		    struct span_reading *out)
 {
@@ -79,15 +113,6 @@ int builder_reading(struct builder *b, const struct sample *s, uint32_t thread,
 	out->from_zero =
 		attr_flag(a, ATTR_ENABLE_ON_EXEC) ||
 		(attr_flag(a, ATTR_INHERIT) && b->tl->threads.v[thread].flags & THREAD_BORN);
-	for (uint64_t i = 0; i < s->read_values.n && out->n < SPAN_COUNTERS;
-	     i += s->read_stride) {
-		const uint8_t *p = s->read_values.p + i * 8;
-		const struct event *ev =
-			recording_event_of_id(b->rec, load_u64(p + 8, b->rec->swap));
-		if (!ev || ev == s->event || ev->index >= b->events.n)
-			continue;
-		out->name[out->n] = b->events.v[ev->index].name;
-		out->value[out->n++] = load_u64(p, b->rec->swap);
-	}
+	take_values(b, s, out);
 	return out->n > 0;
 }

@@ -41,6 +41,8 @@ const struct finding_kind finding_kinds[] = {
 	{"no-samples", "There is nothing to analyze.", ALL, 0},
 	{"no-times", "Names and mappings cannot be matched by time.", ALL, 0},
 	{"no-inherit", "Threads and children started later are missing.", ALL, 0},
+	{"parted-group", "Page faults, switches and other counts per call are missing.",
+	 ABOUT_COUNTS, 0},
 	{"no-wakeups", "Blocked and runnable time cannot be separated, and wakers are unknown.",
 	 WAITING, 0},
 	{"wakeups-missing", "How these waits split into blocked and runnable is unknown.",

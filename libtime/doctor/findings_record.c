@@ -3,6 +3,7 @@
 #include "base/text/shellword.h"
 #include "libtime/build/build.h"
 #include "libtime/doctor/findings_internal.h"
+#include "libtime/record/calls.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -117,9 +118,35 @@ static int any_born(const struct timeline *tl)
 	return 0;
 }
 
+static void diagnose_parted(struct diagnosis *j)
+{
+	const struct event *ev = calls_parted(j->rec);
+	if (!ev)
+		return;
+	struct finding *f = diagnose_add(
+		j, "parted-group", SEVERITY_PARTIAL,
+		"%s is not in the group of its counters (perf 6.12 and newer take it out): "
+		"calls have no counters",
+		ev->name);
+	diagnose_remedy(j, f,
+			"record with perfkit record calls, or put cycles into the group: "
+			"-e '{%s,cycles,...}:S'",
+			ev->name);
+}
+
+/* perf ran a command: its groups count from there on. */
+static int begins_at_exec(const struct recording *rec)
+{
+	for (size_t i = 0; i < rec->events.n; i++)
+		if (attr_flag(&rec->events.v[i].attr, ATTR_ENABLE_ON_EXEC))
+			return 1;
+	return 0;
+}
+
 static void diagnose_age(struct diagnosis *j)
 {
 	const struct event *bare = NULL, *single = NULL, *later = NULL;
+	int command = begins_at_exec(j->rec);
 	int per_task = j->in->timeline && j->in->timeline->flags & TL_PER_TASK;
 	for (size_t i = 0; i < j->rec->events.n; i++) {
 		const struct event *ev = &j->rec->events.v[i];
@@ -131,7 +158,7 @@ static void diagnose_age(struct diagnosis *j)
 		/* that there are no samples at all may be its doing */
 		if ((live || !j->samples) && !attr_flag(a, ATTR_INHERIT) &&
 		    a->read_format & PERF_FORMAT_GROUP) {
-			if (attr_flag(a, ATTR_ENABLE_ON_EXEC))
+			if (command)
 				single = ev;
 			else
 				later = per_task ? ev : NULL;
@@ -184,6 +211,7 @@ void diagnose_file(struct diagnosis *j)
 		diagnose_record(j, f, &(struct remedy){.stacks = 1, .samples = 1});
 	}
 	diagnose_age(j);
+	diagnose_parted(j);
 }
 
 /* --- losses --------------------------------------------------------------------------- */

@@ -52,12 +52,21 @@ void calls_definitions(struct buf *out, const struct calls *c, const char *binar
 struct calls_wish {
 	const char *perf, *output, *pid, *tid, *events;
 	int inherit, duration, pages;
+	int version; /* of perf, as in struct record_wish; 0: any */
 	const char *const *command;
 	size_t ncommand;
 };
 
-/* The `perf record` line. ERR_USAGE, ERR_NOMEM. */
+/* The `perf record` line: all probes in the group of the counters; with tracepoints among
+ * these, a group for each probe. ERR_USAGE, ERR_NOMEM. */
 int calls_line(struct words *out, const struct calls *c, const struct calls_wish *w,
 	       struct err *e);
+
+struct recording;
+struct event;
+
+/* A tracepoint that reads counters, but that perf took out of their group; NULL: there is none.
+ */
+const struct event *calls_parted(const struct recording *rec);
 
 #endif

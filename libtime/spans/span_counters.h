@@ -2,11 +2,12 @@
  * span_counters.h - readings of counters at the start and end of spans → the counts of
  * each span.
  *
- * A probe that leads a group (`-e '{probe,page-faults,task-clock}:S'`) reads the group's
- * counters whenever it is hit. The probe at the start has one group, the probe at the end
- * another: two sets of counters of the same events, which may have been started at different
- * moments (perf attached to a running thread). Then the readings themselves bound the offset
- * between the two, since a counter never decreases:
+ * A probe in a group of events reads the group's counters whenever it is hit. Both probes may
+ * be in one group (`-e '{page-faults/period=0/,begin:S,end:S}'`). If each leads its own
+ * (`-e '{begin,page-faults}:S' -e '{end,page-faults}:S'`), there are two sets of counters of
+ * the same events, which may have been started at different moments (perf attached to a
+ * running thread). Then the readings themselves bound the offset between the two, since a
+ * counter never decreases:
  *
  *	begin's group   12 ─────────────── 15 ───            o: what the end's group missed
  *	end's group           11 ────────────────── 14       11 + o ≥ 12, 15 ≥ 11 + o ...
@@ -26,7 +27,7 @@ enum reading_place {
 
 /* One reading of a group's counters. */
 struct span_reading {
-	uint32_t group;    /* the probe's event */
+	uint32_t group;    /* the event that leads it */
 	uint32_t instance; /* which of the group's instances was read, in the same order for all
 			    * groups */
 	uint8_t place;     /* enum reading_place */

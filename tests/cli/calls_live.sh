@@ -42,6 +42,24 @@ fails "needs -r" -x "$prog" -- "$prog"
 "$PERFKIT" record tail -r work 2>err && exit 1
 grep -q 'apply only to calls' err
 
+# the groups of each perf: since 6.12 it parts software events from probes, unless cycles are there
+group() # WORDS, then arguments
+{
+	want=$1
+	shift
+	"$PERFKIT" record calls --dry-run -x "$prog" -r work "$@" -- "$prog" >line 2>err || { cat err; exit 1; }
+	grep -qF -- "$want" line || { echo "$*: no $want: $(cat line)"; exit 1; }
+}
+faults=page-faults/period=0,name=page-faults/ ends=perfkit:work:S,perfkit:work__return:S
+group "'{$faults,$ends}'" --for-perf 4.18 -e page-faults
+group "'{cycles/period=0/,$faults,$ends}'" --for-perf 6.12 -e page-faults
+group "'{cpu/event=0x3c,umask=0,period=0/k,$ends}'" --for-perf 6.17 -e cpu/event=0x3c,umask=0/k
+group "'{instructions/period=0,name=instructions:u/u,$faults,$ends}'" --for-perf 6.17 -e instructions:u,page-faults
+group "-e '{perfkit:work,sched:sched_switch}:S' -e '{perfkit:work__return,sched" --for-perf 6.17 -e sched:sched_switch
+group "-e '{perfkit:work,cycles,faults,sched:sched_switch}:S'" --for-perf 6.17 -e faults,sched:sched_switch
+fails "takes a version" -x "$prog" -r work --for-perf new --dry-run -- "$prog"
+fails "--inherit needs perf 6.13" -x "$prog" -r work --for-perf 6.12 --inherit --dry-run -- "$prog"
+
 command -v perf >/dev/null || { echo "perf is not installed"; exit 77; }
 [ "$(id -u)" = 0 ] || { echo "probes need root"; exit 77; }
 [ -w /sys/kernel/tracing/uprobe_events ] || { echo "no uprobes here"; exit 77; }
@@ -57,8 +75,8 @@ if grep -qs 'perfkit/work\|perfkit/counted_c' /sys/kernel/tracing/uprobe_events;
 	echo "probes are left"
 	exit 1
 fi
-perf evlist -g -i live.data 2>/dev/null | grep -q '^{perfkit:work,' ||
-	{ echo "$(perf --version) takes probes out of their groups: calls have no counters"; exit 77; }
+"${PERF:-perf}" evlist -g -i live.data 2>/dev/null | grep -q '^{.*perfkit:work,perfkit:work__return' ||
+	{ echo "$("${PERF:-perf}" --version) parted the group: $("${PERF:-perf}" evlist -g -i live.data)"; exit 1; }
 for name in work walk; do
 	"$PERFKIT" tail -q --by span:$name --csv --top 0 live.data >$name.csv
 	python3 "$SRC/tests/truth/check_calls.py" log.txt $name.csv $name
@@ -75,4 +93,29 @@ assert int(lines["context-switches"]) == 0, lines
 # the first call is not in the log: it touches one page, and meets what is new
 first = int(work["page-faults"]) - truth
 assert truth <= int(lines["page-faults"]) <= truth + first, (lines, truth, first)
+END
+
+# Attached to threads that run already, all counters start together: still exact. Tracepoints are
+# counted by a group for each probe.
+taskset -c 0 chrt -f 50 "$prog" later.txt --rounds 900 &
+pid=$!
+sleep 0.1
+"$PERFKIT" record calls -p $pid -r work -d 1 -o later.data >out 2>&1 || { cat out; exit 1; }
+wait $pid
+"$PERFKIT" tail -q --by span:work --csv --top 0 later.data >later.csv
+"$PERFKIT" record calls -x "$prog" -r work -e page-faults,sched:sched_switch -o mixed.data -- \
+	taskset -c 0 chrt -f 50 "$prog" mixed.txt --rounds 11 >out 2>&1
+"$PERFKIT" tail -q --by span:work --csv --top 0 mixed.data >mixed.csv
+python3 - <<'END'
+import csv
+def truth(path):
+    return [tuple(map(int, l.split()[2:])) for l in open(path) if l.startswith("work-counts")]
+rows = list(csv.DictReader(open("later.csv")))
+assert len(rows) > 20 and all(r["page-faults_error"] == "0" for r in rows), rows[:3]
+known = set(truth("later.txt"))
+assert {(int(r["page-faults"]), int(r["context-switches"])) for r in rows} <= known, rows[:3]
+rows = sorted(csv.DictReader(open("mixed.csv")), key=lambda r: int(r["end_ns"]))
+logged = truth("mixed.txt")
+for r, (faults, switches) in zip(rows[-len(logged):], logged):
+    assert (int(r["page-faults"]), int(r["sched:sched_switch"])) == (faults, switches), (r, faults, switches)
 END

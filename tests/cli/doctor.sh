@@ -117,6 +117,8 @@ mappings-missing partial doctor/switch-sampled.data.gz
 mappings-missing-not - doctor/unmapped-frames.data.gz
 unmapped-frames partial
 unmapped-frames-not -
+parted-group partial calls/parted.data.gz
+parted-group-not - calls/grouped.data.gz
 some-cpus partial doctor/holes-not.data.gz
 some-cpus-not - waits/perf.data
 no-switches wrong demo/perf.data --for offcpu
