@@ -344,12 +344,25 @@ static void write_context(const struct buf *context, const char *output)
 		fprintf(stderr, "perfkit record: %s\n", e.msg);
 }
 
+/* The modes about waits have looked at those they choose. */
+static int no_such_task(const struct record_wish *w, struct err *e)
+{
+	const char *list = missing_task(w->pid) ? w->pid : w->tid;
+	const char *missing = w->mode == RECORD_CPU ? missing_task(list) : NULL;
+	return missing ? err_set(e, ERR_USAGE, "there is no %s %.*s",
+				 list == w->pid ? "process" : "thread",
+				 (int)strcspn(missing, ","), missing)
+		       : 0;
+}
+
 static int record(struct record_plan *p, struct record_wish *w, struct err *e)
 {
 	struct buf context = {0};
 	struct stat before;
 	if (stat(w->output, &before))
 		before = (struct stat){0};
+	if (no_such_task(w, e))
+		return 2;
 	if (!w->ncommand && !w->duration)
 		fprintf(stderr, "perfkit record: recording %s until Ctrl-C (--duration)\n",
 			w->mode == RECORD_CPU && w->pid ? "the process" : "all CPUs");
@@ -368,6 +381,11 @@ static int record(struct record_plan *p, struct record_wish *w, struct err *e)
 	if (written && !piped)
 		write_context(&context, w->output);
 	buf_release(&context);
+	if (written && run_outlived(status, w->duration, w->pid, w->tid)) {
+		fprintf(stderr, "perfkit record: what was recorded ended within %d s\n",
+			w->duration);
+		status = 0;
+	}
 	if (status > 128 && run_interrupted() && written)
 		status = 0;
 	if (status && !written) /* perf has said why */
@@ -432,6 +450,10 @@ static int run_calls(const struct record_opts *o, struct record_wish *w)
 		return 2;
 	}
 	w->mode = RECORD_CPU; /* no lock owners */
+	if ((!o->exec || !o->dry_run) && no_such_task(w, &e)) {
+		fprintf(stderr, "perfkit record: %s\n", e.msg);
+		return 2;
+	}
 	if (!w->version && !o->list)
 		w->version = perf_version(w->perf);
 	find_targets(&t, o, w);

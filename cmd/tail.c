@@ -204,12 +204,19 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 	o.rows_given = o.rows != UINT64_MAX;
 	if (!o.rows_given)
 		o.rows = 20;
+	int details_given = o.details != UINT64_MAX;
+	if (!details_given)
+		o.details = 3;
 	const char *path = nfiles               ? files[0]
 			   : o.wait.tl.in.input ? o.wait.tl.in.input
 						: "perf.data";
 	if (o.html && o.wait.tl.label)
 		return usage(&(struct tail_run){.verb = "tail"},
 			     "--html shows a whole recording: no --label", "");
+	if (o.against && details_given)
+		return usage(&(struct tail_run){.verb = "tail"},
+			     "--against explains no episodes: ask AFTER alone for --details",
+			     "");
 	if (o.against)
 		return tail_against(&o, o.against, path);
 	int one = o.json || o.csv || o.svg || o.flame || o.html;
@@ -228,9 +235,8 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 static void defaults(void *opts)
 {
 	struct tail_opts *o = opts;
-	o->rows = UINT64_MAX;
+	o->rows = o->details = UINT64_MAX;
 	o->top = TAIL_NO_TOP;
-	o->details = 3;
 }
 
 const struct verb verb_tail = {

@@ -98,7 +98,7 @@ static int are_taken(void)
 }
 
 /* perf says that it "regrouped" events, but not what that means. */
-static void say_what_came(const char *path)
+static void say_next(const char *path)
 {
 	struct recording *rec;
 	if (recording_open(&rec, path, NULL))
@@ -138,10 +138,11 @@ static int run(const struct calls *c, const struct calls_request *q, const struc
 	define(c, q->binary, 1, NULL);
 	if (r)
 		return 1;
-	if (status > 128 && run_interrupted())
+	if ((status > 128 && run_interrupted()) ||
+	    run_outlived(status, q->wish.duration, q->wish.pid, q->wish.tid))
 		status = 0;
 	if (!status)
-		say_what_came(q->wish.output);
+		say_next(q->wish.output);
 	return status;
 }
 

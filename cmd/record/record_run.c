@@ -113,6 +113,11 @@ int run_words(const struct words *w, int quiet)
 	return pid < 0 ? 127 : finish(pid);
 }
 
+int run_outlived(int status, int duration, const char *pid, const char *tid)
+{
+	return status == 128 + SIGTERM && duration && (pid || tid) && !interrupted;
+}
+
 int run_words_read(const struct words *w, struct buf *out)
 {
 	enum { OUTPUT_MAX = 1 << 20 };
@@ -194,6 +199,18 @@ char *file_of_process(const char *pid, const char *library)
 		return NULL;
 	exe[n] = '\0';
 	return as_seen_here(first, exe);
+}
+
+const char *missing_task(const char *list)
+{
+	char path[64];
+	for (const char *p = list; p && *p; p += strcspn(p, ","), p += *p == ',') {
+		int n = (int)strcspn(p, ",");
+		snprintf(path, sizeof(path), "/proc/%.*s", n, p);
+		if (strspn(p, "0123456789") != (size_t)n || access(path, F_OK))
+			return p;
+	}
+	return NULL;
 }
 
 char *file_of_command(const char *word)

@@ -32,6 +32,14 @@ int run_interrupted(void);
  */
 char *file_of_process(const char *pid, const char *library);
 
+/* The first process or thread of a list ("12,34") that there is not, or no longer: up to the
+ * next comma. NULL: all are there, or the list is NULL. */
+const char *missing_task(const char *list);
+
+/* perf ends by SIGTERM, and with it `sleep SECONDS`, where all recorded threads ended before: 1
+ * where that explains its status. */
+int run_outlived(int status, int duration, const char *pid, const char *tid);
+
 /* The file a command's first word names by $PATH; heap, NULL when there is none. */
 char *file_of_command(const char *word);
 

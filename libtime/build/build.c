@@ -35,6 +35,10 @@ static int handle_task(struct builder *b, const struct record *r, const struct r
 	builder_event(id, r->type == PERF_RECORD_FORK ? SCHED_FORK : SCHED_EXIT, &ev);
 	ev.target_tid = t.tid;
 	ev.target_pid = t.pid;
+	char comm[SCHED_COMM_SIZE] = "";
+	if (r->type == PERF_RECORD_FORK) /* kernel/fork.c copies it */
+		sched_comm_of(b->sched, t.ptid, comm);
+	ev.target_comm = comm;
 	return sched_event(b->sched, &ev, e);
 }
 

@@ -76,8 +76,8 @@ static int is_named(const struct span_reading *r, uint32_t name)
 
 /* The group's counters are its events but the probes. `cycles` may stand for a software clock
  * that is in the group, too (calls_line.c). */
-static void take_values(const struct builder *b, const struct sample *s,
-			struct span_reading *out)
+static void add_values(const struct builder *b, const struct sample *s,
+		       struct span_reading *out)
 {
 	for (uint64_t i = 0; i < s->read_values.n && out->n < SPAN_COUNTERS;
 	     i += s->read_stride) {
@@ -113,6 +113,6 @@ int builder_reading(struct builder *b, const struct sample *s, uint32_t thread,
 	out->from_zero =
 		attr_flag(a, ATTR_ENABLE_ON_EXEC) ||
 		(attr_flag(a, ATTR_INHERIT) && b->tl->threads.v[thread].flags & THREAD_BORN);
-	take_values(b, s, out);
+	add_values(b, s, out);
 	return out->n > 0;
 }

@@ -2,6 +2,7 @@
 #include "libparse/perf_abi.h"
 #include "libparse/recording.h"
 #include "libtime/record/calls.h"
+#include "libtime/spans/span_counters.h"
 
 #include <string.h>
 
@@ -101,6 +102,15 @@ static int has_kind(const char *events, enum counter_kind kind)
 	return 0;
 }
 
+static size_t count_events(const char *events)
+{
+	struct event_name ev;
+	size_t n = 0;
+	while (next_event(&events, &ev))
+		n++;
+	return n;
+}
+
 /*
  * Since 6.12 perf takes tracepoints (probes) and software events for two PMUs and parts their
  * groups (parse_events__sort_events_and_fix_groups of tools/perf/util/parse-events.c), unless
@@ -183,6 +193,9 @@ int calls_line(struct words *out, const struct calls *c, const struct calls_wish
 			       "everybody");
 	if (w->ncommand && (w->pid || w->tid || w->duration))
 		return err_set(e, ERR_USAGE, "give a command, or -p, -t and --duration");
+	if (count_events(w->events) + (glue_of(w) != NULL) > SPAN_COUNTERS)
+		return err_set(e, ERR_USAGE, "calls counts at most %d events, cycles included",
+			       SPAN_COUNTERS);
 	if (w->inherit && w->version && w->version < 6 * PERF_MINORS + 13)
 		return err_set(e, ERR_USAGE,
 			       "--inherit needs perf 6.13 and Linux 6.12: perf %d.%d passes no "

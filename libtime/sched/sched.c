@@ -343,6 +343,15 @@ int sched_thread(struct sched *s, int32_t pid, int32_t tid, const char *comm, ui
 	return failed(r, e);
 }
 
+void sched_comm_of(const struct sched *s, int32_t tid, char comm[SCHED_COMM_SIZE])
+{
+	uint32_t i;
+	if (u64map_get(&s->by_tid, (uint32_t)tid, &i))
+		memcpy(comm, s->threads.v[i].comm, SCHED_COMM_SIZE);
+	else
+		*comm = '\0';
+}
+
 int sched_pseudo_thread(struct sched *s, int32_t pid, int32_t tid, uint64_t ns,
 			uint32_t *thread, struct err *e)
 {

@@ -95,6 +95,9 @@ int sched_add_stack(struct sched *s, const struct sched_event *ev, uint64_t firs
 int sched_thread(struct sched *s, int32_t pid, int32_t tid, const char *comm, uint32_t *thread,
 		 struct err *e);
 
+/* What the thread that has this tid now is called; "": there is none. */
+void sched_comm_of(const struct sched *s, int32_t tid, char comm[SCHED_COMM_SIZE]);
+
 /* A row for samples of no thread that is followed here: of the idle task (tid 0), of one whose
  * tid perf no longer knew (-1), of a tid that belongs to another process. It has no life.
  * ERR_NOMEM. */

@@ -111,7 +111,7 @@ enum column {
 	COL_BOUNDED,   /* … and may have counted more than is told */
 	COL_SCALED,    /* … and counted part of the time */
 	COL_COUNTER,   /* the first of ROW_COUNTERS: rows.counters */
-	COL_COUNTER_LAST = COL_COUNTER + 7,
+	COL_COUNTER_LAST = COL_COUNTER + 15,
 	COLUMNS,
 };
 
@@ -131,7 +131,7 @@ struct table_column_of {
 	uint8_t data; /* in CSV and JSON only */
 };
 
-enum { TABLE_KIND_COLUMNS = 24, ROW_COUNTERS = 8 };
+enum { TABLE_KIND_COLUMNS = 24, ROW_COUNTERS = 16 };
 
 struct collect;
 

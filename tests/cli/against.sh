@@ -54,7 +54,7 @@ cmp a b
 for by in thread site waker lock; do
 	pk report $names --by $by --against before.data same.data >out 2>err || grep -q 'no' err
 done
-for bad in "report --csv" "report --by site --sort max" "tail --csv" "tail --hist" "tail --key 7" "tail --why"; do
+for bad in "report --csv" "report --by site --sort max" "tail --csv" "tail --hist" "tail --key 7" "tail --why" "tail --details 2"; do
 	pk $bad $names --against before.data same.data >out 2>err && { echo "$bad: no error"; exit 1; }
 	[ ! -s out ] || { echo "$bad: printed"; exit 1; }
 done

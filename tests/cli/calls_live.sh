@@ -57,6 +57,10 @@ group "'{cpu/event=0x3c,umask=0,period=0/k,$ends}'" --for-perf 6.17 -e cpu/event
 group "'{instructions/period=0,name=instructions:u/u,$faults,$ends}'" --for-perf 6.17 -e instructions:u,page-faults
 group "-e '{perfkit:work,sched:sched_switch}:S' -e '{perfkit:work__return,sched" --for-perf 6.17 -e sched:sched_switch
 group "-e '{perfkit:work,cycles,faults,sched:sched_switch}:S'" --for-perf 6.17 -e faults,sched:sched_switch
+events=$(seq -s, -f r%.0f 16)
+group "{r1/period=0,name=r1/,r2/" --for-perf 6.17 -e "$events"
+fails "at most 16 events" -x "$prog" -r work -e "$events,r17" --dry-run -- "$prog"
+fails "there is no process 4194305" -p 4194305 -r work
 fails "takes a version" -x "$prog" -r work --for-perf new --dry-run -- "$prog"
 fails "--inherit needs perf 6.13" -x "$prog" -r work --for-perf 6.12 --inherit --dry-run -- "$prog"
 

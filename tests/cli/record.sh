@@ -93,6 +93,8 @@ refused 2 "--exec applies only to" tail -x ./prog
 refused 2 "--freq must be 1 to" cpu -F 0
 refused 2 "--duration must be at least 1" cpu --duration 0
 refused 2 "--mmap-pages must be at least 1" cpu -m 0
+refused 2 "there is no process 4194305" cpu -p 4194305 -d 1
+refused 2 "there is no thread x" cpu -t x -d 1
 # The estimate: counts of `perf stat` as a perf of ours gives them, sizes by arithmetic.
 cat >perf.sh <<'END'
 #!/bin/sh
@@ -145,6 +147,14 @@ grep -q 'next: perfkit svg cpu.data' err || bad "cpu: no next step: $(cat err)"
 "$PERFKIT" collapse cpu.data | grep -q 'server;.*handle' || bad "cpu: no handle in the stacks"
 "$PERFKIT" record cpu -e cpu-clock -o seven.data -- sh -c 'exit 7' >out 2>err
 [ $? = 7 ] || bad "cpu: the status of the command is lost: $(cat err)"
+# new threads are called as those that make them, where nothing but their start is recorded
+"$perf" record -q -k CLOCK_MONOTONIC --switch-events -e page-faults -c 1 -o forks.data -- ./server >/dev/null 2>err ||
+	bad "forks: $(cat err)"
+"$PERFKIT" report -q --by thread --top 0 forks.data >forks 2>&1
+grep -q '^server/' forks && ! grep -q '^/[0-9]' forks || bad "threads without names: $(cat forks)"
+sleep 2 &
+"$PERFKIT" record cpu -e cpu-clock -p $! -d 30 -o ended.data >out 2>err || bad "cpu: a process that ends: exit $?: $(cat err)"
+grep -q 'ended within 30 s' err || bad "cpu: a process that ends: $(cat err)"
 "$PERFKIT" record offcpu -o offcpu.data -- ./server >/dev/null 2>err || bad "offcpu: $(cat err)"
 "$PERFKIT" report offcpu.data >report || bad "offcpu: report: exit $?"
 [ "$(count offcpu.data sched:sched_switch)" -gt 100 ] || bad "offcpu: $(events offcpu.data)"
