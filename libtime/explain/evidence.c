@@ -354,6 +354,18 @@ static int tally_vector(struct evidence *x, uint32_t vector, uint64_t ns, uint32
 	return 0;
 }
 
+/* Behind the last interrupt that ended in a window: that window's end may be in another one, or
+ * in several, which end behind what came inside of them. */
+static size_t past_window(const struct evidence *x, const struct window *w, size_t last)
+{
+	enum { INSIDE = 256 };
+	size_t all = x->interrupts.first.v[w->thread + 1], end = last;
+	for (size_t i = last; i < all && i < last + INSIDE; i++)
+		if (x->tl->interrupts.v[x->interrupts.id.v[i]].start_ns < w->to_ns)
+			end = i + 1;
+	return end;
+}
+
 /* They are sorted by their ends: from the last one back, an interrupt inside one that is
  * already counted adds nothing.
  *
@@ -376,8 +388,9 @@ int evidence_interrupted(struct evidence *x, const struct window *w, size_t n, u
 		uint64_t low = w[i].to_ns;
 		size_t first = first_at(&x->interrupts, &v->end_ns, sizeof(*v), w[i].thread,
 					w[i].from_ns);
-		size_t last = first_at(&x->interrupts, &v->end_ns, sizeof(*v), w[i].thread,
-				       w[i].to_ns);
+		size_t last = past_window(x, &w[i],
+					  first_at(&x->interrupts, &v->end_ns, sizeof(*v),
+						   w[i].thread, w[i].to_ns));
 		for (; last > first; last--) {
 			const struct tl_interrupt *t = &v[x->interrupts.id.v[last - 1]];
 			uint64_t to = t->end_ns < low ? t->end_ns : low;

@@ -225,6 +225,7 @@ struct tl_event {                  /* an event of the recording (perf's evsel) *
 struct tl_span {
 	uint64_t start_ns, end_ns;
 	uint64_t run_ns, blocked_ns, runnable_ns, preempted_ns, unknown_ns;
+	uint64_t interrupted_ns; /* of run_ns, where interrupts were recorded */
 	uint64_t key;
 	uint64_t handed_ns; /* when end_thread got it from thread; 0: they are one */
 	uint32_t name;      /* strings id */

@@ -86,6 +86,7 @@ static void fill(const struct part_sums *parts, struct tl_span *x)
 	x->runnable_ns = sum.runnable;
 	x->preempted_ns = sum.preempted;
 	x->unknown_ns = sum.unknown;
+	x->interrupted_ns = sum.interrupted;
 	x->flags |= sum.suspect ? OFF_SUSPECT : 0;
 }
 

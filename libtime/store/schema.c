@@ -440,6 +440,8 @@ static const struct column spans[] = {
 	PLAIN("runnable_ns", COLUMN_U64, runnable_ns, "ns", ""),
 	PLAIN("preempted_ns", COLUMN_U64, preempted_ns, "ns", "the part of runnable_ns"),
 	PLAIN("unknown_ns", COLUMN_U64, unknown_ns, "ns", ""),
+	PLAIN("interrupted_ns", COLUMN_U64, interrupted_ns, "ns",
+	      "the part of run_ns that interrupts took, where they were recorded"),
 	PLAIN("handed_ns", COLUMN_U64_OR_0, handed_ns, "ns",
 	      "when end_thread got it; NULL: one thread did it all"),
 	ARGUED("open", COLUMN_BIT32, flags, OFF_OPEN, "0, 1", "cut by the recording's edge"),

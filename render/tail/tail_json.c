@@ -878,8 +878,9 @@ static int csv_row(struct writer *w, size_t rank, struct explanation *x, struct 
 	buf_fmt(b, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64,
 		from_origin(w->tl, ep->thread, ep->start_ns),
 		from_origin(w->tl, ep->thread, ep->end_ns), episode_ns(ep));
-	buf_fmt(b, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64, x->run_ns,
-		x->blocked_ns, x->runnable_ns, x->preempted_ns, x->unknown_ns);
+	buf_fmt(b, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64,
+		x->run_ns, x->blocked_ns, x->runnable_ns, x->preempted_ns, x->unknown_ns,
+		x->interrupted_ns);
 	buf_fmt(b, ",%s,%s", part_state_name(x->state),
 		x->state == PART_RUNNING ? "" : cause_name(x->cause));
 	function_field(w, function);
@@ -908,7 +909,8 @@ int tailcsv_write(struct buf *b, struct tail *t, uint64_t rows, struct err *e)
 	struct explanation x = {0};
 	int r = 0;
 	buf_str(b, "rank,pid,tid,comm,start_ns,end_ns,duration_ns,run_ns,blocked_ns,"
-		   "runnable_ns,preempted_ns,unknown_ns,state,cause,function,root_tid,"
+		   "runnable_ns,preempted_ns,unknown_ns,interrupted_ns,state,cause,function,"
+		   "root_tid,"
 		   "root_comm,root_cause,root_function,root_ns,suspect,open");
 	buf_str(b, t->tl->parts.n ? ",recording,host" : "");
 	if (t->episodes.query.kind == EPISODE_SPAN) {
