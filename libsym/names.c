@@ -287,9 +287,7 @@ static int meet_dso(struct namer *r, uint32_t dso, uint64_t offset, struct dso_n
 
 /* --- an address ----------------------------------------------------------------------- */
 
-/* perf's notion of an address inside a mapping: file offset, or as it is for memory of no file.
- */
-static uint64_t map_ip(const struct machine *m, const struct map *map, uint64_t ip)
+uint64_t names_place(const struct machine *m, const struct map *map, uint64_t ip)
 {
 	uint8_t kind = m->dsos.v[map->dso].kind;
 	return kind == DSO_FILE || kind == DSO_VDSO ? ip - map->start + map->pgoff : ip;
@@ -328,7 +326,7 @@ static int find_run(struct namer *r, struct dso_names *d, const struct map *map,
 		    const struct walk *w, uint32_t *place, uint32_t *run)
 {
 	struct names *n = r->names;
-	uint64_t at = map_ip(n->machine, map, ip);
+	uint64_t at = names_place(n->machine, map, ip);
 	uint64_t key =
 		at << 2 | (uint64_t)(lookup_how(w) == LOOKUP_EXACT) << 1 | (uint64_t)w->guessed;
 	int rc = 0;
@@ -349,7 +347,7 @@ static int find_run(struct namer *r, struct dso_names *d, const struct map *map,
 static int run_left(struct namer *r, const struct map *map, uint64_t ip, const struct walk *w,
 		    uint32_t *run)
 {
-	uint64_t offset = map_ip(r->names->machine, map, ip);
+	uint64_t offset = names_place(r->names->machine, map, ip);
 	modules_lock(r->names->modules);
 	int rc = make_offset(r->names, map, offset - (lookup_how(w) == LOOKUP_RETURN), w, run);
 	modules_unlock(r->names->modules);
@@ -368,7 +366,8 @@ static int run_in_map(struct namer *r, const struct map *map, uint64_t ip, const
 	*timed = d->symbols.timed;
 	if (*timed && w->early)
 		return 1;
-	uint32_t *place = place_of_run(r, d, map, ip, map_ip(r->names->machine, map, ip), w);
+	uint32_t *place =
+		place_of_run(r, d, map, ip, names_place(r->names->machine, map, ip), w);
 	*run = place ? __atomic_load_n(place, __ATOMIC_RELAXED) : 0;
 	return *run ? 0 : find_run(r, d, map, ip, w, place, run);
 }

@@ -67,6 +67,10 @@ void names_release(struct names *n);
 /* Forget what was named: for a machine that is filled anew. Nobody may have a namer. */
 void names_forget(struct names *n);
 
+/* perf's notion of an address inside a mapping, which frames without a name have: the file
+ * offset, or the address itself for memory of no file. */
+uint64_t names_place(const struct machine *m, const struct map *map, uint64_t ip);
+
 /* One thread's view of `n`, which is borrowed. ERR_NOMEM. */
 int namer_new(struct namer **out, struct names *n);
 void namer_free(struct namer *r);

@@ -31,11 +31,18 @@ static void say_unseen(struct tlinput *ti, const struct side_option *o,
 			"%" PRIu64 " of %" PRIu64 " trampolines are of a process that was "
 			"not recorded",
 			x->unmatched, x->trampolines);
-	else if (x->unseen == x->trampolines && x->unseen)
+	else if (x->unseen == x->trampolines && x->unseen && !x->shared)
 		buf_fmt(&b,
 			"no recorded stack has one of its %" PRIu64 " trampolines (stacks "
 			"by frame pointers need -fno-omit-frame-pointer)",
 			x->unseen);
+	if (x->shared) {
+		buf_fmt(&b,
+			"%s%" PRIu64 " of %" PRIu64
+			" trampolines share a function with others: "
+			"stacks do not say which of them was called",
+			b.n ? "; " : "", x->shared, x->trampolines);
+	}
 	if (r->unbound) {
 		buf_str(&b, b.n ? "; " : "");
 		units_plural(&b, r->unbound, "label", "labels");

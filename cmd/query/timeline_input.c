@@ -39,7 +39,8 @@ const struct opt tlinput_rows[] = {
 	OPT_HEADING("Spans"),
 	{"span", 0, OPT_LIST, AT(spans), "NAME=BEGIN..END[,key=FIELD]",
 	 "work between two events; or syscalls, irq, softirq, block,\ncontention"},
-	{"with", 0, OPT_EACH, AT(sides), "FILE[,clock=mono|raw|real|tsc][,offset=NS][,cpu=N]",
+	{"with", 0, OPT_EACH, AT(sides),
+	 "FILE[,clock=mono|raw|real|tsc][,offset=NS][,cpu=N][,maps=FILE]",
 	 "spans, labels or gaps that a program logged (CSV, OTLP,\nChrome trace, LDB, label "
 	 "histories, jitter samplers), put\non the recording's clock (repeatable; "
 	 "docs/requests.md)"},

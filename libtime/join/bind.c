@@ -1,5 +1,6 @@
 #include "libtime/join/bind.h"
 #include "base/mem.h"
+#include "libtime/join/ranges.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,7 @@ struct binder {
 	const struct side *side;
 	const struct side_clock_map *map;
 	struct side_bound *counts;
+	struct ranges ranges;    /* of trampolines that are known by address */
 	struct u64map by_symbol; /* strings id → the first trampoline of that name */
 	uint32_t *next;          /* trampoline → the next one of its name, or TL_NONE */
 	uint8_t *seen;           /* by trampoline: it is a frame of some stack */
@@ -21,6 +23,8 @@ static int index_symbols(struct binder *b)
 {
 	for (uint32_t i = (uint32_t)b->side->trampolines.n; i-- > 0;) {
 		uint32_t symbol = b->side->trampolines.v[i].symbol;
+		if (b->side->trampolines.v[i].high)
+			continue;
 		if (!u64map_get(&b->by_symbol, symbol, &b->next[i]))
 			b->next[i] = TL_NONE;
 		if (u64map_put(&b->by_symbol, symbol, i))
@@ -29,21 +33,35 @@ static int index_symbols(struct binder *b)
 	return 0;
 }
 
+static int add_trampoline(struct binder *b, uint32_t frame, uint32_t i)
+{
+	struct tl_trampoline t = {.frame = frame,
+				  .history = b->first + i,
+				  .pid = b->side->trampolines.v[i].pid,
+				  .thread_end = (uint32_t)b->tl->threads.n};
+	b->seen[i] = 1;
+	return vec_push(&b->tl->trampolines, t) ? ERR_NOMEM : 0;
+}
+
 static int add_frame(struct binder *b, uint32_t frame, uint32_t symbol)
 {
 	uint32_t i;
+	int r = 0;
 	if (!u64map_get(&b->by_symbol, symbol, &i))
 		return 0;
-	for (; i != TL_NONE; i = b->next[i]) {
-		struct tl_trampoline t = {.frame = frame,
-					  .history = b->first + i,
-					  .pid = b->side->trampolines.v[i].pid,
-					  .thread_end = (uint32_t)b->tl->threads.n};
-		b->seen[i] = 1;
-		if (vec_push(&b->tl->trampolines, t))
-			return ERR_NOMEM;
-	}
-	return 0;
+	for (; i != TL_NONE && !r; i = b->next[i])
+		r = add_trampoline(b, frame, i);
+	return r;
+}
+
+static int match_ranges(struct binder *b, uint32_t frame, const struct frame *f)
+{
+	size_t n;
+	const struct frame_range *v = ranges_of(&b->ranges, f, &n);
+	int r = 0;
+	for (size_t i = 0; i < n && !r; i++)
+		r = add_trampoline(b, frame, v[i].trampoline);
+	return r;
 }
 
 /* +1 for a bracket of templates or arguments that opens, -1 for one that closes. */
@@ -86,7 +104,10 @@ static int match_frames(struct binder *b)
 	int r = 0;
 	for (uint32_t i = 1; i < s->frames.n && !r; i++) {
 		const struct frame *f = &s->frames.v[i];
-		if (!f->name || f->kind == FRAME_KERNEL)
+		if (f->kind == FRAME_KERNEL || f->kind == FRAME_MARK)
+			continue;
+		r = match_ranges(b, i, f);
+		if (!f->name || r)
 			continue;
 		char *name = mem_strdup(strtab_get(&s->strings, f->name));
 		r = name ? match_frame(b, i, name) : ERR_NOMEM;
@@ -145,6 +166,7 @@ static void count(struct binder *b)
 	int known = 1;
 	b->counts->bindings = b->side->bindings.n;
 	b->counts->trampolines = b->side->trampolines.n;
+	b->counts->shared = b->ranges.shared;
 	for (size_t i = 0; i < b->side->trampolines.n; i++) {
 		const struct side_trampoline *t = &b->side->trampolines.v[i];
 		if (t->pid != pid)
@@ -154,24 +176,38 @@ static void count(struct binder *b)
 	}
 }
 
-int side_bind(struct timeline *tl, const struct side *side, const struct side_clock_map *map,
-	      struct side_bound *out, struct err *e)
+/* Names stay with a store, addresses do not. */
+static int check_addresses(const struct profile *p, const struct side *side, struct err *e)
+{
+	for (size_t i = 0; i < side->trampolines.n && !p; i++)
+		if (side->trampolines.v[i].high)
+			return err_set(
+				e, ERR_REFUSED,
+				"its trampolines are addresses, and a store does not say "
+				"what code was there; give the file to perfkit import");
+	return 0;
+}
+
+int side_bind(struct timeline *tl, struct profile *p, const struct side *side,
+	      const struct side_clock_map *map, struct side_bound *out, struct err *e)
 {
 	struct binder b = {.tl = tl, .side = side, .map = map, .counts = out};
 	size_t n = side->trampolines.n;
 	*out = (struct side_bound){0};
-	if (!n)
-		return 0;
+	if (!n || check_addresses(p, side, e))
+		return n ? ERR_REFUSED : 0;
 	b.first = timeline_next_history(tl);
 	b.next = mem_zalloc(n, sizeof(*b.next));
 	b.seen = mem_zalloc(n, 1);
 	int r = b.next && b.seen ? index_symbols(&b) : ERR_NOMEM;
+	r = r ? r : ranges_find(&b.ranges, p, side, map);
 	r = r ? r : match_frames(&b);
 	r = r ? r : add_bindings(&b);
 	timeline_sort_trampolines(tl);
 	if (!r)
 		count(&b);
 	u64map_release(&b.by_symbol);
+	ranges_release(&b.ranges);
 	mem_free(b.next);
 	mem_free(b.seen);
 	return r ? err_nomem(e) : 0;

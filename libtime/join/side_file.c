@@ -5,6 +5,7 @@
 #include "libtime/side/hiccups.h"
 #include "libtime/side/histories.h"
 #include "libtime/side/ldb.h"
+#include "libtime/side/maps.h"
 #include "libtime/side/otlp.h"
 #include "libtime/side/samplers.h"
 #include "libtime/join/sites.h"
@@ -12,6 +13,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* --- the option ----------------------------------------------------------------------- */
 
@@ -48,6 +50,12 @@ static int parse_word(const char *word, struct side_option *o, struct err *e)
 			       ? err_set(e, ERR_USAGE, "--with: cpu is a number, not '%s'",
 					 word + 4)
 			       : 1;
+	if (!strncmp(word, "maps=", 5)) {
+		buf_clear(&o->maps);
+		buf_str(&o->maps, word + 5);
+		buf_cstr(&o->maps); /* ends it */
+		return buf_failed(&o->maps) ? err_nomem(e) : 1;
+	}
 	if (strncmp(word, "offset=", 7) != 0)
 		return 0;
 	return parse_offset(word + 7, o)
@@ -79,6 +87,7 @@ int side_option_parse(const char *text, struct side_option *out, struct err *e)
 void side_option_release(struct side_option *o)
 {
 	buf_release(&o->path);
+	buf_release(&o->maps);
 }
 
 /* --- the file ------------------------------------------------------------------------- */
@@ -135,6 +144,53 @@ int side_file_read(struct side *out, struct source *src, struct err *e)
 	return !r && empty ? err_set(e, ERR_FORMAT, "nothing in it") : r;
 }
 
+/* Calls are named by what was mapped where they were made. */
+static int has_sites(const struct side *side)
+{
+	for (size_t i = 0; i < side->spans.n; i++)
+		if (side->spans.v[i].site)
+			return 1;
+	return 0;
+}
+
+static int read_maps(struct side *side, const char *path, struct err *e)
+{
+	struct source src = {.fd = -1};
+	struct side_lines *l;
+	int r = source_open(&src, path, e);
+	if (r)
+		return r;
+	r = side_lines_open(&l, &src, e);
+	if (!r) {
+		r = side_maps_read(side, l, e);
+		side_lines_close(l);
+	}
+	if (r && e && strncmp(e->msg, src.name, strlen(src.name)) != 0)
+		err_prefix(e, "%s", src.name);
+	source_close(&src);
+	return r;
+}
+
+/* LDB writes maps.data beside its events. */
+static int find_maps(struct side *side, const struct side_option *o, struct err *e)
+{
+	struct buf beside = {0};
+	struct stat st;
+	int r = 0;
+	if (!has_sites(side))
+		return o->maps.n ? err_set(e, ERR_USAGE, "maps= is for LDB's events") : 0;
+	if (o->maps.n)
+		return read_maps(side, o->maps.v, e);
+	const char *slash = strrchr(o->path.v, '/');
+	buf_fmt(&beside, "%.*smaps.data", slash ? (int)(slash + 1 - o->path.v) : 0, o->path.v);
+	if (buf_failed(&beside))
+		r = err_nomem(e);
+	else if (strcmp(o->path.v, "-") && !stat(buf_cstr(&beside), &st) && S_ISREG(st.st_mode))
+		r = read_maps(side, buf_cstr(&beside), e);
+	buf_release(&beside);
+	return r;
+}
+
 static int choose_clock(const struct timeline *tl, const struct side *side,
 			const struct side_option *o, struct side_clock_map *m, struct err *e)
 {
@@ -161,13 +217,15 @@ int side_file_add(struct timeline *tl, struct profile *p, const struct side_opti
 		return r;
 	r = side_file_read(&side, &src, e);
 	if (!r)
+		r = find_maps(&side, o, e);
+	if (!r)
 		r = choose_clock(tl, &side, o, &out->map, e);
 	if (!r)
 		r = side_name_sites(&side, p, tl, &out->map, e);
 	if (!r)
 		r = side_attach(tl, &side, &out->map, &out->counts, e);
 	if (!r)
-		r = side_bind(tl, &side, &out->map, &out->bound, e);
+		r = side_bind(tl, p, &side, &out->map, &out->bound, e);
 	if (!r)
 		r = side_place_gaps(tl, &side, &out->map, o->cpu, &out->placed, e);
 	if (r && e && strncmp(e->msg, src.name, strlen(src.name)) != 0)

@@ -1,6 +1,6 @@
 /*
- * side_file.h - `--with FILE[,clock=C][,offset=NS][,cpu=N]`: recognizes the kind of a side file
- * by its content, reads it and puts it on a timeline.
+ * side_file.h - `--with FILE[,clock=C][,offset=NS][,cpu=N][,maps=FILE]`: recognizes the kind of
+ * a side file by its content, reads it and puts it on a timeline.
  */
 #ifndef LIBTIME_JOIN_SIDE_FILE_H
 #define LIBTIME_JOIN_SIDE_FILE_H
@@ -18,6 +18,7 @@ struct side_option {
 	enum side_clock clock; /* UNKNOWN: not given */
 	int has_offset;
 	int cpu;           /* of gaps without one; -1: not given */
+	struct buf maps;   /* for LDB's events; empty: maps.data beside them, if it exists */
 	int64_t offset_ns; /* added to the file's times; implies the recording's clock if no
 			    * other is given */
 };
@@ -41,9 +42,10 @@ struct side_report {
 
 /*
  * Read the file and add its spans to the timeline, which is one finished recording. `p` is the
- * recording's profile, which names calls; NULL for a store. ERR_IO, ERR_FORMAT (of unknown
- * kind, empty, or without a valid row: the text names file and line), ERR_REFUSED (its clock):
- * the timeline is unchanged. ERR_LIMIT, ERR_NOMEM: release the timeline.
+ * recording's profile, for addresses in the file (code_at.h); NULL for a store. ERR_IO,
+ * ERR_FORMAT (of unknown kind, empty, or without a valid row: the text names file and line),
+ * ERR_REFUSED (its clock): the timeline is unchanged. ERR_LIMIT, ERR_NOMEM: release the
+ * timeline.
  */
 int side_file_add(struct timeline *tl, struct profile *p, const struct side_option *o,
 		  struct side_report *out, struct err *e);

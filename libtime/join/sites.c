@@ -1,5 +1,6 @@
 #include "libtime/join/sites.h"
 #include "base/text/buf.h"
+#include "libtime/join/code_at.h"
 
 #include <string.h>
 
@@ -12,65 +13,32 @@ static int32_t pid_of(const struct timeline *tl, int32_t tid)
 	return -1;
 }
 
-/* The function at a user address of a process at that time; 0: unknown. */
-static int function_at(struct profile *p, int32_t pid, int32_t tid, uint64_t ns, uint64_t addr,
-		       uint32_t *name, struct buf *where, struct err *e)
+/* "serve at server+0x1a2f", as far as it is known. */
+static void describe(struct buf *b, const struct strtab *s, const struct code_at *c,
+		     uint64_t addr)
 {
-	struct thread_view v;
-	uint64_t words[2] = {UNWOUND_USER, addr};
-	uint32_t path;
-	machine_thread_at(&p->machine, pid, tid, ns, &v);
-	*name = 0;
-	if (v.space == NO_ID)
-		return 0;
-	struct stack_entry x = {.samples = 1,
-				.first = ns,
-				.words = (const uint8_t *)words,
-				.nwords = 2,
-				.comm = v.comm,
-				.pid = pid,
-				.tid = tid,
-				.space = v.space,
-				.version = v.version,
-				.kind = CHAIN_UNWOUND};
-	int r = names_symbolize(&p->names, &x, &path, e);
-	if (r || !path)
-		return r;
-	*name = p->stacks.frames.v[p->stacks.paths.v[path].frame].name;
-	const struct map *m = machine_map_at(&p->machine, v.space, addr, ns);
-	if (m) {
-		const char *file =
-			strtab_get(&p->stacks.strings, p->machine.dsos.v[m->dso].name);
-		const char *slash = strrchr(file, '/');
-		buf_fmt(where, "%s+0x%llx", slash ? slash + 1 : file,
-			(unsigned long long)(addr - m->start + m->pgoff));
-	}
-	return 0;
+	const char *file = c->file ? strtab_get(s, c->file) : "", *slash = strrchr(file, '/');
+	if (c->function)
+		buf_fmt(b, "%s at ", strtab_get(s, c->function));
+	if (c->file)
+		buf_fmt(b, "%s+", slash ? slash + 1 : file);
+	buf_fmt(b, "0x%llx", (unsigned long long)(c->file ? c->place : addr));
 }
 
 static int name_site(struct side *side, struct profile *p, const struct timeline *tl,
 		     const struct side_clock_map *map, const struct side_span *s, uint32_t *id,
 		     struct err *e)
 {
-	struct buf name = {0}, where = {0};
-	uint64_t ns, addr = s->site - 1;
-	uint32_t function = 0;
-	int32_t pid = p ? pid_of(tl, s->tid) : -1;
-	int r = 0;
-	if (pid > 0 && !side_clock_apply(map, s->end_ns, &ns))
-		r = function_at(p, pid, s->tid, ns, addr, &function, &where, e);
-	if (function)
-		buf_fmt(&name, "%s at ", strtab_get(side->strings, function));
-	if (where.n)
-		buf_add(&name, where.v, where.n);
-	else
-		buf_fmt(&name, "0x%llx", (unsigned long long)addr);
-	if (!r &&
-	    (buf_failed(&name) || buf_failed(&where) || side_intern(side, name.v, name.n, id)))
+	struct buf name = {0};
+	struct code_at code;
+	uint64_t ns = 0, addr = s->site - 1;
+	int32_t pid = side_clock_apply(map, s->end_ns, &ns) ? -1 : pid_of(tl, s->tid);
+	int r = code_at(p, side, pid, ns, addr, &code);
+	describe(&name, side->strings, &code, addr);
+	if (r < 0 || buf_failed(&name) || side_intern(side, name.v, name.n, id))
 		r = err_nomem(e);
 	buf_release(&name);
-	buf_release(&where);
-	return r;
+	return r < 0 ? r : 0;
 }
 
 int side_name_sites(struct side *side, struct profile *p, const struct timeline *tl,

@@ -8,9 +8,8 @@
 #include "libsym/profile.h"
 #include "libtime/join/clock.h"
 
-/* Set the names of spans with a site. `p` has the mappings of the recorded processes; if it is
- * NULL (a store), names are addresses, "0x55d0c0de1a2f". The address is one less than the
- * return address, so within the call. ERR_NOMEM, ERR_* of names_symbolize. */
+/* Set the names of spans with a site (code_at.h): "0x55d0c0de1a2f" where no mapping holds it.
+ * The address is that of the call, one less than what it returns to. ERR_NOMEM. */
 int side_name_sites(struct side *side, struct profile *p, const struct timeline *tl,
 		    const struct side_clock_map *map, struct err *e);
 

@@ -63,9 +63,40 @@ static int trampoline(struct histories *h, uint64_t index, uint32_t *at)
 	return r ? ERR_NOMEM : 0;
 }
 
-/* INDEX SYMBOL */
+/* "0x55d0c0de1a2f" */
+static int parse_address(const char **s, size_t *left, uint64_t *out)
+{
+	static const char digits[] = "0123456789abcdefABCDEF";
+	size_t n, i = 2;
+	const char *w = word(s, left, &n);
+	*out = 0;
+	if (n < 3 || n > 18 || w[0] != '0' || w[1] != 'x')
+		return -1;
+	for (; i < n; i++) {
+		const char *at = memchr(digits, w[i], sizeof(digits) - 1);
+		if (!at)
+			return -1;
+		*out = *out << 4 | (uint64_t)(at - digits < 16 ? at - digits : at - digits - 6);
+	}
+	return 0;
+}
+
+/* LOW HIGH */
+static const char *parse_range(const struct histories *h, const char *s, size_t left,
+			       struct side_trampoline *t)
+{
+	if (parse_address(&s, &left, &t->low) || parse_address(&s, &left, &t->high) || left ||
+	    t->low >= t->high)
+		return "its addresses are not LOW HIGH, as in 0x401000 0x401020";
+	return h->pid < 0 ? "an address is of a process: a line pid N is missing before it"
+			  : NULL;
+}
+
+/* INDEX SYMBOL, or INDEX LOW HIGH */
 static const char *parse_trampoline(struct histories *h, const char *s, size_t left)
 {
+	struct side_trampoline range = {.high = 0};
+	const char *why = NULL;
 	uint64_t index;
 	uint32_t at;
 	if (number(&s, &left, INDEX_MAX, &index))
@@ -74,10 +105,17 @@ static const char *parse_trampoline(struct histories *h, const char *s, size_t l
 		s++, left--;
 	if (!left)
 		return "it names no function";
-	if (left > 2 && !memcmp(s, "0x", 2))
-		return "stacks are known by functions, not by addresses: name the function";
-	if (trampoline(h, index, &at) ||
-	    side_intern(h->out, s, left, &h->out->trampolines.v[at].symbol))
+	int by_address = left > 2 && !memcmp(s, "0x", 2);
+	if (by_address && (why = parse_range(h, s, left, &range)))
+		return why;
+	if (trampoline(h, index, &at)) {
+		h->rc = ERR_NOMEM;
+		return NULL;
+	}
+	struct side_trampoline *t = &h->out->trampolines.v[at];
+	t->low = range.low;
+	t->high = range.high;
+	if (!by_address && side_intern(h->out, s, left, &t->symbol))
 		h->rc = ERR_NOMEM;
 	return NULL;
 }

@@ -7,6 +7,7 @@
  *	clock mono                        or raw, real, tsc
  *	pid 29451                         process of the lines below; without it, any process
  *	tramp 7 search::trampoline<7>     function of trampoline 7; default: trampoline<7>
+ *	tramp 8 0x55d0c0de1a20 0x55d0c0de1a40       or its code in that process, [low, high)
  *	bind 7 7183812494120 query 42     7 stands for query=42 from that ns until the next bind
  *	lost 3                            labels that found no free trampoline
  *

@@ -31,6 +31,7 @@ void side_release(struct side *s)
 	vec_release(&s->labels);
 	vec_release(&s->trampolines);
 	vec_release(&s->bindings);
+	vec_release(&s->maps);
 	vec_release(&s->gaps);
 	vec_release(&s->spinners);
 	vec_release(&s->anchors);

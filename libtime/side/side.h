@@ -70,12 +70,20 @@ struct side_label {
 struct side_trampoline {
 	uint32_t symbol; /* strings id */
 	int32_t pid;     /* -1: unknown */
+	uint64_t low,
+		high; /* its code in the process, [low, high); high 0: given by the symbol */
 };
 
 struct side_binding {
 	uint64_t at_ns;
 	uint32_t trampoline; /* index of side.trampolines */
 	uint32_t key, value; /* strings ids */
+};
+
+/* A mapping of a file in a process. */
+struct side_map {
+	uint64_t start, end, offset;
+	uint32_t path; /* strings id */
 };
 
 /* Time that a program which spins on a CPU did not get, somewhere in [start, end]. */
@@ -111,6 +119,7 @@ struct side {
 	VEC(struct side_label) labels;
 	VEC(struct side_trampoline) trampolines;
 	VEC(struct side_binding) bindings; /* in the file's order */
+	VEC(struct side_map) maps;         /* by start */
 	VEC(struct side_gap) gaps;
 	VEC(struct side_spinner) spinners;
 	VEC(struct side_anchor) anchors;

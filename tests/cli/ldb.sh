@@ -78,6 +78,29 @@ rows = sqlite3.connect("ldb.db").execute("""SELECT w.thread_id, h.thread_id,
 assert rows and all(w != h for w, h, _ in rows), rows
 END
 
+# maps.data, LDB's copy of /proc/PID/maps: a store names calls by it, as far as it goes; so does a
+# recording in which the process is another one's
+cp "$kept/ldb.data" ldb.data
+"$PERFKIT" import -q --no-local "$file" -o bare.db
+"$PERFKIT" report -q --by function --csv --with ldb.data bare.db | cut -d, -f1 | sort >none.txt
+grep -q '^0x[0-9a-f]*$' none.txt || bad "$(cat none.txt)"
+{ echo '00400000-00401000 r--p 00000000 08:01 1835 /srv/perfkit/ldb'
+	echo '00401000-00600000 r-xp 00001000 08:01 1835 /srv/perfkit/ldb'
+	echo '7ffc00000000-7ffc00021000 rw-p 00000000 00:00 0 [stack]'; } >maps.data
+"$PERFKIT" report -q --by function --csv --with ldb.data bare.db | cut -d, -f1 | sort >stored.txt
+cut -d, -f1 functions.csv | sed 's/.* at //' | sort | cmp - stored.txt
+mv maps.data elsewhere
+"$PERFKIT" report -q --by function --csv --with ldb.data,maps=elsewhere bare.db | cut -d, -f1 | sort | cmp - stored.txt
+# threads that were not recorded are of no process, but the file is one of the recording
+python3 - <<'END'
+data = bytearray(open("ldb.data", "rb").read())
+for at in range(0, len(data), 40):
+    data[at + 14] = 0x3f # tids that nobody had
+open("strangers.data", "wb").write(data)
+END
+"$PERFKIT" report -q --no-local --by function --csv --with strangers.data,maps=elsewhere "$file" | cut -d, -f1 | sort >strangers.txt
+cut -d, -f1 functions.csv | sort | cmp - strangers.txt
+
 # the older layout; what is none
 python3 - <<'END'
 import struct
@@ -96,5 +119,10 @@ refused()
 }
 refused 1 "old.data: LDB's older layout with 8 types of events" --with old.data
 refused 1 'broken.data: no kind of side file' --with broken.data
+printf '00400000-00401000 r--p 00000000 08:01 1835 /a\n00401000 r-xp\n' >torn.maps
+refused 1 'ldb.data: torn.maps: line 2: no mapping' --with ldb.data,maps=torn.maps
+refused 1 'ldb.data: nothere: ' --with ldb.data,maps=nothere
+printf 'start_ns,end_ns,tid\n1,2,3\n' >x.csv
+refused 2 'maps= is for LDB' --with x.csv,maps=torn.maps
 refused 3 'perf record -k CLOCK_MONOTONIC_RAW' --with "$kept/ldb.data,clock=raw"
 exit 0

@@ -96,7 +96,7 @@ static void attach(struct timeline *tl, const struct side *side, enum side_clock
 	if (!rc)
 		rc = side_attach(tl, side, &map, &counts, &e);
 	if (!rc)
-		rc = side_bind(tl, side, &map, &bound, &e);
+		rc = side_bind(tl, NULL, side, &map, &bound, &e);
 	if (!rc)
 		rc = side_place_gaps(tl, side, &map, 0, &placed, &e);
 	if (rc)

@@ -137,7 +137,7 @@ static void a_trampoline_bears_what_it_stood_for_then(void **state)
 	bind(&r, &s, 0, 1000, "query", "41");
 	bind(&r, &s, 1, 1800, "query", "inner");
 	bind(&r, &s, 0, 3000, "user", "ann");
-	assert_int_equal(side_bind(&r.tl, &s, &same, &bound, NULL), 0);
+	assert_int_equal(side_bind(&r.tl, NULL, &s, &same, &bound, NULL), 0);
 	assert_int_equal(bound.bindings, 5);
 	assert_int_equal(bound.unseen, 1);
 	assert_int_equal(bound.unmatched, 1);
@@ -184,8 +184,8 @@ static void two_files_have_histories_of_their_own(void **state)
 	bind(&r, &one, 0, 1000, "query", "1");
 	name_trampoline(&r, &two, "trampoline<3>", -1);
 	bind(&r, &two, 0, 1000, "query", "3");
-	assert_int_equal(side_bind(&r.tl, &one, &same, &bound, NULL), 0);
-	assert_int_equal(side_bind(&r.tl, &two, &same, &bound, NULL), 0);
+	assert_int_equal(side_bind(&r.tl, NULL, &one, &same, &bound, NULL), 0);
+	assert_int_equal(side_bind(&r.tl, NULL, &two, &same, &bound, NULL), 0);
 	assert_int_equal(label_lanes_build(&r.tl, "query", &x), 1);
 	assert_string_equal(below(&r, &x, a, first, 2000, UINT64_MAX), "1");
 	assert_string_equal(below(&r, &x, a, unbound, 2000, UINT64_MAX), "");
