@@ -123,13 +123,14 @@ const struct verb verb_html = {
 	.text = "One self-contained page that needs no network: what was recorded, heat maps,\n"
 		"flame graphs and a timeline of any stretch of time, the worst episodes with\n"
 		"their explanation, and what is hidden. docs/html.md explains the views.",
-	.examples = "  perfkit html perf.data -o report.html\n"
-		    "  perfkit html --comm server --time 7183.8,7184.2 -o report.html run.db\n"
-		    "  perfkit html --by activation --over 2ms -o report.html perf.data",
+	.examples =
+		"  perfkit html perf.data -o report.html\n"
+		"  perfkit html --comm server --time 7183.8,7184.2 -o report.html run.db\n"
+		"  perfkit html --label route=/pay --with requests.csv -o pay.html perf.data\n"
+		"  perfkit html --by activation --over 2ms -o report.html perf.data",
 	.tables = {rows, tail_pick_rows, wait_rows, tlinput_rows, input_rows},
 	.options_size = sizeof(struct html_opts),
 	.max_files = 1,
-	.modes = {{NULL, "label"}},
 	.run = run,
 	.defaults = defaults,
 };

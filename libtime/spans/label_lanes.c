@@ -37,6 +37,13 @@ static int kind_of(const struct timeline *tl, const char *key, uint32_t *id)
 	return !strcmp(key, "span") ? BY_NAME : !strcmp(key, "key") ? BY_KEY : -1;
 }
 
+const char *label_lanes_key(const struct label_lanes *x, const struct timeline *tl)
+{
+	return x->kind == BY_NAME  ? "span"
+	       : x->kind == BY_KEY ? "key"
+				   : strtab_get(&tl->stacks->strings, x->key);
+}
+
 uint32_t label_lanes_of_span(const struct label_lanes *x, const struct timeline *tl,
 			     uint32_t span)
 {

@@ -47,6 +47,9 @@ struct label_lanes {
 int label_lanes_build(const struct timeline *tl, const char *key, struct label_lanes *out);
 void label_lanes_release(struct label_lanes *x);
 
+/* The key of lanes that were built of `tl`. */
+const char *label_lanes_key(const struct label_lanes *x, const struct timeline *tl);
+
 /* The value (strings id; 0: none) that a span of the timeline has itself. */
 uint32_t label_lanes_of_span(const struct label_lanes *x, const struct timeline *tl,
 			     uint32_t span);

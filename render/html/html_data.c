@@ -17,6 +17,7 @@ ENTRIES(html_marks, MARKS);
 struct gathering {
 	struct html_data *d;
 	const struct timeline *tl;
+	const struct population *of;
 	struct html_column *path_parent, *path_frame, *row_comm, *row_path;
 	struct html_column *v[9]; /* of the table that is being filled */
 	int64_t last_path;        /* the highest that a row has */
@@ -482,7 +483,8 @@ static int gather(struct gathering *g)
 	g->path_frame = v[1];
 	g->row_comm = v[2];
 	g->row_path = v[3];
-	int rc = html_labels_begin(&g->d->labels, g->tl, &g->d->flame.strings, &g->d->columns);
+	int rc = html_labels_begin(&g->d->labels, g->tl, g->of, &g->d->flame.strings,
+				   &g->d->columns);
 	rc = rc ? rc : make_marks(g->d);
 	rc = rc ? rc : put_samples(g);
 	rc = rc ? rc : put_threads(g);
@@ -501,7 +503,8 @@ int html_data_gather(struct html_data *d, const struct timeline *tl,
 	int rc = flame_init(&d->flame) ? err_nomem(e) : 0;
 	flame_input_init(&d->fi, tl->stacks, &d->flame, SPLIT_COMM, 0);
 	d->fi.merge_threads = merge_threads;
-	struct gathering g = {.d = d, .tl = tl, .e = e};
+	d->of.label = d->samples.of.label = NULL; /* the page cuts */
+	struct gathering g = {.d = d, .tl = tl, .of = of, .e = e};
 	return rc ? rc : gather(&g) ? err_nomem(e) : 0;
 }
 

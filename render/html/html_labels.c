@@ -1,5 +1,6 @@
 #include "render/html/html_labels.h"
 #include "base/check.h"
+#include "render/text/escape.h"
 
 #include <string.h>
 
@@ -36,12 +37,27 @@ static int add_key(struct html_labels *x, const char *key, struct html_columns *
 	return 0;
 }
 
-int html_labels_begin(struct html_labels *x, const struct timeline *tl, struct strtab *strings,
+static int choose(struct html_labels *x, const struct population *of, struct html_columns *to)
+{
+	const struct strtab *s = &x->tl->stacks->strings;
+	uint32_t no;
+	if (!of->label)
+		return 0;
+	x->chosen = label_lanes_key(of->label, x->tl);
+	x->chosen_value = of->label_value;
+	int rc = strtab_intern_n(x->strings, strtab_get(s, of->label_value),
+				 strtab_len(s, of->label_value), &no);
+	return rc ? rc : add_key(x, x->chosen, to);
+}
+
+int html_labels_begin(struct html_labels *x, const struct timeline *tl,
+		      const struct population *of, struct strtab *strings,
 		      struct html_columns *to)
 {
 	const struct strtab *s = &tl->stacks->strings;
 	*x = (struct html_labels){.tl = tl, .strings = strings};
-	int rc = tl->spans.n ? add_key(x, "span", to) : 0;
+	int rc = choose(x, of, to);
+	rc = rc || !tl->spans.n ? rc : add_key(x, "span", to);
 	for (size_t i = 0; i < tl->labels.n && !rc; i++)
 		if (!i || tl->labels.v[i].key != tl->labels.v[i - 1].key)
 			rc = add_key(x, strtab_get(s, tl->labels.v[i].key), to);
@@ -130,6 +146,16 @@ void html_labels_head(const struct html_labels *x, struct json *j)
 	for (size_t i = 0; i < x->n; i++)
 		json_str(j, NULL, x->v[i].key);
 	json_close(j, ']');
+	if (!x->chosen) {
+		json_null(j, "label");
+		return;
+	}
+	const struct strtab *s = &x->tl->stacks->strings;
+	struct buf b = {0};
+	buf_fmt(&b, "%s=", x->chosen);
+	escape_visible(&b, strtab_get(s, x->chosen_value), strtab_len(s, x->chosen_value));
+	json_text(j, "label", buf_cstr(&b), b.n);
+	buf_release(&b);
 }
 
 void html_labels_release(struct html_labels *x)

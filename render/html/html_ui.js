@@ -49,7 +49,7 @@ function viewText() {
 	put("ep", view.ep, 0);
 	put("of", view.of, 0);
 	put("who", view.who, "");
-	put("label", view.label, "");
+	put("label", view.label, head.label || "");
 	put("fn", view.fn, "");
 	put("sort", view.sort, "self");
 	for (const kind in view.flame)
@@ -113,7 +113,8 @@ function loadView() {
 	view.event = head.events[q.get("event")] ? Number(q.get("event")) : firstEvent();
 	view.of = Number(q.get("of")) || 0;
 	view.who = q.get("who") || "";
-	view.label = chooseLabel(q.get("label") || "") ? q.get("label") || "" : "";
+	const asked = q.get("label") ?? (head.label || "");
+	view.label = chooseLabel(asked) ? asked : "";
 	view.fn = q.get("fn") || "";
 	view.sort = q.get("sort") === "total" ? "total" : "self";
 	view.flame = {};

@@ -132,6 +132,12 @@ def check_labels(b):
                           "--label", labels[0], source))
         check("a link with a label", bare(b.js("return report.foldTree(report.flame('%s').flame.tree())" % graph)), bare(want))
         check("its worker", b.js("return report.ms().inWorker"), True)
+        opened = report("opened", source, *with_labels, "--label", labels[0])
+        show(b, opened, "#pane=flame&graph=%s" % graph)
+        check("--label opens with it", b.js("return report.view.label"), labels[0])
+        check("--label cuts as collapse", bare(b.js("return report.foldTree(report.flame('%s').flame.tree())" % graph)), bare(want))
+        show(b, opened, "#label=")
+        check("it can be cleared", b.js("return report.view.label"), "")
         compare_cut(b, path, source, with_labels, labels)
 
 

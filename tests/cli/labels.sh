@@ -137,6 +137,23 @@ done
 grep -q '/pay' color.svg || bad 'waits: no /pay'
 grep -q '\[no label\]' color.svg || bad 'waits: all have a label'
 
+# a report begins with the label, and explains the episodes that have it; nobody has it: no report
+"$PERFKIT" html -q --no-local --label route=/list --top 3 --with "$csv" "$serve" -o label.html
+"$PERFKIT" html -q --label route=/list --top 3 serve.db -o stored.html
+"$PERFKIT" tail -q --no-local --label route=/list --top 3 --json --with "$csv" "$serve" >top.json
+python3 - label.html stored.html top.json <<'END'
+import base64, json, re, sys, zlib
+heads = [json.loads(zlib.decompress(base64.b64decode(re.search(r'id="head"[^>]*>([^<]*)<', open(f).read())[1])))
+         for f in sys.argv[1:3]]
+want = [e["duration_ns"] for e in json.load(open(sys.argv[3]))["episodes"]]
+for h in heads:
+    assert h["label"] == "route=/list" and "route" in h["labels"], (h["label"], h["labels"])
+    assert [e["duration_ns"] for e in h["tail"]["episodes"]] == want, h["tail"]["episodes"]
+END
+rc=0
+"$PERFKIT" html -q --no-local --label route=/none --with "$csv" "$serve" -o none.html 2>err || rc=$?
+[ $rc = 3 ] && [ ! -e none.html ] && grep -q 'nothing has the label route=/none' err || bad "html: exit $rc: $(cat err)"
+
 # what cannot be
 refused()
 {
@@ -149,8 +166,6 @@ refused()
 refused 'has the label nothing' collapse -q --no-local --label nothing=1 shop.data
 refused 'is KEY=VALUE' collapse -q --no-local --label span shop.data
 refused 'label does not go with --to perfetto' export --to perfetto --label span=lookup shop.data
-refused 'has no meaning here' html --label span=lookup shop.data
-refused 'no --label' tail --html x.html --label span=lookup shop.data
 refused 'is for samples, --offcpu' svg --wall --color label:span shop.data -o x.svg
 refused 'name the label' svg --color label shop.data -o x.svg
 refused 'gaps are of CPUs' report --by gap --label span=lookup shop.data
