@@ -94,8 +94,11 @@ static int each_name(struct tail_run *r, const uint32_t *names, size_t n)
 
 /* --- answers -------------------------------------------------------------------------- */
 
-static int draw(const struct tail_opts *o, struct tail *t, struct err *e)
+/* Of episodes with a chain, or of the answer `a`. */
+static int draw(const struct tail_opts *o, struct tail *t, const struct episodes_answer *a,
+		struct err *e)
 {
+	size_t most = o->rows_given && o->rows ? (size_t)o->rows : TAIL_PANELS;
 	struct tl_svg_options so;
 	tl_svg_defaults(&so);
 	struct buf filters = {0};
@@ -103,8 +106,8 @@ static int draw(const struct tail_opts *o, struct tail *t, struct err *e)
 	so.title = "The worst episodes";
 	so.filters = buf_cstr(&filters);
 	so.no_unclear = o->wait.no_unclear;
-	int rc = tailout_svg(t, o->rows_given && o->rows ? (size_t)o->rows : TAIL_PANELS,
-			     o->svg, &so, e);
+	int rc = a ? tailout_answer_svg(a, most, o->svg, &so, e)
+		   : tailout_svg(t, most, o->svg, &so, e);
 	buf_release(&filters);
 	return rc;
 }
@@ -125,25 +128,23 @@ static const struct threadless {
 	int (*csv)(struct buf *b, const struct episodes_answer *a, struct err *e);
 } threadless[] = {
 	{EPISODE_WINDOW, "window",
-	 "these spans are windows, no single thread's work: they have no --csv, --svg, --html, "
+	 "these spans are windows, no single thread's work: they have no --csv, --html, "
 	 "--flame, --hist or --group",
 	 windows_text, windows_json, NULL},
 	{EPISODE_GAP, "gap",
-	 "gaps are of CPUs, not of threads: they have no --svg, --html, --flame, --hist or "
-	 "--group",
+	 "gaps are of CPUs, not of threads: they have no --html, --flame, --hist or --group",
 	 gaps_text, gaps_json, gaps_csv},
 };
 
 static int answer_threadless(struct tail_run *r, const struct threadless *k)
 {
 	const struct tail_opts *o = r->opt;
-	struct tail t = {.tl = &r->ti.tl};
+	struct tail t;
 	struct err e = {0};
 	struct buf b = {0};
-	if ((o->csv && !k->csv) || o->svg || o->html || o->flame || o->hist || o->group)
+	if ((o->csv && !k->csv) || o->html || o->flame || o->hist || o->group)
 		return usage(r, k->refused, "");
-	int rc = episodes_collect(t.tl, &r->query.episodes, &t.episodes, &e);
-	rc = rc ? rc : episodes_select(&t.episodes, t.tl, &r->query.pick, &t.selection, &e);
+	int rc = tail_select(&r->ti.tl, &r->query, &t, &e);
 	struct episodes_answer a = {
 		t.tl,          &t.episodes, &t.selection, (size_t)o->rows, (size_t)o->details,
 		output_width()};
@@ -151,10 +152,13 @@ static int answer_threadless(struct tail_run *r, const struct threadless *k)
 	if (!rc && !o->json && !o->csv) {
 		buf_fmt(&b, "tail by %s in %s\n", k->by, tailout_file(r));
 		tailout_population(r, &t, &b);
+		tailout_selection(r, &t, &b);
 	}
 	rc = rc ? rc : (o->json ? k->json : o->csv ? k->csv : k->text)(&b, &a, &e);
 	if (!rc)
 		fwrite(b.v, 1, b.n, stdout);
+	if (!rc && o->svg)
+		rc = draw(o, NULL, &a, &e);
 	buf_release(&b);
 	tail_release(&t);
 	return rc ? fail(&e) : 0;
@@ -185,7 +189,7 @@ static int answer(struct tail_run *r)
 	if (!rc && o->flame && !refused)
 		rc = tailout_flame(r, &t, &e);
 	if (!rc && o->svg && !refused)
-		rc = draw(o, &t, &e);
+		rc = draw(o, &t, NULL, &e);
 	if (!rc && o->html && !refused)
 		rc = report(r, &t, &e);
 	rc = rc ? fail(&e) : refused;

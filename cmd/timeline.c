@@ -331,32 +331,56 @@ static int draw(struct drawing *d)
 	return rc ? input_fail(&d->ti.in, &e) : input_status(&d->ti.in);
 }
 
+static void say_most(const struct tail_opts *picks, size_t most, size_t all)
+{
+	if (all > most && !picks->wait.tl.in.quiet)
+		say("drawing %zu of the %zu worst episodes (choose with --top N)", most, all);
+}
+
+static int write_tail(const struct timeline_opts *opt, struct tail_run *r, struct tail *t,
+		      size_t most, struct err *e)
+{
+	const char *to = opt->output ? opt->output : "-";
+	struct episodes_answer a = {
+		.tl = t->tl, .episodes = &t->episodes, .selection = &t->selection};
+	struct buf filters = {0};
+	struct tl_svg_options o;
+	int answer = tail_is_threadless(r);
+	svg_options(opt, &o);
+	tail_filters(r->opt, &filters);
+	o.filters = buf_cstr(&filters);
+	say_most(r->opt, most, answer ? t->selection.v.n : t->rows.n);
+	int rc = answer ? tailout_answer_svg(&a, most, to, &o, e)
+			: tailout_svg(t, most, to, &o, e);
+	buf_release(&filters);
+	return rc;
+}
+
 /* --tail: the picture of `perfkit tail --svg`. */
 static int draw_tail(const struct timeline_opts *opt, const char *path)
 {
 	struct tail_opts picks = opt->t;
 	struct tail_run r = {.opt = &picks};
-	struct tl_svg_options o;
 	struct tail t;
 	struct err e = {0};
-	struct buf filters = {0};
-	size_t most = TAIL_PANELS;
+	uint32_t names[TAIL_NAMES];
+	size_t n = 0, most = TAIL_PANELS;
 	if (picks.top && picks.top != TAIL_NO_TOP)
 		most = (size_t)picks.top;
-	int rc = tail_open(&r, "timeline", path, &t);
+	int rc = tail_ask(&r, "timeline", path, names, &n, NULL);
 	if (rc)
 		return rc;
-	svg_options(opt, &o);
-	tail_filters(&picks, &filters);
-	o.filters = buf_cstr(&filters);
-	if (t.rows.n > most && !picks.wait.tl.in.quiet)
-		say("drawing %zu of the %zu worst episodes (choose with --top N)", most,
-		    t.rows.n);
-	rc = tailout_svg(&t, most, opt->output ? opt->output : "-", &o, &e)
-		     ? input_fail(&r.ti.in, &e)
-		     : input_status(&r.ti.in);
-	buf_release(&filters);
-	tail_release(&t);
+	if (!tail_is_threadless(&r)) {
+		rc = tail_take(&r, &t);
+	} else if (tail_select(&r.ti.tl, &r.query, &t, &e)) {
+		rc = input_fail(&r.ti.in, &e);
+		tail_release(&t);
+	}
+	if (!rc) {
+		rc = write_tail(opt, &r, &t, most, &e) ? input_fail(&r.ti.in, &e)
+						       : input_status(&r.ti.in);
+		tail_release(&t);
+	}
 	tlinput_close(&r.ti);
 	return rc;
 }

@@ -6,6 +6,7 @@
 #include "render/text/escape.h"
 #include "render/flame/flame_svg.h"
 #include "render/tail/tail_text.h"
+#include "render/timeline/answer_panels.h"
 #include "render/timeline/tail_panels.h"
 
 #include <string.h>
@@ -84,6 +85,13 @@ void tailout_population(struct tail_run *r, const struct tail *t, struct buf *b)
 	buf_release(&filters);
 }
 
+void tailout_selection(struct tail_run *r, const struct tail *t, struct buf *b)
+{
+	struct tailtext_options to = {
+		.shown = "", .pick = r->query.pick, .width = output_width()};
+	tailtext_selection(b, t, &to);
+}
+
 /* --- flame graph ---------------------------------------------------------------------- */
 
 static int add_row(void *flame_input, const struct stack_row *r, struct err *e)
@@ -135,4 +143,16 @@ int tailout_svg(struct tail *t, size_t most, const char *path, const struct tl_s
 	struct outfile out;
 	int r = output_open(&out, path, e);
 	return r ? r : outfile_end(&out, tail_panels_write(t, most, o, out.f, e), e);
+}
+
+int tailout_answer_svg(const struct episodes_answer *a, size_t most, const char *path,
+		       const struct tl_svg_options *o, struct err *e)
+{
+	int gaps = a->episodes->query.kind == EPISODE_GAP;
+	struct outfile out;
+	int r = output_open(&out, path, e);
+	if (r)
+		return r;
+	r = (gaps ? gap_panels_write : window_panels_write)(a, most, o, out.f, e);
+	return outfile_end(&out, r, e);
 }

@@ -5,6 +5,7 @@
 #define CMD_ANSWER_TAIL_OUT_H
 
 #include "cmd/query/tail_query.h"
+#include "render/tail/episodes_answer.h"
 #include "render/timeline/timeline_svg.h"
 
 /* The whole answer as text, appended to b. ERR_NOMEM. */
@@ -16,6 +17,9 @@ const char *tailout_file(const struct tail_run *r);
 /* Population and percentiles only. */
 void tailout_population(struct tail_run *r, const struct tail *t, struct buf *b);
 
+/* The line that says which episodes were selected only. */
+void tailout_selection(struct tail_run *r, const struct tail *t, struct buf *b);
+
 /* --flame: the time inside the shown episodes by stack, into a file. ERR_IO, ERR_NOMEM. */
 int tailout_flame(struct tail_run *r, struct tail *t, struct err *e);
 
@@ -24,5 +28,9 @@ int tailout_flame(struct tail_run *r, struct tail *t, struct err *e);
 enum { TAIL_PANELS = 10 }; /* where nothing else is asked for */
 int tailout_svg(struct tail *t, size_t most, const char *path, const struct tl_svg_options *o,
 		struct err *e);
+
+/* The same of gaps and windows (answer_panels.h). */
+int tailout_answer_svg(const struct episodes_answer *a, size_t most, const char *path,
+		       const struct tl_svg_options *o, struct err *e);
 
 #endif

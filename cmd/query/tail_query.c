@@ -211,30 +211,45 @@ int tail_ask_opened(struct tail_run *r, const char *verb, uint32_t *names, size_
 	rc = tail_choose(r, names, n, &many);
 	if (!rc && many && !several)
 		rc = tail_list_names(r, "choose one with --by span:NAME", names, *n);
-	if (!rc && r->query.episodes.kind == EPISODE_GAP && strcmp(verb, "tail") != 0)
-		rc = usage(r, "gaps are of CPUs, not of threads: only tail explains them", "");
+	int answers = !strcmp(verb, "tail") || !strcmp(verb, "timeline");
+	if (!rc && r->query.episodes.kind == EPISODE_GAP && !answers)
+		rc = usage(r,
+			   "gaps are of CPUs, not of threads: only tail and timeline --tail "
+			   "show them",
+			   "");
 	if (!rc && r->query.episodes.kind == EPISODE_GAP &&
 	    tlinput_asks_threads(&r->opt->wait.tl))
 		rc = usage(r, TLINPUT_GAPS_OF_CPUS, "");
-	if (!rc && !several && r->query.episodes.kind == EPISODE_WINDOW &&
-	    strcmp(verb, "tail") != 0)
+	if (!rc && !several && r->query.episodes.kind == EPISODE_WINDOW && !answers)
 		rc = usage(r, "these spans are windows, no single thread's work", "");
 	if (several)
 		*several = many;
 	return rc;
 }
 
-int tail_open(struct tail_run *r, const char *verb, const char *path, struct tail *t)
+int tail_is_threadless(const struct tail_run *r)
+{
+	enum episode_kind kind = r->query.episodes.kind;
+	return kind == EPISODE_WINDOW || kind == EPISODE_GAP;
+}
+
+int tail_take(struct tail_run *r, struct tail *t)
 {
 	struct err e = {0};
+	int rc = tail_make(&r->ti.tl, &r->query, t, &e) ? input_fail(&r->ti.in, &e) : 0;
+	if (!rc && (rc = tail_refuse(r, t)))
+		tail_release(t);
+	return rc;
+}
+
+int tail_open(struct tail_run *r, const char *verb, const char *path, struct tail *t)
+{
 	uint32_t names[TAIL_NAMES];
 	size_t n = 0;
 	int rc = tail_ask(r, verb, path, names, &n, NULL);
 	if (rc)
 		return rc;
-	rc = tail_make(&r->ti.tl, &r->query, t, &e) ? input_fail(&r->ti.in, &e) : 0;
-	if (!rc && (rc = tail_refuse(r, t)))
-		tail_release(t);
+	rc = tail_take(r, t);
 	if (rc)
 		tlinput_close(&r->ti);
 	return rc;

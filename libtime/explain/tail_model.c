@@ -567,8 +567,8 @@ static int find_recurrences(struct tail *t, struct err *e)
 	return r;
 }
 
-int tail_make(const struct timeline *tl, const struct tail_query *q, struct tail *out,
-	      struct err *e)
+int tail_select(const struct timeline *tl, const struct tail_query *q, struct tail *out,
+		struct err *e)
 {
 	*out = (struct tail){.tl = tl, .group_by = q->group_by, .group_label = q->group_label};
 	int r = episodes_collect(tl, &q->episodes, &out->episodes, e);
@@ -576,6 +576,13 @@ int tail_make(const struct timeline *tl, const struct tail_query *q, struct tail
 		r = episodes_select(&out->episodes, tl, &q->pick, &out->selection, e);
 	out->too_few = q->pick.kind == PICK_PERCENTILE &&
 		       out->episodes.clean.n < percentile_needs(q->pick.millipercent);
+	return r;
+}
+
+int tail_make(const struct timeline *tl, const struct tail_query *q, struct tail *out,
+	      struct err *e)
+{
+	int r = tail_select(tl, q, out, e);
 	if (!r)
 		r = explainer_new(tl, &out->explainer, e);
 	if (!r && name_processes(out))

@@ -123,6 +123,11 @@ struct tail_query {
 	uint32_t group_label; /* GROUP_LABEL: strings id of its key */
 };
 
+/* Collect and select only, for episodes without a chain. ERR_NOMEM; the caller always releases
+ * *out. */
+int tail_select(const struct timeline *tl, const struct tail_query *q, struct tail *out,
+		struct err *e);
+
 /* Collect, select, explain and group. On failure (ERR_NOMEM) nothing is left to release. */
 int tail_make(const struct timeline *tl, const struct tail_query *q, struct tail *out,
 	      struct err *e);

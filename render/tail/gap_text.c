@@ -29,7 +29,7 @@ static int look(struct writer *w, size_t rank, struct err *e)
 	return gap_explain(w->finder, gap_at(w, rank), &w->w, e);
 }
 
-static void describe_taker(struct buf *b, const struct timeline *tl, const struct gap_part *p)
+void gap_describe_taker(struct buf *b, const struct timeline *tl, const struct gap_part *p)
 {
 	const struct strtab *s = &tl->stacks->strings;
 	if (p->by == TAKEN_BY_THREAD)
@@ -157,7 +157,7 @@ static int most_first(const void *a, const void *b)
 static void taker_row(struct table *t, const struct timeline *tl, const struct taker *x,
 		      uint64_t all)
 {
-	describe_taker(&t->text, tl, &x->all);
+	gap_describe_taker(&t->text, tl, &x->all);
 	table_next(t);
 	table_count(t, x->gaps);
 	table_duration(t, x->all.ns);
@@ -208,7 +208,7 @@ static int gap_row(struct writer *w, struct table *t, size_t rank, struct err *e
 	table_next(t);
 	table_duration(t, g->lost_ns);
 	if (w->w.v.n)
-		describe_taker(&t->text, w->a->tl, &w->w.v.v[0]);
+		gap_describe_taker(&t->text, w->a->tl, &w->w.v.v[0]);
 	table_next(t);
 	table_duration(t, w->w.v.n ? w->w.v.v[0].ns : 0);
 	return r;
@@ -249,7 +249,7 @@ static int detail(struct writer *w, size_t rank, struct err *e)
 		struct buf text = {0};
 		units_duration(&text, w->w.v.v[i].ns);
 		buf_fmt(w->b, "    %9s  ", buf_cstr(&text));
-		describe_taker(w->b, w->a->tl, &w->w.v.v[i]);
+		gap_describe_taker(w->b, w->a->tl, &w->w.v.v[i]);
 		buf_char(w->b, '\n');
 		buf_release(&text);
 	}

@@ -5,6 +5,7 @@
 #ifndef RENDER_TAIL_GAP_TEXT_H
 #define RENDER_TAIL_GAP_TEXT_H
 
+#include "libtime/explain/gap_parts.h"
 #include "render/tail/episodes_answer.h"
 
 /* What had the CPU in the selected gaps, a table of the gaps, and the first ones in full.
@@ -24,5 +25,8 @@ int gaps_json(struct buf *b, const struct episodes_answer *a, struct err *e);
 /* A line for each part of each gap, below a line of names; times are ns on the recording's
  * clock, empty of a gap that is not placed. ERR_NOMEM. */
 int gaps_csv(struct buf *b, const struct episodes_answer *a, struct err *e);
+
+/* Append what took a part: "cc1/812", "local_timer", "[unexplained]". */
+void gap_describe_taker(struct buf *b, const struct timeline *tl, const struct gap_part *p);
 
 #endif

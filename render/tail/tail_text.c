@@ -674,49 +674,76 @@ static void too_few(struct buf *b, const struct tail *t, uint32_t millipercent)
 	buf_str(b, "; ask for --top N or --p90)");
 }
 
-static void selection_line(struct buf *b, const struct tail *t,
-			   const struct tailtext_options *o)
+/* "3 gaps lasted at least ". */
+static void lasted(struct buf *line, const struct tail *t)
 {
-	const struct episode_pick *p = &o->pick;
+	static const char *const nouns[][2] = {
+		[EPISODE_WAIT] = {"episode", "episodes"},
+		[EPISODE_SPAN] = {"episode", "episodes"},
+		[EPISODE_ACTIVATION] = {"episode", "episodes"},
+		[EPISODE_WINDOW] = {"window", "windows"},
+		[EPISODE_GAP] = {"gap", "gaps"},
+	};
+	const char *const *noun = nouns[t->episodes.query.kind];
+	units_plural(line, t->selection.v.n, noun[0], noun[1]);
+	buf_str(line, " lasted at least ");
+}
+
+/* The percentile, and how many reach it. */
+static void percentile_line(struct buf *line, const struct tail *t,
+			    const struct episode_pick *p)
+{
+	buf_char(line, 'p');
+	units_percent(line, p->millipercent);
+	if (t->selection.cannot_say) {
+		buf_str(line, p->dirty ? ": cannot say; "
+				       : ": cannot say; of those measured whole, ");
+		lasted(line, t);
+		units_duration(line, t->selection.threshold_ns);
+		return;
+	}
+	buf_str(line, " = ");
+	units_duration(line, t->selection.threshold_ns);
+	too_few(line, t, p->millipercent);
+	buf_str(line, "; ");
+	lasted(line, t);
+	buf_str(line, "that long");
+}
+
+static void picked(struct buf *line, const struct tail *t, const struct episode_pick *p)
+{
+	switch (p->kind) {
+	case PICK_PERCENTILE:
+		percentile_line(line, t, p);
+		break;
+	case PICK_OVER:
+		lasted(line, t);
+		units_duration(line, p->ns);
+		break;
+	case PICK_KEY:
+		units_plural(line, t->selection.v.n, "episode has", "episodes have");
+		buf_str(line, " that key");
+		break;
+	default:
+		buf_str(line, "the ");
+		if (t->selection.v.n == 1)
+			buf_str(line, "longest episode");
+		else
+			units_plural(line, t->selection.v.n, "", "longest episodes");
+	}
+}
+
+void tailtext_selection(struct buf *b, const struct tail *t, const struct tailtext_options *o)
+{
 	struct buf line = {0};
 	buf_char(b, '\n');
-	if (p->kind == PICK_PERCENTILE && t->selection.cannot_say) {
-		buf_char(&line, 'p');
-		units_percent(&line, p->millipercent);
-		buf_str(&line, p->dirty ? ": cannot say; "
-					: ": cannot say; of those measured whole, ");
-		units_plural(&line, t->selection.v.n, "episode lasted at least ",
-			     "episodes lasted at least ");
-		units_duration(&line, t->selection.threshold_ns);
-	} else if (p->kind == PICK_PERCENTILE) {
-		buf_char(&line, 'p');
-		units_percent(&line, p->millipercent);
-		buf_str(&line, " = ");
-		units_duration(&line, t->selection.threshold_ns);
-		too_few(&line, t, p->millipercent);
-		buf_str(&line, "; ");
-		units_plural(&line, t->selection.v.n, "episode lasted at least that long",
-			     "episodes lasted at least that long");
-	} else if (p->kind == PICK_OVER) {
-		units_plural(&line, t->selection.v.n, "episode lasted at least ",
-			     "episodes lasted at least ");
-		units_duration(&line, p->ns);
-	} else if (p->kind == PICK_KEY) {
-		units_plural(&line, t->selection.v.n, "episode has", "episodes have");
-		buf_str(&line, " that key");
-	} else {
-		buf_str(&line, "the ");
-		if (t->selection.v.n == 1)
-			buf_str(&line, "longest episode");
-		else
-			units_plural(&line, t->selection.v.n, "", "longest episodes");
-	}
+	picked(&line, t, &o->pick);
 	if (*o->shown) {
 		buf_str(&line, "; showing ");
 		units_count(&line, t->rows.n);
 		buf_fmt(&line, " with %s", o->shown);
 	}
-	if (t->selection.dirty && !p->dirty) {
+	if (t->selection.dirty && !o->pick.dirty) {
 		buf_str(&line, "; ");
 		units_plural(&line, t->selection.dirty, "open or suspect one lasted",
 			     "open or suspect ones lasted");
@@ -814,7 +841,7 @@ int tailtext_write(struct buf *b, struct tail *t, const struct tailtext_options 
 		sites(b, t, o);
 		return buf_failed(b) ? err_nomem(e) : 0;
 	}
-	selection_line(b, t, o);
+	tailtext_selection(b, t, o);
 	groups_table(b, t, o);
 	recurrence_lines(b, t);
 	episodes_table(b, t, o);

@@ -40,4 +40,8 @@ int tailtext_episode(struct buf *b, struct tail *t, size_t rank,
 /* Only the population and its percentiles, for a span name among several. */
 int tailtext_population(struct buf *b, const struct tail *t, const struct tailtext_options *o);
 
+/* Only the line that says which episodes were selected, and how many: "p99.9 = 65.8 ms; 2 gaps
+ * lasted at least that long". */
+void tailtext_selection(struct buf *b, const struct tail *t, const struct tailtext_options *o);
+
 #endif

@@ -461,10 +461,10 @@ int timeline_svg_episode(const struct timeline *tl, const struct tl_episode *ep,
 		rows[out->nrows++] = (struct tl_row){ep->threads[i], TLROW_THREAD};
 	for (size_t i = 0; i < ep->ncpus; i++)
 		rows[out->nrows++] = (struct tl_row){ep->cpus[i], TLROW_CPU};
-	*high = (struct tl_highlight){ep->start_ns, ep->end_ns, 0};
+	*high = (struct tl_highlight){ep->start_ns, ep->end_ns, (uint32_t)ep->marked};
 	out->rows = rows;
 	out->highlights = high;
-	out->nhighlights = ep->nthreads > 0;
+	out->nhighlights = ep->marked < out->nrows;
 	return 0;
 }
 

@@ -58,7 +58,7 @@ int timeline_svg_write(const struct timeline *tl, const struct tl_panel *panels,
 /*
  * One episode as a panel: the rows are the threads (as given, so the episode's own first) and
  * then the CPUs; the window is the episode's and a tenth of it on either side, the axis counts
- * from its start, the first row's part of the window is highlighted. The sentence is borrowed,
+ * from its start, a row's part of the window is highlighted. The sentence is borrowed,
  * the rest belongs to the panel. ERR_NOMEM; ERR_USAGE when the window is empty.
  */
 struct tl_episode {
@@ -67,6 +67,7 @@ struct tl_episode {
 	size_t nthreads;
 	const uint16_t *cpus;
 	size_t ncpus;
+	size_t marked; /* the row that is highlighted */
 	const char *sentence;
 };
 int timeline_svg_episode(const struct timeline *tl, const struct tl_episode *ep,

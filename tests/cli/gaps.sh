@@ -55,6 +55,67 @@ done
 "$PERFKIT" report -q --by irq --json gaps.db | cmp - irq.json
 grep -q local_timer irq.json
 
+# what interrupts took of a span: the union of those of its thread, in CSV, JSON and the store
+python3 - "$kept/gaps.txt" >spans.csv <<'END'
+import sys
+lines = [line.split() for line in open(sys.argv[1])]
+tid = next(w[2] for w in lines if w[0] == "spinner")
+ends = [int(w[3]) for w in lines if w[0] == "gap"]
+step = (ends[-1] - ends[0]) // 97
+print("start_ns,end_ns,tid,key")
+for i in range(97):
+    print(f"{ends[0] + i * step},{ends[0] + (i + 1) * step},{tid},{i}")
+END
+"$PERFKIT" import -q --no-local --with spans.csv "$file" -o spans.db
+for from in "--no-local --with spans.csv $file" spans.db; do
+	# shellcheck disable=SC2086
+	"$PERFKIT" tail -q --by span --top 0 --open --csv $from >tail.csv
+	# shellcheck disable=SC2086
+	"$PERFKIT" tail -q --by span --top 0 --open --json $from >tail.json
+	python3 - tail.csv tail.json <<'END'
+import csv, json, sqlite3, sys
+db = sqlite3.connect("spans.db")
+thread = db.execute("SELECT thread_id FROM spans").fetchone()[0]
+irqs = sorted(db.execute("SELECT start_ns, end_ns FROM interrupts WHERE thread_id = ?", (thread,)))
+assert len(irqs) > 100
+want = {}
+for key, start, end, run, stored in db.execute("SELECT key_text, start_ns, end_ns, run_ns, interrupted_ns FROM spans"):
+    at, ns = start, 0
+    for a, b in irqs:
+        a, b = max(a, at), min(b, end)
+        if a < b:
+            ns += b - a
+            at = b
+    want[key] = min(ns, run)
+    assert stored == want[key], (key, stored, want[key])
+assert sum(want.values()) > 100000, want
+assert {r["key"]: int(r["interrupted_ns"]) for r in csv.DictReader(open(sys.argv[1]))} == want
+assert {e["key"]: e["interrupted_ns"] for e in json.load(open(sys.argv[2]))["episodes"]} == want
+END
+done
+
+# drawn: a panel for each gap, with who took it and its CPU; the store and timeline --tail draw the same
+"$PERFKIT" tail -q --no-local --by gap --top 3 --svg gaps.svg --with "$kept/gaps.txt" "$file" >/dev/null
+"$PERFKIT" tail -q --by gap --top 3 --svg stored.svg gaps.db >/dev/null
+cmp gaps.svg stored.svg
+"$PERFKIT" timeline -q --no-local --tail --by gap --top 3 --with "$kept/gaps.txt" -o timeline.svg "$file"
+cmp gaps.svg timeline.svg
+python3 - gaps.svg gaps.json <<'END'
+import json, re, sys
+svg = open(sys.argv[1]).read()
+panels = re.findall(r"#(\d+)  CPU (\d+), ([^ ]+ [^ ]+) from ([0-9.]+): ([^<]*)<", svg)
+want = json.load(open(sys.argv[2]))["episodes"][:3]
+panels = {int(p[0]): p[1:] for p in panels}
+assert sorted(panels) == [1, 2, 3], panels
+for e in want:
+    cpu, length, start, who = panels[e["rank"]]
+    most = e["parts"][0]
+    assert int(cpu) == e["cpu"] and who.startswith(most.get("comm") or most.get("vector") or "["), (e, who)
+assert len(re.findall(r'class="highlight"', svg)) == 3
+END
+"$PERFKIT" tail -q --no-local --by gap --top 1 --svg rough.svg --with "$kept/sampler.csv,cpu=1" "$file" >/dev/null
+grep -q '#1  CPU 1' rough.svg
+
 # what the clock and the spinner are
 "$PERFKIT" tail --no-local --by gap --with "$kept/gaps.txt" "$file" 2>err >/dev/null
 grep -q 'gaps.txt: [0-9]* gaps on CLOCK_MONOTONIC, exact$' err
@@ -76,7 +137,8 @@ refused()
 refused 2 'sampler.csv: its gaps name no CPU: say which one with ,cpu=N' tail -q --no-local --by gap --with "$kept/sampler.csv"
 refused 2 'no gaps: give what a jitter sampler wrote' tail -q --no-local --by gap
 refused 3 'no gaps: give what a jitter sampler wrote' report -q --no-local --by gap
-refused 2 'gaps are of CPUs' tail -q --no-local --by gap --svg x.svg --with "$kept/gaps.txt"
+refused 2 'gaps are of CPUs' tail -q --no-local --by gap --flame x.svg --with "$kept/gaps.txt"
+refused 2 'only tail and timeline --tail show them' svg -q --no-local --tail --by gap --with "$kept/gaps.txt"
 for who in --comm=spinner --pid=1 --tid=1; do
 	refused 2 'gaps are of CPUs' tail -q --no-local --by gap $who --with "$kept/gaps.txt"
 	for by in gap jitter; do
