@@ -156,7 +156,10 @@ static const struct also {
 	 "irq_vectors:local_timer_* irq_vectors:reschedule_* irq_vectors:call_function_* "
 	 "irq_vectors:*_apic_*",
 	 0},
-	{"faults", "exceptions:page_fault_user exceptions:page_fault_kernel", 0},
+	{"faults",
+	 "exceptions:page_fault_user/call-graph=fp/ "
+	 "exceptions:page_fault_kernel/call-graph=fp/",
+	 0},
 	{"nmi", "nmi:nmi_handler", 0},
 	{"block", "block:block_rq_insert block:block_rq_issue block:block_rq_complete", 0},
 	{"idle", "power:cpu_idle", 0},

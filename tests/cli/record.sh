@@ -167,6 +167,8 @@ if (for e in irq_vectors:local_timer_entry exceptions:page_fault_user nmi:nmi_ha
 	"$PERFKIT" record tail -e cpu-clock --no-lock-owner --also vectors,faults,nmi,block,idle,cgroups -o also.data \
 		-- ./server >/dev/null 2>err || bad "--also: $(cat err)"
 	"$PERFKIT" report --by irq also.data 2>/dev/null | grep -q '^local_timer ' || bad "--also: no timer interrupt"
+	"$PERFKIT" collapse -q --event exceptions:page_fault_user also.data 2>/dev/null | grep -q '^server;.*;exc_page_fault ' ||
+		bad "--also: no page fault of the server with its caller"
 fi
 
 # A bundle answers the off-CPU questions as the recording does.
