@@ -46,6 +46,7 @@ struct named_word {
 struct namer {
 	struct names *names;
 	struct known_word *known;
+	struct known_word *places;    /* `word` is a place in a DSO, see find_run; or NULL */
 	VEC(struct dso_names *) dsos; /* the names' tables that this thread has used */
 	struct u64map views;          /* space << 32 | version → number */
 	struct view user, kernel;
@@ -321,6 +322,19 @@ static int ask_module(struct names *n, const struct map *map, uint64_t ip, uint6
 	return rc ? rc : make_run(n, map->dso, at, &l, w->guessed, run);
 }
 
+/*
+ * Where this thread remembers what a place in a DSO means, when that takes more than a symbol:
+ * all processes share it, and the table behind it takes a lock. NULL: no memory.
+ */
+static struct known_word *place_in_dso(struct namer *r, uint64_t at, uint32_t how)
+{
+	enum { PLACE_BITS = 14 };
+	if (!r->places)
+		r->places = mem_zalloc(sizeof(*r->places), 1 << PLACE_BITS);
+	uint64_t h = hash_u64(at ^ (uint64_t)how << 32);
+	return r->places ? &r->places[h >> (64 - PLACE_BITS)] : NULL;
+}
+
 /* A run that is not known at `place`, or has none. */
 static int find_run(struct namer *r, struct dso_names *d, const struct map *map, uint64_t ip,
 		    const struct walk *w, uint32_t *place, uint32_t *run)
@@ -329,18 +343,28 @@ static int find_run(struct namer *r, struct dso_names *d, const struct map *map,
 	uint64_t at = names_place(n->machine, map, ip);
 	uint64_t key =
 		at << 2 | (uint64_t)(lookup_how(w) == LOOKUP_EXACT) << 1 | (uint64_t)w->guessed;
-	int rc = 0;
+	uint32_t how = map->dso << 2 | (uint32_t)(key & 3);
+	int rc = 0, lasting = !place && !d->symbols.timed;
+	struct known_word *k = lasting ? place_in_dso(r, at, how) : NULL;
+	if (lasting && !k)
+		return ERR_NOMEM;
+	if (lasting && k->run && k->word == at && k->how == how) {
+		*run = k->run;
+		return 0;
+	}
 	if (!d->symbols.table)
 		modules_read_unit(n->modules, map->dso, ip - map->start + map->pgoff);
 	modules_lock(n->modules);
-	if (place || d->symbols.timed || !u64map_get(&d->by_addr, key, run)) {
+	if (!lasting || !u64map_get(&d->by_addr, key, run)) {
 		rc = ask_module(n, map, ip, at, w, run);
 		if (!rc && place)
 			__atomic_store_n(place, *run, __ATOMIC_RELAXED);
-		else if (!rc && !d->symbols.timed)
+		else if (!rc && lasting)
 			rc = u64map_put(&d->by_addr, key, *run);
 	}
 	modules_unlock(n->modules);
+	if (lasting && !rc)
+		*k = (struct known_word){at, how, *run};
 	return rc;
 }
 
@@ -509,6 +533,7 @@ void namer_free(struct namer *r)
 	if (!r)
 		return;
 	mem_free(r->known);
+	mem_free(r->places);
 	vec_release(&r->dsos);
 	u64map_release(&r->views);
 	vec_release(&r->runs);
