@@ -168,16 +168,29 @@ static int is_kernel(const struct fold_labels *l, uint32_t path)
 	return l->stacks->frames.v[l->stacks->paths.v[path].frame].kind == FRAME_KERNEL;
 }
 
-/* The last frame of `path` below *node. The first thread name that has the path keeps its node
- * in l->places: only the others', which may come by turns, have to be found again. */
-static int push_frame(struct fold_labels *l, uint32_t path, int how, uint32_t *node)
+/* May the last frame of `path`, which has no place, have the text of another path's below
+ * `node`? Unnamed frames do where they differ by address only, and all that is below them. */
+static int is_shared(const struct fold_labels *l, uint32_t path, uint32_t root, uint32_t node)
+{
+	const struct frame *f = &l->stacks->frames.v[l->stacks->paths.v[path].frame];
+	int address = !f->name && f->addr << 16 && !frame_is_merged(f);
+	return address || (node + 1 != root && l->tree->nodes.v[node].indexed);
+}
+
+/* The last frame of `path` below *node. While one thread name has the path, its node is found
+ * in l->places; when another takes the place, they have to be looked up. */
+static int push_frame(struct fold_labels *l, uint32_t path, uint32_t root, int how,
+		      uint32_t *node)
 {
 	const struct call_path *p = &l->stacks->paths.v[path];
+	const struct label_place *of = &l->places.v[path];
+	int shared = of->root || is_shared(l, path, root, *node);
 	if (l->opt.delim && p->parent && is_kernel(l, path) && !is_kernel(l, p->parent) &&
 	    add_text(l, "-", node))
 		return ERR_NOMEM;
-	return push_run(l, p->frame, how,
-			l->places.v[path].root ? foldtree_child : foldtree_new, node);
+	if (of->root && foldtree_index(l->tree, of->node))
+		return ERR_NOMEM;
+	return push_run(l, p->frame, how, shared ? foldtree_child : foldtree_new, node);
 }
 
 /* Stacks of one thread follow each other, so callers have their place already. */
@@ -198,7 +211,7 @@ static int add_path(struct fold_labels *l, uint32_t comm, uint32_t path, uint32_
 		path = l->frames.v[--l->frames.n];
 		const struct frame *f = &l->stacks->frames.v[l->stacks->paths.v[path].frame];
 		if (frame_is_on(f, l->opt.side) &&
-		    push_frame(l, path, java ? FOR_JAVA : FOR_ALL, node))
+		    push_frame(l, path, root, java ? FOR_JAVA : FOR_ALL, node))
 			return ERR_NOMEM;
 		l->places.v[path] = (struct label_place){root, *node};
 	}

@@ -21,9 +21,10 @@ struct foldtree {
 		uint32_t parent, text;
 		uint64_t weight; /* of the line that ends here */
 		uint8_t ends;    /* a line ends here, even if its weight is 0 */
+		uint8_t indexed;
 	})
 	nodes;
-	struct u64map index; /* parent << 32 | text → node, of those that foldtree_child made */
+	struct u64map index; /* parent << 32 | text → node, of those that are indexed */
 };
 
 /* The id of a text, for foldtree_child: n bytes without ';' or newline. 0 or ERR_NOMEM. */
@@ -35,6 +36,9 @@ int foldtree_child(struct foldtree *t, uint32_t parent, uint32_t text, uint32_t 
 /* A new child, for callers who know that there is none, or where to find theirs again: it needs
  * no lookup. 0 or ERR_NOMEM. */
 int foldtree_new(struct foldtree *t, uint32_t parent, uint32_t text, uint32_t *node);
+
+/* Have foldtree_child find a node that foldtree_new made. 0 or ERR_NOMEM. */
+int foldtree_index(struct foldtree *t, uint32_t node);
 
 /* Add weight to the line that ends at `node`. */
 void foldtree_add(struct foldtree *t, uint32_t node, uint64_t weight);
