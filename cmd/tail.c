@@ -43,7 +43,8 @@ static const struct opt rows[] = {
 	 "print JSON (schema 2): all selected episodes, or --rows"},
 	{"csv", 0, OPT_FLAG, AT(csv), NULL, "print CSV, one line per episode: all, or --rows"},
 	{"svg", 0, OPT_OUTPUT, AT(svg), "FILE",
-	 "draw timelines of the worst episodes into FILE (10, or\n--rows)"},
+	 "draw timelines of the worst episodes into FILE (10, or\n--rows); explained episodes "
+	 "name their place in it"},
 	{"html", 0, OPT_OUTPUT, AT(html), "FILE",
 	 "write a report of them into FILE (see perfkit help html);\nexplained episodes name "
 	 "their place in it"},
@@ -98,7 +99,7 @@ static int each_name(struct tail_run *r, const uint32_t *names, size_t n)
 static int draw(const struct tail_opts *o, struct tail *t, const struct episodes_answer *a,
 		struct err *e)
 {
-	size_t most = o->rows_given && o->rows ? (size_t)o->rows : TAIL_PANELS;
+	size_t most = tailout_panels(o);
 	struct tl_svg_options so;
 	tl_svg_defaults(&so);
 	struct buf filters = {0};

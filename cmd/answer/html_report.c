@@ -10,6 +10,7 @@
 #include "render/html/html_graphs.h"
 #include "render/html/html_page.h"
 #include "render/tail/site_words.h"
+#include "render/tail/tail_answer.h"
 #include "render/tail/tail_json.h"
 #include "render/tail/tail_text.h"
 #include "render/text/units.h"
@@ -28,7 +29,7 @@ struct report {
 	const struct timeline *shown; /* the recording's, or `thin` */
 	uint64_t grain_ns;            /* of `thin`; 0: nothing is summed up */
 	struct findings findings;
-	struct buf subtitle, filters, answer, text, head;
+	struct buf subtitle, filters, answer, note, text, head;
 	struct buf scratch;
 	int failed; /* scratch did, before it was used again */
 	struct population of;
@@ -395,8 +396,8 @@ static int put_columns(struct report *p, FILE *out, struct err *e)
 /* Did a text of the page find no memory? */
 static int texts_failed(const struct report *p)
 {
-	const struct buf *const all[] = {&p->subtitle, &p->filters, &p->answer, &p->text,
-					 &p->scratch};
+	const struct buf *const all[] = {&p->subtitle, &p->filters, &p->answer,
+					 &p->note,     &p->text,    &p->scratch};
 	int failed = p->failed;
 	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
 		failed |= buf_failed(all[i]);
@@ -411,6 +412,7 @@ static int put_page(struct report *p, FILE *out, struct err *e)
 				 .subtitle = buf_cstr(&p->subtitle),
 				 .filters = buf_cstr(&p->filters),
 				 .answer = buf_cstr(&p->answer),
+				 .note = buf_cstr(&p->note),
 				 .text = buf_cstr(&p->text)};
 	html_page_begin(&page, &b, out);
 	int rc = buf_failed(&b) || buf_failed(&title) || texts_failed(p) ? err_nomem(e) : 0;
@@ -531,14 +533,15 @@ static int say_all(struct report *p, struct err *e)
 	tail_filters(p->r->opt, &p->filters);
 	if (!p->t)
 		return 0;
-	int rc = tailtext_answer(&p->answer, p->t, e);
+	tailtext_unclear(&p->note, p->t, "Wait sites");
+	int rc = tail_answer(&p->answer, p->t, e);
 	buf_str(&p->answer, p->answer.n ? " " : "");
 	tailtext_recurrence(&p->answer, p->t);
 	struct tail_opts text = *p->r->opt;
 	struct tail_run as_text = *p->r;
 	text.details = 3;
 	text.rows = HTML_EPISODES;
-	text.html = NULL;
+	text.html = text.svg = NULL;
 	as_text.opt = &text;
 	return rc ? rc : tailout_text(&as_text, p->t, &p->text, e);
 }
@@ -558,6 +561,7 @@ int html_report(struct tail_run *r, struct tail *t, const struct html_request *o
 	buf_release(&p.subtitle);
 	buf_release(&p.filters);
 	buf_release(&p.answer);
+	buf_release(&p.note);
 	buf_release(&p.text);
 	buf_release(&p.head);
 	buf_release(&p.scratch);

@@ -46,6 +46,11 @@ const char *tailout_file(const struct tail_run *r)
 	return *s ? s : r->ti.path;
 }
 
+size_t tailout_panels(const struct tail_opts *o)
+{
+	return o->rows_given && o->rows ? (size_t)o->rows : TAIL_PANELS;
+}
+
 int tailout_text(struct tail_run *r, struct tail *t, struct buf *b, struct err *e)
 {
 	const struct tail_opts *o = r->opt;
@@ -66,6 +71,8 @@ int tailout_text(struct tail_run *r, struct tail *t, struct buf *b, struct err *
 		.why = o->why,
 		.full_stacks = o->stacks && !strcmp(o->stacks, "full"),
 		.pick = r->query.pick,
+		.picture = o->svg,
+		.pictured = tailout_panels(o),
 		.report = o->html,
 		.reported = HTML_EPISODES,
 	};

@@ -26,6 +26,9 @@ int tailout_flame(struct tail_run *r, struct tail *t, struct err *e);
 /* The first `most` of the shown episodes as timelines, into a file (tail_panels.h). ERR_IO,
  * ERR_NOMEM; ERR_NOTFOUND when there is none. */
 enum { TAIL_PANELS = 10 }; /* where nothing else is asked for */
+
+/* How many episodes --svg draws. */
+size_t tailout_panels(const struct tail_opts *o);
 int tailout_svg(struct tail *t, size_t most, const char *path, const struct tl_svg_options *o,
 		struct err *e);
 

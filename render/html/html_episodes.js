@@ -33,6 +33,14 @@ function chooseEpisode(rank) {
 	view.pane = "episodes";
 	showPane();
 	saveView(true);
+	showEpisode();
+}
+
+// Below a long table it would open out of sight.
+function showEpisode() {
+	const e = document.querySelector("#episode h3");
+	if (e && e.getBoundingClientRect().bottom > window.innerHeight)
+		e.scrollIntoView({block: "start"});
 }
 
 // Links: to the thread of each link of the chain, in the timeline, and to the episode's stretch.

@@ -134,7 +134,7 @@ let drawing = 0;
 // took.
 async function drawFlame() {
 	const kind = view.graph, no = ++drawing, began = performance.now();
-	const {tree, functions} = await askSum(kind, {...stretch(), band: view.band});
+	const {tree, functions} = await askSum(kind, {...stretch(), band: view.band}, view.who);
 	if (no !== drawing)
 		return;
 	showFlame(kind, tree);

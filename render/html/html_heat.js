@@ -2,7 +2,7 @@
 // stretch, as FlameScope has it), or waits, run-queue delays and spans by time and length. A
 // drag, or the keyboard, selects a stretch, and of lengths a band.
 
-const HEAT = {rows: 50, cell: 14, height: 200, left: 62, foot: 22};
+const HEAT = {rows: 50, cell: 14, height: 130, left: 62, foot: 22};
 
 const maps = {
 	cpu: {name: "CPU samples", what: "samples", y: "offset", has: () => data.sample.t.length > 0},
@@ -53,7 +53,7 @@ class Heat {
 	// Count what there is for the width there is.
 	make(map, width) {
 		const span = head.span_ns || 1;
-		HEAT.height = Math.min(Math.max(200, Math.round(window.innerHeight / 4)), 320);
+		HEAT.height = Math.min(Math.max(130, Math.round(window.innerHeight / 5)), 320);
 		this.map = map;
 		this.width = width;
 		this.isOffset = maps[map].y === "offset";

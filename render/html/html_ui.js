@@ -252,9 +252,9 @@ function threadTable() {
 		swatch.style.background = color;
 		return el("span", {}, swatch, name);
 	}));
-	return [table("Threads" + (view.stretch ? " in the selection" : "") + (sums.threads.length > shown.length ? ", the " + shown.length +
+	return [el("div", {}, table("Threads" + (view.stretch ? " in the selection" : "") + (sums.threads.length > shown.length ? ", the " + shown.length +
 		" busiest of " + sums.threads.length : ""), ["thread", "of " + timeText(whole), "running", "blocked", "run-queue delay", "unknown", "hidden"],
-		rows, [2, 3, 4, 5, 6]), key, cpuTable(sums.cpus, whole)];
+		rows, [2, 3, 4, 5, 6]), key), cpuTable(sums.cpus, whole)];
 }
 
 function cpuTable(cpus, whole) {
@@ -304,6 +304,39 @@ function doctorPart() {
 	return [el("h3", {}, "Can this recording answer?"), verdicts, found];
 }
 
+const HOT = 10; // functions of the overview, and threads
+
+// Where the samples fell: functions, and where no switches were recorded, threads.
+function samplesByThread() {
+	const s = data.sample, {from, to} = stretch(), sums = new Map(), t = data.thread;
+	for (let i = firstWhere(0, s.t.length, (k) => s.t[k] >= from); i < s.t.length && s.t[i] <= to; i++)
+		if (s.event[i] === view.event && hasLabel(s, i))
+			sums.set(s.thread[i], (sums.get(s.thread[i]) || 0) + s.weight[i]);
+	const all = [...sums].sort((a, b) => b[1] - a[1] || a[0] - b[0]), whole = all.reduce((sum, [, x]) => sum + x, 0);
+	return table("Threads with the most " + kinds.cpu.what() + (all.length > HOT ? ", " + HOT + " of " + all.length : ""), ["thread", "weight", "share"],
+		all.slice(0, HOT).map(([no, x]) => [no ? strings[t.name[no - 1]] + "/" + (t.tid[no - 1] - 1) : "not known", weighText("cpu", x), share(x, whole)]), [1, 2]);
+}
+
+function toFunction(name) {
+	Object.assign(view, {pane: "flame", graph: "cpu", fn: name});
+	showPane();
+	saveView(true);
+}
+
+let hotAsked = 0;
+
+async function drawHot(box) {
+	const no = ++hotAsked, {tree, functions} = await askSum("cpu", {...stretch(), band: null}, "");
+	if (no !== hotAsked)
+		return;
+	const all = functions.sort((a, b) => b.self - a.self || (a.name < b.name ? -1 : 1)), whole = tree.total[0];
+	box.append(table("Functions with the most " + kinds.cpu.what(), ["function", "self", "", "total", ""], all.slice(0, HOT).map((f) =>
+		[el("button", {class: "link", title: "in the flame graph", onclick: () => toFunction(f.name)}, f.name), weighText("cpu", f.self),
+			share(f.self, whole), weighText("cpu", f.total), share(f.total, whole)]), [1, 2, 3, 4]));
+	if (!data.run.any)
+		box.append(samplesByThread());
+}
+
 function lossPart() {
 	const l = data.loss, names = ["lost records", "missing switches", "throttled", "records out of order"];
 	const rows = Array.from(l.t).map((t, i) => ["+" + timeText(t), timeText(l.ns[i]), l.cpu[i] ? "CPU " + (l.cpu[i] - 1) : "any CPU",
@@ -319,8 +352,10 @@ function drawOverview() {
 		parts.push(groupTable(), el("div", {class: "beside"}, percentileTable(), histogram()));
 	if (data.run.any)
 		parts.push(threadTable());
-	parts.push(lossPart());
+	const hot = el("div", {id: "hot", class: "beside"});
+	parts.push(kinds.cpu.has() ? hot : null, lossPart());
 	replace("overview", parts.flat(2));
+	return kinds.cpu.has() ? drawHot(hot) : null;
 }
 
 // --- the other panes -------------------------------------------------------------------------------

@@ -17,6 +17,15 @@ function sumUpNow(kind, s) {
 	return {tree, functions: functionsOf(tree)};
 }
 
+// In the page, whose chosen threads stay what they are.
+function sumUpOf(kind, s, who) {
+	const chosen = view.who;
+	view.who = who;
+	const sum = sumUpNow(kind, s);
+	view.who = chosen;
+	return sum;
+}
+
 function startWorker() {
 	const some = (all, names) => Object.fromEntries(names.map((name) => [name, all[name]]));
 	const url = URL.createObjectURL(new Blob([source], {type: "text/javascript"}));
@@ -27,8 +36,8 @@ function startWorker() {
 	};
 	worker.ask.onerror = () => {
 		worker = {ask: null};
-		for (const {kind, s, resolve} of asked.values())
-			resolve(sumUpNow(kind, s));
+		for (const {kind, s, who, resolve} of asked.values())
+			resolve(sumUpOf(kind, s, who));
 		asked.clear();
 	};
 	const labelled = {sample: ["label"], run: ["parts", "first"], wait: ["parts", "first"]};
@@ -39,8 +48,8 @@ function startWorker() {
 		frames: some(frames, ["label", "order", "kind"])});
 }
 
-// {tree, functions} of a stretch, now or once the worker has them.
-function askSum(kind, s) {
+// {tree, functions} of a stretch and the threads of `who`, now or once the worker has them.
+function askSum(kind, s, who) {
 	try {
 		if (!worker)
 			startWorker();
@@ -48,11 +57,11 @@ function askSum(kind, s) {
 		worker = {ask: null};
 	}
 	if (kinds[kind].given || !worker.ask)
-		return sumUpNow(kind, s);
+		return sumUpOf(kind, s, who);
 	return new Promise((resolve) => {
 		const no = worker.asks++;
-		asked.set(no, {kind, s, resolve});
-		worker.ask.postMessage({no, kind, s, label, view: {who: view.who, event: view.event}});
+		asked.set(no, {kind, s, who, resolve});
+		worker.ask.postMessage({no, kind, s, label, view: {who, event: view.event}});
 	});
 }
 

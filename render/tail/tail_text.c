@@ -631,6 +631,8 @@ static int detail(struct detail *d, size_t rank, struct explanation *x, struct e
 	buf_str(d->b, "    ");
 	wrapped(d->b, buf_cstr(&d->line), 4, 6);
 	buf_clear(&d->line);
+	if (d->o->picture && rank < d->o->pictured)
+		buf_fmt(d->b, "    picture: %s#ep=%zu\n", d->o->picture, rank + 1);
 	if (d->o->report && rank < d->o->reported)
 		buf_fmt(d->b, "    report: %s#ep=%zu\n", d->o->report, rank + 1);
 	return buf_failed(d->b) ? err_nomem(e) : 0;
@@ -767,8 +769,7 @@ static void sites(struct buf *b, const struct tail *t, const struct tailtext_opt
 		site_tables_write(b, &tables);
 }
 
-/* The longest unclear wait is longer than any that is work: it may be the answer. */
-static void unclear_sentence(struct buf *line, const struct tail *t)
+void tailtext_unclear(struct buf *line, const struct tail *t, const char *where)
 {
 	const struct episodes *x = &t->episodes;
 	const struct site_sums *u = &x->apart.by[APART_UNCLEAR];
@@ -779,19 +780,14 @@ static void unclear_sentence(struct buf *line, const struct tail *t)
 	units_duration(line, u->max_ns);
 	buf_str(line, " in ");
 	words_site(line, t->tl, u->v.v[0].site);
-	buf_str(line, ", may be idle: see the sites marked ? below. ");
-}
-
-int tailtext_answer(struct buf *b, struct tail *t, struct err *e)
-{
-	unclear_sentence(b, t);
-	return tail_answer(b, t, e);
+	buf_fmt(line, ", may be idle: see %s. ", where);
 }
 
 static int answer_first(struct buf *b, struct tail *t, struct err *e)
 {
 	struct buf line = {0};
-	int r = tailtext_answer(&line, t, e);
+	tailtext_unclear(&line, t, "the sites marked ? below");
+	int r = tail_answer(&line, t, e);
 	if (!r && line.n) {
 		wrapped(b, buf_cstr(&line), 0, 0);
 		buf_char(b, '\n');

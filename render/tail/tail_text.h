@@ -18,7 +18,9 @@ struct tailtext_options {
 	int hist, full_stacks;
 	int why; /* say of each explained wait what site it is at, and its verdict */
 	struct episode_pick pick;
-	const char *report; /* a report that has the first `reported` episodes; NULL for none */
+	const char *picture; /* timelines of the first `pictured` episodes; NULL for none */
+	size_t pictured;
+	const char *report; /* a report that has the first `reported` ones; NULL for none */
 	uint32_t reported;
 };
 
@@ -26,9 +28,10 @@ struct tailtext_options {
 int tailtext_write(struct buf *b, struct tail *t, const struct tailtext_options *o,
 		   struct err *e);
 
-/* What the tail is, in a paragraph: the sentence of tail_answer.h, behind one about an unclear
- * wait that is longer. ERR_NOMEM. */
-int tailtext_answer(struct buf *b, struct tail *t, struct err *e);
+/* If the longest unclear wait is longer than any that is work, it may be the answer: a sentence
+ * that says so, and `where` its site is shown ("the sites marked ? below"). A lack of memory
+ * stays in b. */
+void tailtext_unclear(struct buf *b, const struct tail *t, const char *where);
 
 /* When the worst recur, in a sentence or two; nothing where they do not. */
 void tailtext_recurrence(struct buf *line, const struct tail *t);

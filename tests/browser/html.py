@@ -407,6 +407,18 @@ def check_keys(b, path):
 def check_demo(b):
     path = report("demo", DEMO, "--symfs", SRC + "/testdata/demo/symfs")
     show(b, path, "#pane=flame")
+    show(b, path)
+    sums = {}
+    for line in folded(ask("collapse", *LOCAL, "--symfs", SRC + "/testdata/demo/symfs", DEMO)):
+        leaf, weight = line.split(";")[-1].rsplit(" ", 1)
+        sums[leaf] = sums.get(leaf, 0) + int(weight)
+    hot = settled(b, "[...document.querySelectorAll('#hot tbody tr')].length > 3", True)
+    rows = b.js("return [...document.querySelectorAll('#hot table')[0].tBodies[0].rows].map((r) => [r.cells[0].innerText, r.cells[2].innerText])")
+    leaves = [[k, "%.1f %%" % (100 * v / sum(sums.values()))] for k, v in sorted(sums.items(), key=lambda x: (-x[1], x[0]))]
+    check("the overview's functions are collapse's leaves", (hot, rows), (True, leaves[:10]))
+    b.js("document.querySelector('#hot button').click()")
+    check("and lead to the flame graph", b.js("return [report.view.pane, report.view.fn]"), ["flame", rows[0][0]])
+    show(b, path, "#pane=flame")
     compare(b, "CPU", "report.sumCpu(%d, %d, report.view.event)", ["--symfs", SRC + "/testdata/demo/symfs"], DEMO)
     check("no pane of waits without waits", b.js("return document.querySelectorAll('#nav button').length"), 2)
     b.js("document.querySelector('#sandwich tbody button').click()")

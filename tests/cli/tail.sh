@@ -138,7 +138,8 @@ if any(None in r or r["root_function"] != e["root"]["function"] for r, e in zip(
 PY
 
 # Pictures.
-"$PERFKIT" tail -q "$file" --comm front-0 --top 3 --svg worst.svg --flame flame.svg >/dev/null
+"$PERFKIT" tail -q "$file" --comm front-0 --top 3 --details 3 --rows 2 --svg worst.svg --flame flame.svg >answer
+[ "$(grep -c '^    picture: worst.svg#ep=[12]$' answer)" = 2 ] || { echo "no links to the pictures"; exit 1; }
 python3 -c 'import xml.dom.minidom as m; m.parse("worst.svg"); m.parse("flame.svg")'
 has worst.svg "held the lock for"
 has flame.svg "match_order"
