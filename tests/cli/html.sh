@@ -70,4 +70,17 @@ grep -q 'to stay below 0[.0-9]* MB (--max-size), everything shorter than 10*[0.]
 "$PERFKIT" html -q --no-local --max-size 0.1 -o big.html "$orders" 2>err && wrong "a report above --max-size was written"
 [ ! -e big.html ] && grep -q 'exceed --max-size 0.1 MB' err || wrong "--max-size: $(cat err)"
 "$PERFKIT" html -o o.html --top 3 --p99 "$orders" 2>err && wrong "--top and --p99 together"
+
+# Of each kind of recording in testdata a page shows a report.
+for file in "$SRC"/testdata/*/*.data "$SRC"/testdata/*/*.data.gz "$SRC"/testdata/*/*.tar.zst "$SRC"/testdata/truth/quota/*.data.gz; do
+	folder=${file#"$SRC/testdata/"} folder=${folder%/*}
+	grep -q "\"$folder/" "$SRC/tests/browser/report_picture.py" || wrong "make pictures draws no report of testdata/$folder"
+done
+sed -n 's/^    ("\([a-z-]*\)", "[^"]*", .*/kind-\1.webp/p; s/^    ("\(report[^"]*\)".*/\1/p' "$SRC/tests/browser/report_picture.py" >names
+[ "$(wc -l <names)" -gt 40 ] || wrong "few pictures"
+while read -r name; do
+	[ -s "$SRC/docs/pictures/$name" ] || wrong "make pictures has not drawn $name"
+	[ "$name" = report.png ] || grep -q "pictures/$name" "$SRC/docs/html.md" || wrong "docs/html.md does not show $name"
+done <names
+[ "$(find "$SRC/docs/pictures" -name 'kind-*' | wc -l)" = "$(grep -c ^kind names)" ] || wrong "a picture of no kind"
 exit 0
