@@ -169,11 +169,11 @@ static int is_right(enum cell cell)
 	return cell >= CELL_COUNT;
 }
 
-/* Names may be long; who and where a table is about stays whole. */
+/* Names may be long; who and where a table is about stays whole if there is room. */
 static enum table_cut cut_of(enum cell cell, int first)
 {
-	if (cell == CELL_TEXT || (cell == CELL_SITE && !first))
-		return TABLE_CUT;
+	if (cell == CELL_TEXT || cell == CELL_SITE)
+		return first && cell == CELL_SITE ? TABLE_CUT_KEY : TABLE_CUT;
 	return (cell == CELL_THREAD || cell == CELL_ACTOR) && !first ? TABLE_CUT_ID
 								     : TABLE_WHOLE;
 }

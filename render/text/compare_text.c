@@ -106,12 +106,12 @@ static int has_time(const struct comparison *c)
 void compare_text(struct buf *b, const struct comparison *c, const char *head, size_t rows,
 		  size_t width)
 {
-	const struct table_column columns[] = {{head, .cut = TABLE_CUT},
-					       {"each before", .right = 1},
+	const struct table_column columns[] = {{head, .cut = TABLE_CUT_KEY},
+					       {"each before", .right = 1, .drop = 4},
 					       {"", .right = 1, .drop = 2},
-					       {"after", .right = 1},
+					       {"after", .right = 1, .drop = 4},
 					       {"", .right = 1, .drop = 2},
-					       {""},
+					       {"", .drop = 4},
 					       {"time before", .right = 1},
 					       {"", .right = 1, .drop = 2},
 					       {"after", .right = 1},

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum { GAP = 2, CUT_TO = 15, LAST_ROOM = 16 };
+enum { GAP = 2, CUT_TO = 15, LAST_ROOM = 12, KEY_WANTS = 40, KEY_LEAST = 24 };
 
 /* --- cells ---------------------------------------------------------------------------- */
 
@@ -73,9 +73,20 @@ static size_t too_wide(const struct widths *w, size_t width)
 	return sum > width ? sum - width : 0;
 }
 
+/* By how much the keys are wider than what columns are left out for. */
+static size_t key_excess(const struct table *t, const struct widths *w)
+{
+	size_t sum = 0;
+	for (size_t c = 0; c < t->ncolumns; c++)
+		if (t->columns[c].cut == TABLE_CUT_KEY && w->of[c] > KEY_WANTS)
+			sum += w->of[c] - KEY_WANTS;
+	return sum;
+}
+
 static void drop_columns(const struct table *t, struct widths *w, size_t width)
 {
-	for (unsigned turn = 1; turn < TABLE_COLUMNS && too_wide(w, width); turn++) {
+	size_t excess = key_excess(t, w);
+	for (unsigned turn = 1; turn < TABLE_COLUMNS && too_wide(w, width) > excess; turn++) {
 		for (size_t c = 0; c < t->ncolumns; c++)
 			if (t->columns[c].drop == turn)
 				w->of[c] = 0;
@@ -89,9 +100,24 @@ static void cut_columns(const struct table *t, struct widths *w, size_t width)
 	for (size_t c = 0; c < w->last; c++) {
 		size_t over = too_wide(w, width), head = strlen(t->columns[c].head);
 		size_t least = head > CUT_TO ? head : CUT_TO;
-		if (t->columns[c].cut == TABLE_WHOLE || !over || w->of[c] <= least)
+		if (t->columns[c].cut == TABLE_WHOLE || t->columns[c].cut == TABLE_CUT_KEY ||
+		    !over || w->of[c] <= least)
 			continue;
 		w->of[c] = w->of[c] - least > over ? w->of[c] - over : least;
+	}
+}
+
+/* What is left to cut, when the last column goes on in the next line. */
+static void cut_keys(const struct table *t, struct widths *w, size_t width)
+{
+	size_t last = w->of[w->last] < LAST_ROOM ? w->of[w->last] : LAST_ROOM;
+	for (size_t c = 0; c < w->last; c++) {
+		size_t line = left_of_last(w) + last;
+		if (t->columns[c].cut != TABLE_CUT_KEY || line <= width ||
+		    w->of[c] <= KEY_LEAST)
+			continue;
+		size_t over = line - width;
+		w->of[c] = w->of[c] - KEY_LEAST > over ? w->of[c] - over : KEY_LEAST;
 	}
 }
 
@@ -107,6 +133,14 @@ static void blanks(struct buf *out, size_t n)
 static void put_cut(struct buf *out, const char *text, size_t n, size_t width,
 		    enum table_cut cut)
 {
+	if (cut == TABLE_CUT_KEY) {
+		size_t all = escape_chars(text, n), end = width / 2;
+		size_t from = escape_prefix(text, n, all - end);
+		buf_add(out, text, escape_prefix(text, n, width - 1 - end));
+		buf_char(out, '~');
+		buf_add(out, text + from, n - from);
+		return;
+	}
 	const char *slash = cut == TABLE_CUT_ID ? memrchr(text, '/', n) : NULL;
 	size_t tail = slash ? (size_t)(text + n - slash) : 0;
 	size_t kept = slash ? escape_chars(slash, tail) + 1 : 1;
@@ -197,6 +231,7 @@ void table_write(struct buf *out, struct table *t, size_t width)
 	measure(t, &w);
 	drop_columns(t, &w, width);
 	cut_columns(t, &w, width);
+	cut_keys(t, &w, width);
 	put_head(out, t, &w);
 	for (size_t i = 0; i < t->ends.n / t->ncolumns; i++)
 		put_row(out, t, &w, width, i);

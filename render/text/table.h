@@ -14,9 +14,11 @@
 #include <stdint.h>
 
 enum table_cut {
-	TABLE_WHOLE,  /* never cut */
-	TABLE_CUT,    /* "long na~" */
-	TABLE_CUT_ID, /* "long na~/4711": what begins with the last slash stays */
+	TABLE_WHOLE,   /* never cut */
+	TABLE_CUT,     /* "long na~" */
+	TABLE_CUT_ID,  /* "long na~/4711": what begins with the last slash stays */
+	TABLE_CUT_KEY, /* "worker-7: lock i~_append()": what a row is about, cut after all
+			* others, for which columns are left out, too */
 };
 
 struct table_column {
