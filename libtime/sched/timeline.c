@@ -2,6 +2,7 @@
 #include "base/check.h"
 #include "base/gallop.h"
 #include "base/mem.h"
+#include "base/search.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -748,6 +749,23 @@ uint32_t timeline_label(const struct timeline *tl, uint32_t span, uint32_t key)
 		if (tl->labels.v[i].key == key)
 			return tl->labels.v[i].value;
 	return 0;
+}
+
+/* Spans are sorted by their start. */
+uint32_t timeline_span_thread(const struct timeline *tl, uint32_t span)
+{
+	enum { AT_ONCE = 64 };
+	const struct tl_span *v = tl->spans.v, *s = &v[span];
+	if (s->thread != TL_NONE || !s->key_text)
+		return s->thread;
+	size_t first = PARTITION_POINT(i, 0, tl->spans.n, v[i].start_ns < s->end_ns);
+	for (size_t i = first; i < tl->spans.n && i < first + AT_ONCE; i++) {
+		if (v[i].start_ns != s->end_ns)
+			break;
+		if (v[i].key_text == s->key_text && v[i].thread != TL_NONE)
+			return v[i].thread;
+	}
+	return TL_NONE;
 }
 
 static int counter_order(const void *a, const void *b)

@@ -520,6 +520,13 @@ size_t timeline_labels_of(const struct timeline *tl, uint32_t span, size_t *firs
 /* The value of a span's label (strings ids); 0 where it has none of that key. */
 uint32_t timeline_label(const struct timeline *tl, uint32_t span, uint32_t key);
 
+/*
+ * The thread in whose row a span is drawn: its own, or for one without a thread, which waited
+ * in a queue, the thread that took it out: a span of the same key begins there as it ends.
+ * TL_NONE.
+ */
+uint32_t timeline_span_thread(const struct timeline *tl, uint32_t span);
+
 /* Counters in their order: by span, then by event. */
 void timeline_sort_counters(struct timeline *tl);
 

@@ -326,16 +326,19 @@ static int put_spans(struct writer *w)
 	for (size_t i = 0; i < tl->spans.n; i++)
 		if (tl->spans.v[i].end_ns > w->p->from_ns &&
 		    tl->spans.v[i].start_ns < w->p->to_ns)
-			place(w, &v, tl->spans.v[i].thread, i);
+			place(w, &v, timeline_span_thread(tl, (uint32_t)i), i);
 	sort_placed(w, &v);
 	int rc = 0;
 	for (size_t i = 0; i < v.n && !rc; i++) {
 		const struct tl_span *s = &tl->spans.v[v.v[i].index];
-		uint32_t last = s->end_thread < tl->threads.n ? s->end_thread : s->thread;
+		uint32_t last = s->end_thread < tl->threads.n
+					? s->end_thread
+					: timeline_span_thread(tl, v.v[i].index);
 		svg_number(w->b, v.v[i].row);
 		svg_signed(w->b, since(s->start_ns, w->p->from_ns));
 		svg_number(w->b, s->end_ns - s->start_ns);
 		svg_number(w->b, string_no(w, s->name));
+		svg_number(w->b, string_no(w, s->key_text));
 		svg_number(w->b, thread_no(w, last));
 		rc = flush(w);
 	}

@@ -20,7 +20,7 @@
  *	              out + 1, in + 1
  *	     CPUs:    pieces: time between (s for the first), length, thread
  *	   samples  row, time since the row's last, path, event
- *	   spans    row, start (s), length, name (string), thread that ended it
+ *	   spans    row, start (s), length, name, key (strings), thread that ended it
  *	   marks    row, time, name, text (strings), path
  *	   losses   start (s), length, cpu + 1 (0 = all), kind, records
  *	   irqs     cpu, start (s), length, vector (string), of CPUs that have rows

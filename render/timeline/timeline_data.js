@@ -378,7 +378,7 @@ function readPanel(text, index) {
 	p.rows = r.list(() => readRow(r, p));
 	readSamples(r, p);
 	r.list(() => p.rows[r.next()].spans.push({t: r.signed(), length: r.next(),
-		name: tables.strings[r.next()], last: tables.threads[r.next()]}));
+		name: (tables.strings[r.next()] + " " + tables.strings[r.next()]).trim(), last: tables.threads[r.next()]}));
 	r.list(() => p.rows[r.next()].marks.push({t: r.next(), name: tables.strings[r.next()],
 		text: tables.strings[r.next()], path: r.next()}));
 	p.losses = r.list(() => ({t: r.signed(), length: r.next(), cpu: r.next() - 1,

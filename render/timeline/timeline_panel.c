@@ -501,12 +501,14 @@ static int put_events(struct tl_writer *w, const struct tl_panel *p, const doubl
 	buf_str(b, "\"/>\n<path class=\"spans\" d=\"");
 	for (size_t i = 0; i < tl->spans.n && !rc; i++) {
 		const struct tl_span *s = &tl->spans.v[i];
-		if (s->end_ns <= p->from_ns || s->start_ns >= p->to_ns ||
-		    !row_of_thread(w, y, s->thread))
+		if (s->end_ns <= p->from_ns || s->start_ns >= p->to_ns)
+			continue;
+		uint32_t thread = timeline_span_thread(tl, (uint32_t)i);
+		if (!row_of_thread(w, y, thread))
 			continue;
 		double x = x_of(w, p, s->start_ns), end = x_of(w, p, s->end_ns);
 		w->spans = 1;
-		put_tick(b, x, y[s->thread] + 3);
+		put_tick(b, x, y[thread] + 3);
 		buf_str(b, "v-1.5h");
 		svg_px(b, fmax(end - x, 0.5));
 		buf_str(b, "v1.5");

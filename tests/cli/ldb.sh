@@ -63,7 +63,7 @@ grep -q 'mutex hold' t.svg || bad 'no holder in the timeline'
 python3 - t.svg <<'END'
 import re, sys
 names = re.search(r"<t-strings>(.*?)</t-strings>", open(sys.argv[1]).read(), re.S)[1].split("\n")
-for want in ("request part", "works at ldb", "handle at ldb", "mutex wait", "mutex hold"):
+for want in ("request part", "works at ldb", "handle at ldb", "mutex wait", "mutex hold", "in queue", "1030"):
     assert any(n.startswith(want) for n in names), want
 END
 # who holds the mutex is another thread than who waits, in that thread's row
