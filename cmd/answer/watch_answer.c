@@ -17,7 +17,7 @@
 /* --- answering ------------------------------------------------------------------------ */
 
 struct feeder {
-	const struct history *h;
+	struct history *h;
 	int fd;
 };
 
@@ -26,7 +26,7 @@ static void *feed(void *arg)
 	struct feeder *x = arg;
 	FILE *f = fdopen(x->fd, "w");
 	if (f)
-		history_write(x->h, f);
+		history_write_away(x->h, f);
 	if (f)
 		fclose(f);
 	else
@@ -71,7 +71,7 @@ static int find(struct tlinput *ti, const struct watch_plan *plan, struct spike_
 	return 0;
 }
 
-int watch_answer(const struct watch_plan *plan, const struct history *h, struct spike_query q,
+int watch_answer(const struct watch_plan *plan, struct history *h, struct spike_query q,
 		 struct watch_counts *counts, uint64_t *first_ns, uint64_t *last_ns)
 {
 	struct tlinput ti;

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -353,10 +354,20 @@ static void go_on(struct watcher *w)
 	save_if_due(w);
 }
 
+/* Pieces of the history are given back as soon as they are freed; huge pages, most of which
+ * would be empty, are not used. */
+static void use_little_memory(void)
+{
+	enum { SMALLER_THAN_PIECES = 128 << 10 };
+	mallopt(M_MMAP_THRESHOLD, SMALLER_THAN_PIECES);
+	prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);
+}
+
 int watch_run(const struct watch_plan *plan, int fd)
 {
 	static struct watcher w;
 	struct err e = {0};
+	use_little_memory();
 	w = (struct watcher){.plan = plan, .fd = fd, .lag_s = -1, .said_s = seconds()};
 	prctl(PR_SET_NAME, WATCH_COMM);
 	catch_signals();

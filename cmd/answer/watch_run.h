@@ -27,8 +27,9 @@ struct watch_plan {
 /* Read `fd` until it ends or a signal asks to end. The exit status. */
 int watch_run(const struct watch_plan *plan, int fd);
 
-/* One answer, in a child: prints the spikes, and returns the counts. 0, or the exit status. */
-int watch_answer(const struct watch_plan *plan, const struct history *h, struct spike_query q,
+/* One answer, in a child, whose history it uses up: prints the spikes, and returns the counts.
+ * 0, or the exit status. */
+int watch_answer(const struct watch_plan *plan, struct history *h, struct spike_query q,
 		 struct watch_counts *counts, uint64_t *first_ns, uint64_t *last_ns);
 
 /* Write what is kept from `from_ns` on to a file in the folder of --save, and remove the oldest

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/mman.h>
 
 /* ELFCOMPRESS_ZSTD of gABI 2022; elf.h of glibc 2.36 lacks it. */
 enum { COMPRESS_ZLIB = 1, COMPRESS_ZSTD = 2 };
@@ -244,6 +245,12 @@ void elf_file_close(struct elf_file *f)
 	mem_free(f->segments);
 	mem_free(f->path);
 	mem_free(f);
+}
+
+void elf_file_drop_pages(const struct elf_file *f)
+{
+	if (f && !f->writable_copy && !f->borrowed && f->size)
+		madvise((void *)(uintptr_t)f->data, f->size, MADV_DONTNEED);
 }
 
 /* --- sections --------------------------------------------------------------------------- */

@@ -87,6 +87,10 @@ int elf_file_open(const char *path, struct elf_file **out, struct err *e);
 int elf_file_open_mem(const void *data, size_t size, const char *name, struct elf_file **out,
 		      struct err *e);
 
+/* Let go of the mapped file's pages: read again, they come from the file. For what is read in
+ * full once, as symbol tables are. NULL is accepted. */
+void elf_file_drop_pages(const struct elf_file *f);
+
 /* NULL is accepted. */
 void elf_file_close(struct elf_file *f);
 

@@ -272,6 +272,8 @@ int symtab_from_elf(struct elf_file *runtime, struct elf_file *debug,
 	symtab_builder_release(&b);
 	elf_file_close(mini);
 	mem_free(image);
+	elf_file_drop_pages(runtime);
+	elf_file_drop_pages(debug);
 	return rc;
 }
 

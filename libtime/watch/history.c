@@ -314,12 +314,28 @@ static void write_buf(const struct buf *b, FILE *f)
 		fwrite(b->v, 1, b->n, f);
 }
 
-void history_write(const struct history *h, FILE *f)
+static void write_front(const struct history *h, FILE *f)
 {
 	uint32_t back = h->rec ? h->rec->events.v[0].tail_time : 0;
 	write_buf(&h->header, f);
 	write_buf(&h->late, f);
 	tasks_write(&h->tasks, oldest(h), back, f);
+}
+
+void history_write_away(struct history *h, FILE *f)
+{
+	write_front(h, f);
+	for (size_t i = 0; i < h->chunks.n; i++) {
+		fwrite(h->chunks.v[i].p, 1, h->chunks.v[i].n, f);
+		mem_free(h->chunks.v[i].p);
+		h->chunks.v[i].p = NULL;
+	}
+	h->chunks.n = 0;
+}
+
+void history_write(const struct history *h, FILE *f)
+{
+	write_front(h, f);
 	for (size_t i = 0; i < h->chunks.n; i++)
 		fwrite(h->chunks.v[i].p, 1, h->chunks.v[i].n, f);
 }

@@ -60,4 +60,7 @@ int history_forget(struct history *h, uint64_t ns, struct err *e);
 /* Write it as a recording in pipe mode. What fails is f's error. */
 void history_write(const struct history *h, FILE *f);
 
+/* The same, giving back the memory of what is written: nothing is kept afterwards. */
+void history_write_away(struct history *h, FILE *f);
+
 #endif
