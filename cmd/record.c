@@ -4,6 +4,7 @@
 #include "base/check.h"
 #include "base/mem.h"
 #include "cmd/cli/say.h"
+#include "cmd/record/probe_cost.h"
 #include "cmd/record/record_calls.h"
 #include "cmd/record/record_chosen.h"
 #include "cmd/record/record_context.h"
@@ -312,17 +313,6 @@ static void next_step(const struct record_plan *p, const struct record_wish *w)
 	buf_release(&b);
 }
 
-/* Is the output another file than it was (st_ino 0: there was none)? perf renames an older one
- * as soon as it opens its own. */
-static int is_written(const char *output, const struct stat *before)
-{
-	struct stat now;
-	return !stat(output, &now) &&
-	       (now.st_ino != before->st_ino || now.st_size != before->st_size ||
-		now.st_mtim.tv_sec != before->st_mtim.tv_sec ||
-		now.st_mtim.tv_nsec != before->st_mtim.tv_nsec);
-}
-
 /* Run perf, with what is open before and after for the questions about waits. */
 static int run_perf(const struct record_plan *p, const struct record_wish *w,
 		    struct buf *context)
@@ -377,7 +367,7 @@ static int record(struct record_plan *p, struct record_wish *w, struct err *e)
 	/* Ctrl-C is how a recording of everything ends: perf has written it whole, and says
 	 * by which signal it or the command that it ran ended. */
 	int piped = !strcmp(w->output, "-");
-	int written = piped || is_written(w->output, &before);
+	int written = piped || record_is_written(w->output, &before);
 	if (written && !piped)
 		write_context(&context, w->output);
 	buf_release(&context);
@@ -522,6 +512,8 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 				.end_key = o->end_key,
 				.command = files + 1,
 				.ncommand = nfiles - 1};
+	if (!strcmp(files[0], EMPTY_CALLS) && nfiles == 2)
+		return empty_calls(files[1]);
 	if (!strcmp(files[0], "calls"))
 		return run_calls(o, &w);
 	if (parse_mode(files[0], &w.mode))

@@ -1,5 +1,7 @@
 #include "cmd/record/record_calls.h"
 #include "base/mem.h"
+#include "cmd/record/probe_cost.h"
+#include "cmd/record/record_context.h"
 #include "cmd/record/record_run.h"
 #include "libparse/recording.h"
 
@@ -75,7 +77,7 @@ static int write_definitions(const struct buf *text, int keep_going, struct err 
 	return r;
 }
 
-static int define(const struct calls *c, const char *binary, int undo, struct err *e)
+int record_calls_define(const struct calls *c, const char *binary, int undo, struct err *e)
 {
 	struct buf b = {0};
 	calls_definitions(&b, c, binary, undo);
@@ -122,9 +124,34 @@ static int kernel_inherits(void)
 	       major * PERF_MINORS + minor >= 6 * PERF_MINORS + 12;
 }
 
+/* What the probes themselves take, as the recording's context; nothing where there are only
+ * lines. */
+static void measure_probes(const struct calls *c, const struct calls_request *q,
+			   struct buf *context)
+{
+	struct probe_costs costs;
+	struct err e = {0};
+	int returns = 0;
+	for (size_t i = 0; i < c->places.n; i++)
+		returns |= c->places.v[i].is_return;
+	if (!returns || !strcmp(q->wish.output, "-"))
+		return;
+	if (probe_costs_measure(&costs, &q->wish, &e)) {
+		fprintf(stderr,
+			"perfkit record: the time of the probes themselves is not known, and "
+			"is "
+			"in each call (%s)\n",
+			e.msg);
+		return;
+	}
+	buf_str(context, "snapshot\n");
+	probe_costs_facts(context, &costs, c, q->binary);
+}
+
 static int run(const struct calls *c, const struct calls_request *q, const struct words *line,
 	       struct err *e)
 {
+	struct buf context = {0};
 	if (q->wish.inherit && !kernel_inherits())
 		return err_set(e, ERR_UNSUPPORTED, "--inherit needs Linux 6.12"), 1;
 	if (are_taken())
@@ -133,9 +160,16 @@ static int run(const struct calls *c, const struct calls_request *q, const struc
 			       "or "
 			       "one that was killed; remove them: perf probe -d 'perfkit:*'"),
 		       3;
-	int r = define(c, q->binary, 0, e);
+	measure_probes(c, q, &context);
+	struct stat before;
+	if (stat(q->wish.output, &before))
+		before = (struct stat){0};
+	int r = record_calls_define(c, q->binary, 0, e);
 	int status = r ? 1 : run_words(line, 0);
-	define(c, q->binary, 1, NULL);
+	record_calls_define(c, q->binary, 1, NULL);
+	if (!r && context.n && record_is_written(q->wish.output, &before))
+		record_context_write(&context, q->wish.output, NULL);
+	buf_release(&context);
 	if (r)
 		return 1;
 	if ((status > 128 && run_interrupted()) ||

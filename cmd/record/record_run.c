@@ -213,6 +213,15 @@ const char *missing_task(const char *list)
 	return NULL;
 }
 
+int record_is_written(const char *output, const struct stat *before)
+{
+	struct stat now;
+	return !stat(output, &now) &&
+	       (now.st_ino != before->st_ino || now.st_size != before->st_size ||
+		now.st_mtim.tv_sec != before->st_mtim.tv_sec ||
+		now.st_mtim.tv_nsec != before->st_mtim.tv_nsec);
+}
+
 char *file_of_command(const char *word)
 {
 	const char *path = getenv("PATH");

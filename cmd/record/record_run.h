@@ -6,6 +6,8 @@
 
 #include "libtime/record/plan.h"
 
+#include <sys/stat.h>
+
 /* 1 when the kernel lets this user count hardware cycles. */
 int has_hardware_cycles(void);
 
@@ -39,6 +41,10 @@ const char *missing_task(const char *list);
 /* perf ends by SIGTERM, and with it `sleep SECONDS`, where all recorded threads ended before: 1
  * where that explains its status. */
 int run_outlived(int status, int duration, const char *pid, const char *tid);
+
+/* Is the output another file than it was before (st_ino 0: there was none)? perf renames an
+ * older one as soon as it opens its own. */
+int record_is_written(const char *output, const struct stat *before);
 
 /* The file a command's first word names by $PATH; heap, NULL when there is none. */
 char *file_of_command(const char *word);

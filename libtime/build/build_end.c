@@ -4,6 +4,7 @@
 #include "libtime/build/build_internal.h"
 
 #include <fnmatch.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* In a stream, deferred user chains follow their samples, so they are joined at the end. */
@@ -244,11 +245,32 @@ static int describe(struct builder *b, struct err *e)
 	return 0;
 }
 
+/* What perfkit record measured of the probes of functions (`fact probe`). */
+static int add_probe_costs(struct builder *b, struct err *e)
+{
+	const struct fact_table *t = b->opt->context ? fd_context_facts(b->opt->context) : NULL;
+	int r = 0;
+	for (size_t i = 0; t && !r && i < t->v.n; i++) {
+		const struct tl_fact *f = &t->v.v[i];
+		uint32_t name;
+		uint64_t ns = strtoull(strtab_get(&t->names, f->before), NULL, 10);
+		if (!ns || strcmp(strtab_get(&t->names, f->kind), "probe") ||
+		    strcmp(strtab_get(&t->names, f->key), "return_ns") ||
+		    !strtab_find(&b->p->stacks.strings, strtab_get(&t->names, f->subject),
+				 &name))
+			continue;
+		r = spans_probe_cost(b->spans, name, ns, e);
+	}
+	return r;
+}
+
 int builder_finish(struct builder *b, struct err *e)
 {
 	int r = b->sched ? 0 : builder_begin(b, e);
 	if (!r)
 		r = sched_finish(b->sched, b->last_ns, e);
+	if (!r)
+		r = add_probe_costs(b, e);
 	if (!r)
 		r = spans_finish(b->spans, b->first_ns, b->last_ns, e);
 	if (!r)

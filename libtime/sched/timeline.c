@@ -792,6 +792,12 @@ size_t timeline_counters_of(const struct timeline *tl, uint32_t span, size_t *fi
 	return end - lo;
 }
 
+int counter_is_time(const char *event)
+{
+	return !strncmp(event, "task-clock", 10) || !strncmp(event, "cpu-clock", 9) ||
+	       !strcmp(event, PROBE_COST);
+}
+
 const struct tl_counter *timeline_counter(const struct timeline *tl, uint32_t span,
 					  uint32_t event)
 {

@@ -264,6 +264,12 @@ struct tl_counter {
 	uint32_t flags; /* enum counter_flag */
 };
 
+/* The counter that says how much of a span was its probes' own time, and was left out. */
+#define PROBE_COST "probe-cost"
+
+/* 1 when a counter counts nanoseconds. */
+int counter_is_time(const char *event);
+
 /* A function that a program calls labelled work through, so that stacks show the label. */
 struct tl_trampoline {
 	uint32_t frame;                    /* frame id */

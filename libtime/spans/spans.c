@@ -50,6 +50,11 @@ struct spans {
 	struct u64map seen;    /* kind << 32 | lane: a begin was seen there */
 	struct idmap by_key;
 	struct span_counters counters;
+	VEC(struct probe_cost {
+		uint32_t name;
+		uint64_t ns;
+	})
+	costs;
 };
 
 int spans_new(struct timeline *tl, struct spans **out, struct err *e)
@@ -75,6 +80,7 @@ void spans_free(struct spans *s)
 	u64map_release(&s->seen);
 	idmap_release(&s->by_key);
 	span_counters_release(&s->counters);
+	vec_release(&s->costs);
 	mem_free(s);
 }
 
@@ -372,17 +378,83 @@ static void clip(const struct timeline *tl, struct tl_span *x, const struct extr
 	x->end_ns = to > x->start_ns ? to : x->start_ns;
 }
 
+/* --- the probes' own time ------------------------------------------------------------- */
+
+int spans_probe_cost(struct spans *s, uint32_t name, uint64_t ns, struct err *e)
+{
+	return vec_push(&s->costs, ((struct probe_cost){name, ns})) ? err_nomem(e) : 0;
+}
+
+static uint64_t cost_of(const struct spans *s, const struct tl_span *x)
+{
+	for (size_t i = 0; i < s->costs.n && !(x->flags & OFF_OPEN); i++)
+		if (s->costs.v[i].name == x->name)
+			return s->costs.v[i].ns;
+	return 0;
+}
+
+/* What the spans inside of a span leave room for. */
+struct inner_edges {
+	uint64_t first_ns, last_ns; /* first_ns 0: there are none */
+};
+
+/* Shorten a span by its probes' time: at its start as far as the spans inside allow, then at
+ * its end; 1 ns remains, since a call without a length would not be counted. Returns by how
+ * much. */
+static uint64_t shorten(struct tl_span *x, uint64_t cost, const struct inner_edges *in)
+{
+	uint64_t length = x->end_ns - x->start_ns;
+	uint64_t first = in->first_ns ? in->first_ns : x->end_ns;
+	cost = cost < length ? cost : length ? length - 1 : 0;
+	uint64_t room = first > x->start_ns ? first - x->start_ns : 0;
+	uint64_t start = cost < room ? cost : room, rest = cost - start;
+	x->start_ns += start;
+	uint64_t last = in->first_ns ? in->last_ns : x->start_ns;
+	room = last < x->end_ns ? x->end_ns - last : 0;
+	rest = rest < room ? rest : room;
+	x->end_ns -= rest;
+	return start + rest;
+}
+
+/* Spans stand behind the ones around them, so the innermost come first from the end. */
+static int subtract_costs(struct spans *s)
+{
+	struct timeline *tl = s->tl;
+	uint32_t event;
+	struct inner_edges *in = s->costs.n ? mem_zalloc(tl->spans.n + 1, sizeof(*in)) : NULL;
+	if (!s->costs.n)
+		return 0;
+	int r = !in || strtab_intern(&tl->stacks->strings, PROBE_COST, &event) ? ERR_NOMEM : 0;
+	for (size_t i = tl->spans.n; !r && i-- > 0;) {
+		struct tl_span *x = &tl->spans.v[i];
+		uint64_t cost = cost_of(s, x);
+		uint64_t less = cost ? shorten(x, cost, &in[i]) : 0;
+		if (cost && vec_push(&tl->counters, ((struct tl_counter){.value = less,
+									 .span = (uint32_t)i,
+									 .event = event})))
+			r = ERR_NOMEM;
+		struct inner_edges *out = x->parent == TL_NONE ? NULL : &in[x->parent];
+		if (!out)
+			continue;
+		out->first_ns = !out->first_ns || x->start_ns < out->first_ns ? x->start_ns
+									      : out->first_ns;
+		out->last_ns = x->end_ns > out->last_ns ? x->end_ns : out->last_ns;
+	}
+	mem_free(in);
+	return r;
+}
+
 int spans_finish(struct spans *s, uint64_t origin_ns, uint64_t end_ns, struct err *e)
 {
 	struct part_sums parts = {0};
 	if (!s->tl->spans.n)
 		return 0;
 	int r = part_sums_init(&parts, s->tl);
-	for (size_t i = 0; !r && i < s->tl->spans.n; i++) {
-		struct tl_span *x = &s->tl->spans.v[i];
-		clip(s->tl, x, &s->extra.v[i], origin_ns, end_ns);
-		fill(&parts, x, &s->extra.v[i]);
-	}
+	for (size_t i = 0; !r && i < s->tl->spans.n; i++)
+		clip(s->tl, &s->tl->spans.v[i], &s->extra.v[i], origin_ns, end_ns);
+	r = r ? r : subtract_costs(s);
+	for (size_t i = 0; !r && i < s->tl->spans.n; i++)
+		fill(&parts, &s->tl->spans.v[i], &s->extra.v[i]);
 	part_sums_release(&parts);
 	r = r ? r : span_counters_finish(&s->counters, s->tl);
 	return r || spans_sort(s->tl) ? err_nomem(e) : 0;

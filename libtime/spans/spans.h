@@ -66,6 +66,13 @@ int spans_kind(struct spans *s, const struct span_kind *kind, uint32_t *id);
 int spans_event(struct spans *s, const struct span_event *ev, struct err *e);
 
 /*
+ * Spans of that name (strings id) are longer by `ns` than the work in them, which is what their
+ * probes take. spans_finish moves their edges, not beyond the spans inside, and adds a counter
+ * PROBE_COST. ERR_NOMEM.
+ */
+int spans_probe_cost(struct spans *s, uint32_t name, uint64_t ns, struct err *e);
+
+/*
  * Needs the timeline finished. Spans still open end with their thread (with a key: at end_ns)
  * and are flagged OFF_OPEN; those without a begin start with it (at origin_ns). All get their
  * parts, which sum up to end - start, and OFF_SUSPECT where an interval inside is, and are

@@ -104,8 +104,8 @@ enum column rows_add_counter(struct rows *r, const char *event)
 	size_t n = r->ncounters;
 	if (n >= ROW_COUNTERS)
 		return 0;
-	int time = !strncmp(event, "task-clock", 10) || !strncmp(event, "cpu-clock", 9);
-	r->counters[n] = (struct column_info){event, event, time ? CELL_NS : CELL_COUNT};
+	enum cell cell = counter_is_time(event) ? CELL_NS : CELL_COUNT;
+	r->counters[n] = (struct column_info){event, event, cell};
 	add_column(r, COL_COUNTER + (enum column)n, 0, 0);
 	r->ncounters++;
 	if (n)

@@ -46,12 +46,6 @@ void labels_json(struct json *j, const struct timeline *tl, uint32_t span)
 	json_close(j, ']');
 }
 
-/* Clocks count nanoseconds. */
-static int is_clock(const char *event)
-{
-	return !strncmp(event, "task-clock", 10) || !strncmp(event, "cpu-clock", 9);
-}
-
 void counters_words(struct buf *b, const struct timeline *tl, uint32_t span)
 {
 	size_t first, n = timeline_counters_of(tl, span, &first);
@@ -61,10 +55,13 @@ void counters_words(struct buf *b, const struct timeline *tl, uint32_t span)
 		put(b, tl, c->event);
 		buf_str(b, c->error || c->flags & COUNTER_AT_LEAST ? " \xe2\x89\xa5 " : " ");
 		buf_str(b, c->flags & COUNTER_SCALED ? "~" : "");
-		if (is_clock(strtab_get(&tl->stacks->strings, c->event)))
+		const char *event = strtab_get(&tl->stacks->strings, c->event);
+		if (counter_is_time(event))
 			units_duration(b, c->value);
 		else
 			units_count(b, c->value);
+		if (!strcmp(event, PROBE_COST))
+			buf_str(b, " (measured, not in the length)");
 	}
 }
 

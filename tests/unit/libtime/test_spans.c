@@ -415,9 +415,36 @@ static void spans_without_ends_do_not_take_the_square_of_time(void **state)
 	rig_free(r);
 }
 
+/* From the start as far as the span inside lets it, then from the end; never all of it. */
+static void the_time_of_probes_is_no_part_of_a_span(void **state)
+{
+	struct rig *r = rig_new();
+	uint32_t work, inner;
+	(void)state;
+	assert_true(strtab_find(&r->stacks.strings, "work", &work));
+	assert_true(strtab_find(&r->stacks.strings, "inner", &inner));
+	assert_int_equal(spans_probe_cost(r->s, work, 30, NULL), 0);
+	assert_int_equal(spans_probe_cost(r->s, inner, 12, NULL), 0);
+	begin(r, 100, A, WORK);
+	begin(r, 110, A, INNER);
+	end(r, 150, A, INNER);
+	end(r, 200, A, WORK);
+	begin(r, 300, A, WORK);
+	end(r, 320, A, WORK);
+	begin(r, 400, B, REQUEST); /* of another name */
+	end(r, 500, B, REQUEST);
+	begin(r, 600, A, WORK); /* never ends */
+	expect(r, "work A>A 122-192 70+0+0+0\n"
+		  "inner A>A 122-150 28+0+0+0 ^0\n"
+		  "work A>A 319-320 1+0+0+0\n"
+		  "request B>B 400-500 100+0+0+0\n"
+		  "work A>A 600-1000 400+0+0+0 open\n");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_time_of_probes_is_no_part_of_a_span),
 		cmocka_unit_test(nested_spans_have_parents),
 		cmocka_unit_test(a_begin_that_perf_wrote_twice_is_one),
 		cmocka_unit_test(overlapping_spans_of_two_kinds_end_on_their_own),
