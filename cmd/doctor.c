@@ -11,6 +11,7 @@
 #include "cmd/verbs.h"
 #include "libtime/doctor/store_findings.h"
 #include "render/text/escape.h"
+#include "render/text/finding_text.h"
 #include "render/text/json.h"
 
 #include <stdio.h>
@@ -110,32 +111,51 @@ static int print_command_at(size_t used, size_t indent, const char *s)
 	return failed ? ERR_NOMEM : 0;
 }
 
-static int print_finding(const struct finding *f)
+static void print_line(const char *s)
+{
+	put_visible(stdout, s);
+	putchar('\n');
+}
+
+static int print_detail(const struct statement *s, const char *host, struct buf *b)
 {
 	int failed = 0;
-	printf("\n%-*s", INDENT, finding_harm_name(f->harm));
-	failed |= print_text_at(INDENT, INDENT, f->title);
-	for (size_t i = 0; i < f->ndetails; i++) {
-		printf("%*s", INDENT, "");
-		if (*f->details[i] == '0') { /* a drawing of the time axis from 0 s on */
-			put_visible(stdout, f->details[i]);
-			putchar('\n');
-		} else {
-			failed |= print_text_at(INDENT, INDENT + 2, f->details[i]);
-		}
-		if (*f->get[i]) {
-			printf("%*sget it: ", INDENT + 2, "");
-			put_visible(stdout, f->get[i]);
-			putchar('\n');
-		}
+	buf_clear(b);
+	finding_statement(b, s);
+	printf("%*s", INDENT, "");
+	if (s->form == FORM_LOST_WHERE) /* a drawing */
+		print_line(buf_cstr(b));
+	else
+		failed |= print_text_at(INDENT, INDENT + 2, buf_cstr(b));
+	failed |= buf_failed(b);
+	buf_clear(b);
+	if (missing_get(s, host, b)) {
+		printf("%*sget it: ", INDENT + 2, "");
+		print_line(buf_cstr(b));
 	}
+	return failed | buf_failed(b);
+}
+
+static int print_finding(const struct finding *f, const char *host)
+{
+	struct buf b = {0};
+	int failed = 0;
+	printf("\n%-*s", INDENT, finding_harm_name(f->harm));
+	finding_title(&b, f);
+	failed |= print_text_at(INDENT, INDENT, buf_cstr(&b));
+	for (size_t i = 0; i < f->ndetails; i++)
+		failed |= print_detail(&f->details[i], host, &b);
 	printf("%*s", INDENT, "");
 	failed |= print_text_at(INDENT, INDENT + 2, f->kind->spoils);
-	if (*f->remedy) {
+	buf_clear(&b);
+	finding_remedy(&b, f);
+	if (b.n) {
 		printf("%*sremedy: ", INDENT, "");
-		failed |= print_text_at(INDENT + 8, INDENT + 2, f->remedy);
+		failed |= print_text_at(INDENT + 8, INDENT + 2, buf_cstr(&b));
 	}
 	printf("%*s[%s]\n", INDENT, "", f->kind->id);
+	failed |= buf_failed(&b);
+	buf_release(&b);
 	return failed;
 }
 
@@ -154,7 +174,7 @@ static int print_text(const char *path, const struct findings *f, unsigned asked
 	putchar('\n');
 	int failed = 0;
 	for (size_t i = 0; i < f->v.n; i++)
-		failed |= print_finding(&f->v.v[i]);
+		failed |= print_finding(&f->v.v[i], f->host);
 	if (*f->line) {
 		fputs("\nall together: ", stdout);
 		failed |= print_command_at(14, 2, f->line);
@@ -175,25 +195,43 @@ static void json_topics(struct json *j, const char *key, unsigned bits)
 	json_close(j, ']');
 }
 
-static void json_finding(struct json *j, const struct finding *f)
+/* Put what is in b, and empty it. */
+static void json_buf(struct json *j, const char *key, struct buf *b)
 {
+	json_str(j, key, buf_cstr(b));
+	if (buf_failed(b))
+		j->b->failed = b->failed;
+	buf_clear(b);
+}
+
+static void json_finding(struct json *j, const struct finding *f, const char *host)
+{
+	struct buf b = {0};
 	json_open(j, NULL, '{');
 	json_str(j, "id", f->kind->id);
 	json_str(j, "harm", finding_harm_name(f->harm));
 	json_topics(j, "touches", f->kind->topics);
-	json_str(j, "title", f->title);
+	finding_title(&b, f);
+	json_buf(j, "title", &b);
 	json_open(j, "details", '[');
-	for (size_t i = 0; i < f->ndetails; i++)
-		json_str(j, NULL, f->details[i]);
+	for (size_t i = 0; i < f->ndetails; i++) {
+		finding_statement(&b, &f->details[i]);
+		json_buf(j, NULL, &b);
+	}
 	json_close(j, ']');
 	json_open(j, "get", '[');
 	for (size_t i = 0; i < f->ndetails; i++)
-		if (*f->get[i])
-			json_str(j, NULL, f->get[i]);
+		if (missing_get(&f->details[i], host, &b))
+			json_buf(j, NULL, &b);
 	json_close(j, ']');
 	json_str(j, "spoils", f->kind->spoils);
-	json_str(j, "remedy", *f->remedy ? f->remedy : NULL);
+	finding_remedy(&b, f);
+	if (b.n)
+		json_buf(j, "remedy", &b);
+	else
+		json_str(j, "remedy", NULL);
 	json_close(j, '}');
+	buf_release(&b);
 }
 
 static int print_json(const char *path, const struct findings *f, unsigned asked)
@@ -208,7 +246,7 @@ static int print_json(const char *path, const struct findings *f, unsigned asked
 	json_str(&j, "worst", worst < 0 ? "none" : finding_harm_name((unsigned)worst));
 	json_open(&j, "findings", '[');
 	for (size_t i = 0; i < f->v.n; i++)
-		json_finding(&j, &f->v.v[i]);
+		json_finding(&j, &f->v.v[i], f->host);
 	json_close(&j, ']');
 	json_str(&j, "line", *f->line ? f->line : NULL);
 	json_close(&j, '}');
@@ -262,7 +300,7 @@ static int ask_recording(const struct doctor_opts *o, const char *const *files, 
 	int rc = input_open(&in, "doctor", &o->in, files, nfiles);
 	if (rc)
 		return rc;
-	if (input_examine(&in, asked, f, &e) || missing_get_files(in.profile, f, &e))
+	if (input_examine(&in, asked, f, &e))
 		rc = input_fail(&in, &e);
 	*intended_for = findings_made_for(in.profile->rec);
 	input_close(&in);

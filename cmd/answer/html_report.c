@@ -13,6 +13,7 @@
 #include "render/tail/tail_answer.h"
 #include "render/tail/tail_json.h"
 #include "render/tail/tail_text.h"
+#include "render/text/finding_text.h"
 #include "render/text/units.h"
 #include "render/timeline/tail_panels.h"
 
@@ -76,9 +77,13 @@ static void head_findings(struct report *p, struct json *j)
 		const struct finding *f = &p->findings.v.v[i];
 		json_open(j, NULL, '{');
 		json_str(j, "harm", finding_harm_name(f->harm));
-		json_str(j, "title", f->title);
+		again(p);
+		finding_title(&p->scratch, f);
+		json_str(j, "title", buf_cstr(&p->scratch));
 		json_str(j, "spoils", f->kind->spoils);
-		json_str(j, "remedy", f->remedy);
+		again(p);
+		finding_remedy(&p->scratch, f);
+		json_str(j, "remedy", buf_cstr(&p->scratch));
 		json_close(j, '}');
 	}
 	json_close(j, ']');

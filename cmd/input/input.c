@@ -9,6 +9,7 @@
 #include "cmd/cli/say.h"
 #include "libsym/elf/kallsyms.h"
 #include "render/text/escape.h"
+#include "render/text/finding_text.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -595,11 +596,12 @@ int input_fold(struct input *in)
 }
 
 /* What took a second look at the file is said, although the answer is none the worse. */
-static void say_note(const struct input *in, const struct finding *x, const char *of)
+static void say_note(const struct input *in, const struct finding *x, const char *of,
+		     const char *title)
 {
 	if (!in->opt->quiet && x->harm == SEVERITY_ADVICE &&
 	    !strcmp(x->kind->id, "late-records"))
-		say("%s%s: %s", in->path, of, x->title);
+		say("%s%s: %s", in->path, of, title);
 }
 
 /* A finding that a verb warns of: advice is doctor's, and timeline_answerable refuses some. */
@@ -623,14 +625,18 @@ void input_say_findings(struct input *in, const struct findings *f, unsigned top
 			const char *of)
 {
 	enum { SHOWN = 3 };
+	struct buf title = {0};
 	size_t said = 0;
 	for (size_t i = 0; i < f->v.n; i++) {
 		const struct finding *x = &f->v.v[i];
+		buf_clear(&title);
+		finding_title(&title, x);
 		if (x->kind->topics & topics)
-			say_note(in, x, of);
+			say_note(in, x, of, buf_cstr(&title));
 		if (is_said(x, topics) && said++ < SHOWN)
-			input_warn(in, "%s%s: %s", in->path, of, x->title);
+			input_warn(in, "%s%s: %s", in->path, of, buf_cstr(&title));
 	}
+	buf_release(&title);
 	if (said)
 		hint_at_doctor(in, said > SHOWN ? said - SHOWN : 0);
 }
@@ -639,11 +645,14 @@ int input_refuse(const struct input *in, const struct findings *f, unsigned topi
 		 const char *of)
 {
 	const struct finding *x = findings_refusal(f, topics);
+	struct buf title = {0};
 	if (!x || x->kind->refused || in->opt->force)
 		return 0;
+	finding_title(&title, x);
 	say("%s%s: refused, as the answer would mislead: %s; --force answers all the same, "
 	    "perfkit doctor %s says what would help",
-	    in->path, of, x->title, in->path);
+	    in->path, of, buf_cstr(&title), in->path);
+	buf_release(&title);
 	return 3;
 }
 

@@ -352,7 +352,7 @@ static int stored_findings(const struct tlinput *ti, unsigned asked, struct find
 		return rc;
 	rc = store_findings(s, ti->recording, asked, out, &intended_for, e);
 	store_close(s);
-	return rc == ERR_REFUSED ? 0 : rc;
+	return rc;
 }
 
 /* Count the samples of a recording's timeline by stack into its profile's `folded`, those of
@@ -400,8 +400,7 @@ int tlinput_findings(struct tlinput *ti, unsigned asked, struct findings *out, s
 	*out = (struct findings){0};
 	if (!ti->in.profile)
 		return stored_findings(ti, asked, out, e);
-	int rc = own_findings(ti, asked, out, e);
-	return rc ? rc : missing_get_files(ti->in.profile, out, e);
+	return own_findings(ti, asked, out, e);
 }
 
 static int stored_file_facts(const struct tlinput *ti, struct file_facts *out, struct err *e)

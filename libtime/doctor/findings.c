@@ -2,8 +2,6 @@
 #include "base/check.h"
 #include "libtime/record/plan.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -91,31 +89,45 @@ const struct finding_kind *finding_kind(const char *id)
 
 /* --- adding --------------------------------------------------------------------------- */
 
-static const char *keep(struct diagnosis *j, struct buf *b)
+static const char *keep(struct diagnosis *j, const char *text)
 {
-	char *s = buf_failed(b) ? NULL : arena_strndup(&j->out->text, buf_cstr(b), b->n);
-	buf_release(b);
+	const char *s = *text ? arena_strndup(&j->out->text, text, strlen(text)) : "";
 	if (!s)
 		j->failed = ERR_NOMEM;
 	return s ? s : "";
 }
 
-static const char *keep_fmt(struct diagnosis *j, const char *fmt, va_list ap)
+static struct statement state(struct diagnosis *j, enum form form, const struct fact *facts,
+			      size_t n)
 {
-	struct buf b = {0};
-	buf_vfmt(&b, fmt, ap);
-	return keep(j, &b);
+	struct fact *v = n ? arena_alloc(&j->out->text, n * sizeof(*v)) : NULL;
+	struct statement s = {form, v, v ? n : 0};
+	if (n && !v)
+		j->failed = ERR_NOMEM;
+	for (size_t i = 0; i < s.n; i++) {
+		v[i] = facts[i];
+		v[i].text = keep(j, facts[i].text);
+	}
+	CHECK(j->failed || statement_is_whole(&s));
+	return s;
 }
 
-struct finding *diagnose_add(struct diagnosis *j, const char *id, enum finding_severity harm,
-			     const char *fmt, ...)
+/* Of a title's form: what stands before the slash. */
+static const struct finding_kind *kind_of(enum form title)
 {
-	struct finding f = {.kind = finding_kind(id), .harm = (uint8_t)harm, .remedy = ""};
+	const struct finding_kind *k = finding_kinds;
+	size_t n = strcspn(form_key(title), "/");
+	while (strncmp(k->id, form_key(title), n) != 0 || k->id[n])
+		k++;
+	return k;
+}
+
+struct finding *diagnose_add(struct diagnosis *j, enum form title, enum finding_severity harm,
+			     const struct fact *facts, size_t n)
+{
+	struct finding f = {.kind = kind_of(title), .harm = (uint8_t)harm};
 	f.wrong_for = harm == SEVERITY_WRONG ? f.kind->topics : 0;
-	va_list ap;
-	va_start(ap, fmt);
-	f.title = keep_fmt(j, fmt, ap);
-	va_end(ap);
+	f.title = state(j, title, facts, n);
 	if (vec_push(&j->out->v, f)) {
 		j->failed = ERR_NOMEM;
 		return NULL;
@@ -123,34 +135,21 @@ struct finding *diagnose_add(struct diagnosis *j, const char *id, enum finding_s
 	return &j->out->v.v[j->out->v.n - 1];
 }
 
-void diagnose_remedy(struct diagnosis *j, struct finding *f, const char *fmt, ...)
+void diagnose_remedy(struct diagnosis *j, struct finding *f, enum form form,
+		     const struct fact *facts, size_t n)
 {
-	va_list ap;
 	if (!f)
 		return;
-	va_start(ap, fmt);
-	f->remedy = keep_fmt(j, fmt, ap);
-	va_end(ap);
+	f->remedies[0] = state(j, form, facts, n);
+	f->nremedies = 1;
 }
 
-void diagnose_detail(struct diagnosis *j, struct finding *f, const char *fmt, ...)
+void diagnose_detail(struct diagnosis *j, struct finding *f, enum form form,
+		     const struct fact *facts, size_t n)
 {
-	va_list ap;
-	if (!f || f->ndetails == FINDING_DETAILS)
-		return;
-	va_start(ap, fmt);
-	f->dsos[f->ndetails] = NO_ID;
-	f->get[f->ndetails] = "";
-	f->details[f->ndetails++] = keep_fmt(j, fmt, ap);
-	va_end(ap);
+	if (f && f->ndetails < FINDING_DETAILS)
+		f->details[f->ndetails++] = state(j, form, facts, n);
 }
-
-/* Where the line has no fault. */
-static const char no_change[] =
-	"no option would change it: record fewer events, or while the machine is less busy";
-static const char nothing_ran[] =
-	"what was recorded did not run: record for longer or while it is busy, or record more "
-	"(-a; without --no-inherit or --per-thread; a smaller -c)";
 
 void diagnose_record(struct diagnosis *j, struct finding *f, const struct remedy *change)
 {
@@ -191,15 +190,54 @@ static int stays_empty(struct diagnosis *j)
 	return !diagnose_line_changes(j, &change);
 }
 
+struct change {
+	struct diagnosis *j;
+	struct finding *f;
+};
+
+static int say_option(void *ctx, enum option_effect effect, const char *option)
+{
+	static const enum form forms[] = {
+		[OPTION_ONE_EVENT] = FORM_ONE_EVENT,
+		[OPTION_SCHED] = FORM_ALL_SWITCHES,
+		[OPTION_EXITS] = FORM_EXITS,
+		[OPTION_EACH_TIME] = FORM_EACH_TIME,
+		[OPTION_NO_GROUP] = FORM_NO_GROUP,
+		[OPTION_MAPPINGS] = FORM_ALL_MAPPINGS,
+		[OPTION_SAMPLES] = FORM_SAMPLES,
+		[OPTION_CLOCK] = FORM_COMMON_CLOCK,
+		[OPTION_TIMES] = FORM_TIMES,
+		[OPTION_MAPPED_IDS] = FORM_MAPPED_IDS,
+		[OPTION_ALL_IDS] = FORM_ALL_IDS,
+		[OPTION_COPIES] = FORM_STACK_COPIES,
+		[OPTION_LARGER_COPIES] = FORM_LARGER_COPIES,
+		[OPTION_SMALLER_COPIES] = FORM_SMALLER_COPIES,
+		[OPTION_BOTH_SIDES] = FORM_BOTH_SIDES,
+		[OPTION_STACKS] = FORM_STACKS,
+		[OPTION_RING] = FORM_LARGER_BUFFERS,
+		[OPTION_FEWER_SAMPLES] = FORM_FEWER_SAMPLES,
+	};
+	ENTRIES(forms, OPTION_EFFECTS);
+	const struct change *c = ctx;
+	struct finding *f = c->f;
+	if (f->nremedies < FINDING_REMEDIES)
+		f->remedies[f->nremedies++] = state(
+			c->j, forms[effect], FACTS(fact_text("option", FACT_OPTION, option)));
+	return c->j->failed;
+}
+
 /* Say what of the line would mend a finding. */
 static void say_change(struct diagnosis *j, struct finding *f)
 {
-	struct buf b = {0};
 	int empty = !strcmp(f->kind->id, "no-samples");
-	if (!empty || !stays_empty(j))
-		remedy_why(&b, j->rec, &f->change, &j->remedy);
-	f->again = b.n || buf_failed(&b);
-	f->remedy = f->again ? keep(j, &b) : empty ? nothing_ran : no_change;
+	f->nremedies = 0;
+	if ((!empty || !stays_empty(j)) &&
+	    remedy_why(j->rec, &f->change, &j->remedy, say_option,
+		       &(struct change){.j = j, .f = f}))
+		j->failed = ERR_NOMEM;
+	f->again = f->nremedies > 0;
+	if (!f->again)
+		diagnose_remedy(j, f, empty ? FORM_NOTHING_RAN : FORM_NO_OPTION, NO_FACTS);
 }
 
 /* One line for all of them: a recording made with it has none of these findings. */
@@ -224,7 +262,9 @@ static void set_line(struct diagnosis *j)
 		    NULL))
 		j->failed = ERR_NOMEM;
 	record_plan_line(&b, &p);
-	j->out->line = keep(j, &b);
+	j->failed = buf_failed(&b) ? ERR_NOMEM : j->failed;
+	j->out->line = keep(j, buf_cstr(&b));
+	buf_release(&b);
 	j->out->change = j->remedy;
 	record_plan_release(&p);
 }
@@ -238,7 +278,7 @@ static int by_harm(const void *a, const void *b)
 		return x->harm > y->harm ? -1 : 1;
 	if (x->kind != y->kind)
 		return x->kind < y->kind ? -1 : 1;
-	return strcmp(x->title, y->title);
+	return statement_compare(&x->title, &y->title);
 }
 
 void findings_sort(struct findings *f)
@@ -302,9 +342,11 @@ static unsigned finding_harm_for(const struct finding *f, unsigned topics)
 int findings_gather(struct findings *out, const struct findings_input *in, struct err *e)
 {
 	struct diagnosis j = {.in = in, .rec = in->profile->rec, .out = out};
-	*out = (struct findings){.line = ""};
+	*out = (struct findings){.line = "", .host = ""};
 	j.asked = in->asked ? in->asked | ABOUT_NAMES : findings_made_for(j.rec);
 	j.samples = j.rec->stats.by_type[PERF_RECORD_SAMPLE];
+	if (j.rec->features.hostname)
+		out->host = keep(&j, j.rec->features.hostname);
 	diagnose_file(&j);
 	diagnose_loss(&j);
 	diagnose_order(&j);

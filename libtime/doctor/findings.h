@@ -4,8 +4,10 @@
  *	struct findings f;
  *	findings_gather(&f, &(struct findings_input){.profile = p, .timeline = &tl,
  *						     .survey = &survey}, &e);
- *	for (i < f.v.n) ... f.v.v[i].kind->id, .harm, .title, .remedy ...; f.line
+ *	for (i < f.v.n) ... f.v.v[i].kind->id, .harm, .title, .remedies ...; f.line
  *	findings_release(&f);
+ *
+ * A finding is facts; render/text/finding_text.h puts it into words.
  *
  * Gathered from what reading left behind: the recording's attributes, features and statistics,
  * the profile's names, the timeline's flags, intervals and losses, the survey of all records.
@@ -15,6 +17,7 @@
 #ifndef LIBTIME_DOCTOR_FINDINGS_H
 #define LIBTIME_DOCTOR_FINDINGS_H
 
+#include "libtime/doctor/forms.h"
 #include "libtime/doctor/survey.h"
 #include "libtime/record/remedy.h"
 #include "libtime/sched/timeline.h"
@@ -46,28 +49,28 @@ struct finding_kind {
 /* All kinds, in the order of docs/doctor.md; ends with an id of NULL. */
 extern const struct finding_kind finding_kinds[];
 
-enum { FINDING_DETAILS = 6 };
+enum { FINDING_DETAILS = 6, FINDING_REMEDIES = 16 };
 
-/* Texts may hold untrusted data: escape_visible before a terminal sees them. They live
- * as long as the findings. */
+/* Texts of facts may hold untrusted data: escape_visible before a terminal sees them. They
+ * live as long as the findings. */
 struct finding {
 	const struct finding_kind *kind;
 	uint8_t harm; /* enum finding_severity: the worst of all questions that were asked */
 	uint8_t wrong_for;    /* of SEVERITY_WRONG: the topics that it misleads about; it is
 			       * SEVERITY_PARTIAL for the others that it touches */
-	const char *title;    /* one line, with the numbers */
-	const char *remedy;   /* the options that would help and why, or a sentence; "" */
 	struct remedy change; /* what it changes in the recorded line; not of a store */
 	int again;            /* recording again with findings.line fixes it */
-	const char *details[FINDING_DETAILS]; /* lines below the title */
-	uint32_t dsos[FINDING_DETAILS];       /* the machine's DSO a line is about, or NO_ID */
-	const char *get[FINDING_DETAILS];     /* the command that fetches it; "" until set */
-	size_t ndetails;
+	size_t ndetails, nremedies;
+	struct statement title;                    /* one line, with the numbers */
+	struct statement details[FINDING_DETAILS]; /* lines below the title */
+	struct statement
+		remedies[FINDING_REMEDIES]; /* options that would help, or a sentence */
 };
 
 struct findings {
 	VEC(struct finding) v; /* worst first, then in the order of finding_kinds */
 	const char *line;      /* the command that fixes all with `again`; "": there are none */
+	const char *host;      /* where it was recorded; "" = unknown */
 	struct remedy change;  /* what it changes in the recorded one; not of a store */
 	struct arena text;
 };

@@ -20,16 +20,24 @@ struct diagnosis {
 	int failed;      /* ERR_NOMEM */
 };
 
-/* Add a finding; the title is formatted. The result is good until the next one is added; never
- * NULL (a failure is kept in j->failed). */
-struct finding *diagnose_add(struct diagnosis *j, const char *id, enum finding_severity harm,
-			     const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+/* Facts as two arguments: FACTS(fact_number(...), fact_text(...)), NO_FACTS. */
+#define FACTS(...)                          \
+	(const struct fact[]){__VA_ARGS__}, \
+		sizeof((const struct fact[]){__VA_ARGS__}) / sizeof(struct fact)
+#define NO_FACTS NULL, 0
+#define EVENT_FACT(name) FACTS(fact_text("event", FACT_EVENT, name))
 
-/* Set its remedy, or add a line of detail. */
-void diagnose_remedy(struct diagnosis *j, struct finding *f, const char *fmt, ...)
-	__attribute__((format(printf, 3, 4)));
-void diagnose_detail(struct diagnosis *j, struct finding *f, const char *fmt, ...)
-	__attribute__((format(printf, 3, 4)));
+/* Add a finding by the form of its title; the texts of facts are copied, their names kept. The
+ * result is good until the next one is added; NULL when there is no memory (kept in j->failed).
+ */
+struct finding *diagnose_add(struct diagnosis *j, enum form title, enum finding_severity harm,
+			     const struct fact *facts, size_t n);
+
+/* Set its remedy, or add a line of detail; f may be NULL. */
+void diagnose_remedy(struct diagnosis *j, struct finding *f, enum form form,
+		     const struct fact *facts, size_t n);
+void diagnose_detail(struct diagnosis *j, struct finding *f, enum form form,
+		     const struct fact *facts, size_t n);
 
 /* Its remedy is to record again, with these changes of the recorded line; f may be NULL. */
 void diagnose_record(struct diagnosis *j, struct finding *f, const struct remedy *change);

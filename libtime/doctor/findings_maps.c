@@ -107,28 +107,29 @@ static void report_remedy(struct diagnosis *j, struct finding *f)
 	else if (j->rec->stats.lost)
 		diagnose_record(j, f, &(struct remedy){.ring = 1, .spare = 1});
 	else
-		diagnose_remedy(
-			j, f,
-			"record as root, who may read the mappings of every process, and "
-			"on all CPUs (-a), so that no exec is missed");
+		diagnose_remedy(j, f, FORM_RECORD_ALL, NO_FACTS);
+}
+
+static void name_process(struct diagnosis *j, struct finding *f, const struct mapless *l,
+			 const struct mapless_process *p)
+{
+	const char *comm = strtab_get(&l->tl->stacks->strings, p->comm);
+	struct fact facts[] = {fact_share("samples", p->n, l->total),
+			       fact_number("pid", FACT_PID, p->pid > 0 ? (uint64_t)p->pid : 0),
+			       fact_text("comm", FACT_COMM, comm)};
+	diagnose_detail(j, f, p->comm ? FORM_MAPLESS_PROCESS : FORM_MAPLESS_NAMELESS, facts,
+			p->comm ? 3 : 2);
 }
 
 static void report(struct diagnosis *j, const struct mapless *l)
 {
-	double share = percent(l->n, l->total);
-	struct finding *f = diagnose_add(
-		j, "mappings-missing", share >= 5 ? SEVERITY_PARTIAL : SEVERITY_ADVICE,
-		"%.1f %% of samples are of processes whose mappings were not "
-		"recorded",
-		share);
-	for (size_t i = 0; i < l->worst.n; i++) {
-		const struct mapless_process *p = &l->worst.v[i];
-		if (percent(p->n, l->total) >= 0.05)
-			diagnose_detail(j, f, "%5.1f %%  process %d, %s",
-					percent(p->n, l->total), p->pid,
-					p->comm ? strtab_get(&l->tl->stacks->strings, p->comm)
-						: "nameless");
-	}
+	struct finding *f =
+		diagnose_add(j, FORM_MAPPINGS_MISSING,
+			     percent(l->n, l->total) >= 5 ? SEVERITY_PARTIAL : SEVERITY_ADVICE,
+			     FACTS(fact_share("samples", l->n, l->total)));
+	for (size_t i = 0; i < l->worst.n; i++)
+		if (percent(l->worst.v[i].n, l->total) >= 0.05)
+			name_process(j, f, l, &l->worst.v[i]);
 	report_remedy(j, f);
 	j->mapless = l->n;
 }

@@ -1,14 +1,11 @@
 /* findings_names.c - findings about names, by share of the samples affected. */
-#include "base/count.h"
 #include "base/mem.h"
 #include "libtime/doctor/findings_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-typedef unsigned long long ull;
-
-/* --- stacks and names by weight ------------------------------------------------------- */
+/* --- stacks and names by weight ----------------------------------------------------- */
 
 /* Frames of one DSO, by samples that have at least one. */
 struct dso_row {
@@ -256,9 +253,8 @@ static void diagnose_libc(struct diagnosis *j, const struct name_weights *w)
 	    percent(w->only_libc, w->with_user) < 5)
 		return;
 	struct finding *f =
-		diagnose_add(j, "fp-ends-in-libc", SEVERITY_PARTIAL,
-			     "%.1f %% of user stacks begin and end in the C library",
-			     percent(w->only_libc, w->with_user));
+		diagnose_add(j, FORM_ENDS_IN_LIBC, SEVERITY_PARTIAL,
+			     FACTS(fact_share("stacks", w->only_libc, w->with_user)));
 	diagnose_copy_instead(j, f);
 }
 
@@ -272,72 +268,63 @@ static int by_unnamed(const void *a, const void *b, void *strings)
 	return strcmp(strtab_get(strings, x->name), strtab_get(strings, y->name));
 }
 
-static const char *why(const struct dso_row *r)
-{
-	if (!r->name)
-		return "no mapping holds the address";
-	return r->reason == DSO_FOUND ? "no symbol covers the address"
-				      : dso_reason_text(r->reason);
-}
-
 /* Which finding the nameless frames of a DSO belong to. */
-static const char *name_finding(const struct diagnosis *j, const struct dso_row *r)
+static enum form name_finding(const struct diagnosis *j, const struct dso_row *r)
 {
 	const struct dso *d = r->dso == NO_ID ? NULL : &j->in->profile->machine.dsos.v[r->dso];
 	if (d && (d->kind == DSO_KERNEL || d->kind == DSO_MODULE))
-		return r->reason == DSO_ZERO_KALLSYMS ? "kptr-restrict"
-		       : r->reason == DSO_MISMATCH    ? "kernel-mismatch"
-						      : "no-kernel-symbols";
+		return r->reason == DSO_ZERO_KALLSYMS ? FORM_KPTR_RESTRICT
+		       : r->reason == DSO_MISMATCH    ? FORM_KERNEL_MISMATCH
+						      : FORM_NO_KERNEL_SYMBOLS;
 	if (!r->name)
-		return !r->kernel         ? "unmapped-frames"
-		       : j->no_kernel_map ? "kptr-restrict"
-					  : "no-kernel-symbols";
+		return !r->kernel         ? FORM_UNMAPPED_FRAMES
+		       : j->no_kernel_map ? FORM_KPTR_RESTRICT
+					  : FORM_NO_KERNEL_SYMBOLS;
 	if (r->reason == DSO_MISMATCH)
-		return "build-id-mismatch";
+		return FORM_BUILD_ID_MISMATCH;
 	if (d && d->kind == DSO_FILE && !d->id.len &&
 	    (r->reason == DSO_UNTRUSTED || r->reason == DSO_SHARED_PATH ||
 	     r->reason == DSO_NOT_FOUND))
-		return "no-build-ids";
-	return "missing-symbols";
+		return FORM_NO_BUILD_IDS;
+	return FORM_MISSING_SYMBOLS;
 }
 
-static const struct name_text {
-	const char *id, *title, *remedy;
-} name_texts[] = {
-	{"kptr-restrict", "of samples have kernel frames that only zeroed symbols could name",
-	 "as root on the recorded machine: sysctl kernel.kptr_restrict=0; cat /proc/kallsyms "
-	 ">kallsyms; then --kallsyms kallsyms"},
-	{"kernel-mismatch", "of samples have frames of a kernel that is not the one here",
-	 "copy /proc/kallsyms of that boot (as root), then --kallsyms FILE; or its vmlinux and "
-	 "--vmlinux FILE"},
-	{"no-kernel-symbols", "of samples have unnamed kernel frames",
-	 "on the recorded machine, before it reboots: sudo cat /proc/kallsyms >kallsyms; "
-	 "then "
-	 "--kallsyms kallsyms"},
-	{"build-id-mismatch", "of samples have frames of files that are another build here",
-	 "copy the files from the recorded machine below DIR, then --symfs DIR"},
-	{"no-build-ids", "of samples have frames of files recorded without build-id", NULL},
-	{"unmapped-frames", "of samples have frames at addresses that no mapping holds", NULL},
-	{"missing-symbols", "of samples have unnamed frames",
-	 "copy the files (or their debug files) from the recorded machine below DIR, then "
-	 "--symfs "
-	 "DIR; or DEBUGINFOD_URLS; or perfkit pack there"},
+/* FORM_NONE: that depends. */
+static const struct name_form {
+	enum form title, remedy;
+} name_forms[] = {
+	{FORM_KPTR_RESTRICT, FORM_READ_KALLSYMS},
+	{FORM_KERNEL_MISMATCH, FORM_COPY_KALLSYMS},
+	{FORM_NO_KERNEL_SYMBOLS, FORM_SAVE_KALLSYMS},
+	{FORM_BUILD_ID_MISMATCH, FORM_COPY_FILES},
+	{FORM_NO_BUILD_IDS, FORM_NONE},
+	{FORM_UNMAPPED_FRAMES, FORM_NONE},
+	{FORM_MISSING_SYMBOLS, FORM_COPY_OR_FETCH},
 };
 
-static void detail_of(struct diagnosis *j, struct finding *f, const struct name_weights *w,
+/* A file that a finding is about, with what missing_get needs to say how to fetch it. */
+static void name_file(struct diagnosis *j, struct finding *f, const struct name_weights *w,
 		      const struct dso_row *r)
 {
 	const struct profile *p = j->in->profile;
-	char hex[2 * BUILD_ID_MAX + 1] = "";
-	if (r->dso != NO_ID && p->machine.dsos.v[r->dso].id.len)
-		build_id_hex(&p->machine.dsos.v[r->dso].id, hex);
-	int tell = r->reason == DSO_UNREADABLE && *r->detail;
-	diagnose_detail(j, f, "%5.1f %%  %s: %s%s%s%s%s%s", percent(r->unnamed, w->total),
-			r->name ? strtab_get(&p->stacks.strings, r->name) : "[unknown]", why(r),
-			tell ? " (" : "", tell ? r->detail : "", tell ? ")" : "",
-			*hex ? ", build-id " : "", hex);
-	if (f && f->ndetails)
-		f->dsos[f->ndetails - 1] = r->dso;
+	const struct strtab *s = &p->stacks.strings;
+	const struct dso *d = r->dso == NO_ID ? NULL : &p->machine.dsos.v[r->dso];
+	char id[2 * BUILD_ID_MAX + 1] = "";
+	struct fact facts[8] = {fact_share("samples", r->unnamed, w->total),
+				fact_text("file", FACT_FILE, strtab_get(s, r->name)),
+				fact_text("reason", FACT_REASON, store_reason_word(r->reason))};
+	size_t n = 3;
+	if (r->reason == DSO_UNREADABLE && *r->detail)
+		facts[n++] = fact_text("detail", FACT_MESSAGE, r->detail);
+	if (d && d->id.len)
+		facts[n++] = fact_text("build_id", FACT_BUILD_ID, build_id_hex(&d->id, id));
+	if (d) {
+		facts[n++] = fact_text("kind", FACT_KIND, store_kind_word(d->kind + 1));
+		facts[n++] = fact_text("path", FACT_PATH, strtab_get(s, d->path));
+		if (d->pid >= 0)
+			facts[n++] = fact_number("pid", FACT_PID, (uint64_t)d->pid);
+	}
+	diagnose_detail(j, f, FORM_FILE, facts, n);
 }
 
 /* Without those that diagnose_maps reported. */
@@ -364,37 +351,34 @@ static enum finding_severity name_harm(const struct diagnosis *j, const struct n
 /* One finding for all DSOs that lack names for the same reason; its share is that of the worst
  * of them, since one stack may need several. */
 static void diagnose_group(struct diagnosis *j, const struct name_weights *w,
-			   const struct name_text *t)
+			   const struct name_form *t)
 {
 	struct finding *f = NULL;
 	struct remedy ids = {.build_ids = 1};
 	for (size_t i = 0; i < w->rows.n; i++) {
 		const struct dso_row *r = &w->rows.v[i];
-		double share = percent(unnamed(j, r), w->total);
-		if (share < 1 || strcmp(name_finding(j, r), t->id))
+		uint64_t samples = unnamed(j, r);
+		if (percent(samples, w->total) < 1 || name_finding(j, r) != t->title)
 			continue;
 		if (!f)
-			f = diagnose_add(j, t->id, SEVERITY_ADVICE, "%.1f %% %s", share,
-					 t->title);
+			f = diagnose_add(j, t->title, SEVERITY_ADVICE,
+					 FACTS(fact_share("samples", samples, w->total)));
 		if (f && f->harm < name_harm(j, w, r))
 			f->harm = (uint8_t)name_harm(j, w, r);
 		ids.own_ids |= r->reason == DSO_SHARED_PATH;
 		if (f && r->name && f->ndetails < FINDING_DETAILS)
-			detail_of(j, f, w, r);
+			name_file(j, f, w, r);
 	}
 	if (!f)
 		return;
 	if (t->remedy)
-		diagnose_remedy(j, f, "%s", t->remedy);
-	else if (!strcmp(t->id, "no-build-ids"))
+		diagnose_remedy(j, f, t->remedy, NO_FACTS);
+	else if (t->title == FORM_NO_BUILD_IDS)
 		diagnose_record(j, f, &ids);
 	else if (by_frame_pointer(j))
 		diagnose_copy_instead(j, f);
 	else
-		diagnose_remedy(
-			j, f,
-			"code generated at run time, or a process whose mappings were not "
-			"recorded: start perf before it");
+		diagnose_remedy(j, f, FORM_START_PERF_FIRST, NO_FACTS);
 }
 
 typedef VEC(const char *) note_vec;
@@ -417,14 +401,13 @@ static void diagnose_debug_parts(struct diagnosis *j)
 		j->failed = ERR_NOMEM;
 	if (notes.n && !j->failed) {
 		qsort(notes.v, notes.n, sizeof(*notes.v), by_text);
-		struct finding *f = diagnose_add(j, "debug-parts-missing", SEVERITY_PARTIAL,
-						 "%s of debug information could not be used",
-						 COUNT(notes.n, "part"));
+		struct finding *f =
+			diagnose_add(j, FORM_DEBUG_PARTS, SEVERITY_PARTIAL,
+				     FACTS(fact_number("parts", FACT_COUNT, notes.n)));
 		for (size_t i = 0; i < notes.n; i++)
-			diagnose_detail(j, f, "%s", notes.v[i]);
-		diagnose_remedy(j, f,
-				"copy them to where they were built, or beside the program; or "
-				"perfkit pack on the machine that has them");
+			diagnose_detail(j, f, FORM_DEBUG_PART,
+					FACTS(fact_text("part", FACT_MESSAGE, notes.v[i])));
+		diagnose_remedy(j, f, FORM_COPY_PARTS, NO_FACTS);
 	}
 	vec_release(&notes);
 }
@@ -450,23 +433,16 @@ static void diagnose_no_kernel_map(struct diagnosis *j)
 	if (share < 1) /* strays of a recording of user code */
 		return;
 	if (is_user_only(j)) {
-		struct finding *f =
-			diagnose_add(j, "kptr-restrict", SEVERITY_ADVICE,
-				     "%s of user code came late, in the kernel (skid)",
-				     COUNT(v->kernel_samples, "sample"));
-		diagnose_remedy(
-			j, f,
-			"record without :u as root (or kernel.perf_event_paranoid=1) to "
-			"see what the kernel does there");
+		struct finding *f = diagnose_add(
+			j, FORM_SKID, SEVERITY_ADVICE,
+			FACTS(fact_number("samples", FACT_COUNT, v->kernel_samples)));
+		diagnose_remedy(j, f, FORM_SEE_KERNEL, NO_FACTS);
 		return;
 	}
 	struct finding *f = diagnose_add(
-		j, "kptr-restrict", share >= 5 ? SEVERITY_PARTIAL : SEVERITY_ADVICE,
-		"%s in the kernel, but perf could not see where it lies",
-		COUNT(v->kernel_samples, "sample"));
-	diagnose_remedy(j, f,
-			"as root on the recorded machine: sysctl kernel.kptr_restrict=0, then "
-			"record again");
+		j, FORM_KERNEL_UNSEEN, share >= 5 ? SEVERITY_PARTIAL : SEVERITY_ADVICE,
+		FACTS(fact_number("samples", FACT_COUNT, v->kernel_samples)));
+	diagnose_remedy(j, f, FORM_SHOW_KERNEL, NO_FACTS);
 }
 
 /* What the names of the input weigh, into *out; partly, where memory is short. */
@@ -493,9 +469,9 @@ void diagnose_names(struct diagnosis *j)
 	if (!*w)
 		return;
 	diagnose_libc(j, *w);
-	for (size_t i = 0; i < sizeof(name_texts) / sizeof(*name_texts); i++)
-		if (!j->no_kernel_map || strcmp(name_texts[i].id, "kptr-restrict") != 0)
-			diagnose_group(j, *w, &name_texts[i]);
+	for (size_t i = 0; i < sizeof(name_forms) / sizeof(*name_forms); i++)
+		if (!j->no_kernel_map || name_forms[i].title != FORM_KPTR_RESTRICT)
+			diagnose_group(j, *w, &name_forms[i]);
 	diagnose_debug_parts(j);
 	name_weights_free(own);
 }

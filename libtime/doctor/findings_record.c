@@ -1,5 +1,5 @@
 /* findings_record.c - findings about the recording: file, losses, events, waits. */
-#include "base/count.h"
+#include "base/text/buf.h"
 #include "base/text/shellword.h"
 #include "libtime/build/build.h"
 #include "libtime/doctor/findings_internal.h"
@@ -13,44 +13,36 @@ typedef unsigned long long ull;
 
 /* --- the file ------------------------------------------------------------------------- */
 
-/* What became of the rest of a torn file: "; 77 % of the recording could not be read". */
-static const char *unread(const struct recording *rec, char *out, size_t n)
+static uint64_t sum(uint64_t a, uint64_t b)
+{
+	return a < UINT64_MAX - b ? a + b : UINT64_MAX;
+}
+
+/* What became of the rest of a torn file, as facts; how many. */
+static size_t unread(const struct recording *rec, struct fact facts[2])
 {
 	const struct recording_stats *s = &rec->stats;
-	double all = (double)rec->data_size + (double)s->missing_bytes;
-	double lost = (double)s->torn_bytes + (double)s->missing_bytes;
-	*out = '\0';
-	if (s->joined)
-		snprintf(out, n, "; it is not read");
-	else if (all > 0 && lost > 0 && lost <= all)
-		snprintf(out, n, "; %s%.*f %% of the recording could not be read",
-			 lost / all < 0.001 ? "less than " : "",
-			 lost / all < 0.1 || lost / all > 0.99,
-			 lost / all < 0.001 ? 0.1 : 100 * lost / all);
-	return out;
+	uint64_t all = sum(rec->data_size, s->missing_bytes);
+	uint64_t lost = sum(s->torn_bytes, s->missing_bytes);
+	facts[0] = fact_text("what", FACT_MESSAGE, s->torn);
+	facts[1] = fact_share("unread", lost, all);
+	return lost && lost <= all && !s->joined ? 2 : 1;
 }
 
 static void diagnose_cut(struct diagnosis *j)
 {
 	const struct recording_stats *s = &j->rec->stats;
+	enum form torn = s->joined ? FORM_JOINED : FORM_TORN;
 	struct finding *f = NULL;
-	char rest[80];
+	struct fact facts[2];
+	size_t n = unread(j->rec, facts);
 	if (j->rec->cut_off)
-		f = diagnose_add(
-			j, "cut-off", SEVERITY_PARTIAL,
-			"perf did not finish this file (killed?): build-ids and event names "
-			"are missing");
+		f = diagnose_add(j, FORM_CUT_OFF, SEVERITY_PARTIAL, NO_FACTS);
 	else if (s->torn[0])
-		f = diagnose_add(j, "cut-off", SEVERITY_PARTIAL, "%s%s", s->torn,
-				 unread(j->rec, rest, sizeof(rest)));
+		f = diagnose_add(j, torn, SEVERITY_PARTIAL, facts, n);
 	if (j->rec->cut_off && s->torn[0])
-		diagnose_detail(j, f, "%s%s", s->torn, unread(j->rec, rest, sizeof(rest)));
-	diagnose_remedy(
-		j, f, "%s",
-		s->joined ? "keep recordings in files of their own; perfkit import A B -o "
-			    "run.db puts several into one store"
-			  : "end perf with Ctrl-C (kill -INT), not kill -9, and copy the "
-			    "file after perf has ended");
+		diagnose_detail(j, f, torn, facts, n);
+	diagnose_remedy(j, f, s->joined ? FORM_OWN_FILES : FORM_INTERRUPT_PERF, NO_FACTS);
 }
 
 static void diagnose_bad(struct diagnosis *j)
@@ -58,21 +50,18 @@ static void diagnose_bad(struct diagnosis *j)
 	const struct recording_stats *s = &j->rec->stats;
 	const struct aggregate_stats *t = &j->in->profile->totals;
 	if (s->bad.n) {
-		struct finding *f = diagnose_add(
-			j, "bad-records", SEVERITY_PARTIAL, "%s skipped, first: %s",
-			COUNT(s->bad.n, "broken record"), s->bad.first);
-		diagnose_remedy(
-			j, f,
-			"copy the file again; if that does not help, record with another "
-			"version of perf");
+		struct finding *f =
+			diagnose_add(j, FORM_BAD_RECORDS, SEVERITY_PARTIAL,
+				     FACTS(fact_number("broken", FACT_COUNT, s->bad.n),
+					   fact_text("first", FACT_MESSAGE, s->bad.first)));
+		diagnose_remedy(j, f, FORM_COPY_AGAIN, NO_FACTS);
 	}
 	if (t->no_event)
-		diagnose_add(j, "unknown-event", SEVERITY_PARTIAL,
-			     "skipped %s of an event that the header does not describe",
-			     COUNT(t->no_event, "sample"));
+		diagnose_add(j, FORM_UNKNOWN_EVENT, SEVERITY_PARTIAL,
+			     FACTS(fact_number("samples", FACT_COUNT, t->no_event)));
 	if (t->guest)
-		diagnose_add(j, "guest-samples", SEVERITY_PARTIAL,
-			     "left out %s taken in guests", COUNT(t->guest, "sample"));
+		diagnose_add(j, FORM_GUEST_SAMPLES, SEVERITY_PARTIAL,
+			     FACTS(fact_number("samples", FACT_COUNT, t->guest)));
 }
 
 /* Events that had samples; without a survey all count. */
@@ -82,32 +71,25 @@ static int is_live(const struct diagnosis *j, size_t event)
 	return !v || (event < v->events.n && v->events.v[event].samples);
 }
 
-#define REMEDY_OF_COUNTERS                                                 \
-	"attach when all threads run (-p), or record with Linux 6.12 and " \
-	"perf 6.13: perfkit record calls --inherit"
-
 /* The threads that were started while recording: groups that are not inherited missed them. */
 static void name_missed(struct diagnosis *j, struct finding *f)
 {
 	enum { NAMED = 5 };
 	const struct timeline *tl = j->in->timeline;
-	struct buf b = {0};
+	struct fact facts[NAMED + 1];
 	size_t n = 0;
 	for (size_t i = 0; tl && i < tl->threads.n; i++) {
 		const struct tl_thread *t = &tl->threads.v[i];
 		if (!(t->flags & THREAD_BORN) || n++ >= NAMED)
 			continue;
-		const char *comm = strtab_get(&tl->stacks->strings, t->comm);
-		buf_str(&b, b.n ? ", " : "");
-		buf_str(&b, comm);
-		buf_fmt(&b, *comm ? "/%d" : "tid %d", t->tid);
+		facts[n - 1] =
+			fact_number("thread", FACT_THREAD, t->tid > 0 ? (uint64_t)t->tid : 0);
+		facts[n - 1].text = strtab_get(&tl->stacks->strings, t->comm);
 	}
 	if (n > NAMED)
-		buf_fmt(&b, " and %zu more", n - NAMED);
+		facts[NAMED] = fact_number("more", FACT_COUNT, n - NAMED);
 	if (n)
-		diagnose_detail(j, f, "not measured: %s", buf_cstr(&b));
-	j->failed |= buf_failed(&b) != 0;
-	buf_release(&b);
+		diagnose_detail(j, f, FORM_NOT_MEASURED, facts, n > NAMED ? NAMED + 1 : n);
 }
 
 static int any_born(const struct timeline *tl)
@@ -165,29 +147,25 @@ static void diagnose_age(struct diagnosis *j)
 		}
 	}
 	if (bare) {
-		struct finding *f = diagnose_add(j, "no-times", SEVERITY_ADVICE,
-						 "%s was recorded without times%s", bare->name,
-						 bare->attr.sample_type & PERF_SAMPLE_TIME
-							 ? " of mappings and names"
-							 : "");
+		int samples_have = !!(bare->attr.sample_type & PERF_SAMPLE_TIME);
+		struct finding *f =
+			diagnose_add(j, samples_have ? FORM_NO_MAPPING_TIMES : FORM_NO_TIMES,
+				     SEVERITY_ADVICE, EVENT_FACT(bare->name));
 		diagnose_record(j, f, &(struct remedy){.times = 1});
 	}
 	if (single &&
 	    (!single->is_tracepoint || !j->in->timeline || any_born(j->in->timeline))) {
-		struct finding *f = diagnose_add(
-			j, "no-inherit", SEVERITY_PARTIAL,
-			"%s in a group (:S): only the first thread was measured", single->name);
+		struct finding *f = diagnose_add(j, FORM_NO_INHERIT, SEVERITY_PARTIAL,
+						 EVENT_FACT(single->name));
 		if (single->is_tracepoint) /* for the counters that it reads */
-			diagnose_remedy(j, f, REMEDY_OF_COUNTERS);
+			diagnose_remedy(j, f, FORM_INHERIT_COUNTERS, NO_FACTS);
 		else
 			diagnose_record(j, f, &(struct remedy){.ungroup = 1});
 		name_missed(j, f);
 	} else if (later && any_born(j->in->timeline)) {
-		struct finding *f = diagnose_add(
-			j, "no-inherit", SEVERITY_PARTIAL,
-			"%s in a group (:S): threads that started later were not measured",
-			later->name);
-		diagnose_remedy(j, f, REMEDY_OF_COUNTERS);
+		struct finding *f = diagnose_add(j, FORM_NO_INHERIT_LATER, SEVERITY_PARTIAL,
+						 EVENT_FACT(later->name));
+		diagnose_remedy(j, f, FORM_INHERIT_COUNTERS, NO_FACTS);
 		name_missed(j, f);
 	}
 }
@@ -198,16 +176,11 @@ void diagnose_file(struct diagnosis *j)
 	diagnose_bad(j);
 	uint64_t traced = j->rec->stats.aux_bytes;
 	if (!j->samples && traced) {
-		struct finding *f =
-			diagnose_add(j, "no-samples", SEVERITY_WRONG,
-				     "no samples, only %s of AUX trace, which perfkit does not "
-				     "decode",
-				     COUNT(traced, "byte"));
-		diagnose_remedy(j, f,
-				"perf script decodes it; or record samples: perf record -g");
+		struct finding *f = diagnose_add(j, FORM_ONLY_AUX, SEVERITY_WRONG,
+						 FACTS(fact_number("aux", FACT_SIZE, traced)));
+		diagnose_remedy(j, f, FORM_PERF_SCRIPT, NO_FACTS);
 	} else if (!j->samples && !(j->in->timeline && j->in->timeline->off.n)) {
-		struct finding *f = diagnose_add(j, "no-samples", SEVERITY_WRONG,
-						 "no samples were recorded");
+		struct finding *f = diagnose_add(j, FORM_NO_SAMPLES, SEVERITY_WRONG, NO_FACTS);
 		diagnose_record(j, f, &(struct remedy){.stacks = 1, .samples = 1});
 	}
 	diagnose_age(j);
@@ -218,13 +191,22 @@ void diagnose_file(struct diagnosis *j)
 
 enum { BINS = 50 };
 
-/* Where on the time axis records were lost: one character a fiftieth. */
+/* "[0,12,3]" */
+static void put_array(struct buf *b, const uint64_t *v, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		buf_char(b, i ? ',' : '[');
+		buf_u64(b, v[i]);
+	}
+	buf_char(b, ']');
+}
+
+/* Where on the time axis records were lost: how many in each fiftieth. */
 static void lost_where(struct diagnosis *j, struct finding *f)
 {
-	static const char ramp[] = " .:-=+*#@";
 	const struct timeline *tl = j->in->timeline;
 	uint64_t bins[BINS] = {0}, most = 0;
-	char text[BINS + 1];
+	struct buf text = {0};
 	if (!tl || tl->rec.end_ns <= tl->rec.origin_ns)
 		return;
 	uint64_t from = tl->rec.origin_ns, span = tl->rec.end_ns - from;
@@ -239,14 +221,14 @@ static void lost_where(struct diagnosis *j, struct finding *f)
 	}
 	if (!most)
 		return;
-	for (int i = 0; i < BINS; i++) {
-		int level = (int)((double)bins[i] / (double)most * 8);
-		text[i] = ramp[bins[i] && !level ? 1 : level];
-	}
-	text[BINS] = '\0';
-	diagnose_detail(j, f, "0 s |%s| %.2f s", text, (double)span / 1e9);
-	diagnose_detail(j, f, "@ = %s lost in %.0f ms", COUNT(most, "record"),
-			(double)span / 1e6 / BINS);
+	const struct fact duration = fact_number("duration", FACT_TIME, span);
+	put_array(&text, bins, BINS);
+	diagnose_detail(j, f, FORM_LOST_WHERE,
+			FACTS(fact_text("lost", FACT_COUNTS, buf_cstr(&text)), duration));
+	diagnose_detail(j, f, FORM_LOST_SCALE,
+			FACTS(fact_number("most", FACT_COUNT, most), duration));
+	j->failed = buf_failed(&text) ? ERR_NOMEM : j->failed;
+	buf_release(&text);
 }
 
 static void diagnose_lost(struct diagnosis *j)
@@ -258,10 +240,9 @@ static void diagnose_lost(struct diagnosis *j)
 		double share = 100.0 * (double)s->lost / ((double)s->lost + (double)kept);
 		int waiting = !!(j->asked & (ABOUT_OFFCPU | ABOUT_TAIL));
 		struct finding *f = diagnose_add(
-			j, "lost-records",
+			j, FORM_LOST_RECORDS,
 			share >= (waiting ? 10 : 50) ? SEVERITY_WRONG : SEVERITY_PARTIAL,
-			"perf lost %s while recording (%.*f %%)", COUNT(s->lost, "record"),
-			share < 1 ? 3 : 1, share);
+			FACTS(fact_share("lost", s->lost, sum(s->lost, kept))));
 		if (f && f->harm == SEVERITY_WRONG && share < 50)
 			f->wrong_for = ABOUT_OFFCPU | ABOUT_TAIL;
 		lost_where(j, f);
@@ -274,11 +255,10 @@ static void diagnose_lost(struct diagnosis *j)
 	}
 	uint64_t dropped = recording_dropped_samples(j->rec);
 	if (dropped) {
-		struct finding *f = diagnose_add(
-			j, "lost-samples", SEVERITY_PARTIAL, "the kernel dropped %s (%.1f %%)",
-			COUNT(dropped, "sample"),
-			100.0 * (double)dropped /
-				((double)dropped + (double)s->lost + (double)kept));
+		struct finding *f =
+			diagnose_add(j, FORM_LOST_SAMPLES, SEVERITY_PARTIAL,
+				     FACTS(fact_share("dropped", dropped,
+						      sum(dropped, sum(s->lost, kept)))));
 		diagnose_record(j, f, &(struct remedy){.ring = 1, .spare = 1});
 	}
 }
@@ -318,12 +298,11 @@ static void diagnose_holes(struct diagnosis *j)
 		suspect += !!(tl->off.v[i].flags & OFF_SUSPECT);
 	if (!holes || tl->flags & TL_SAMPLED) /* reported as switch-sampled: no loss at all */
 		return;
-	double share = percent(suspect, tl->off.n);
-	struct finding *f = diagnose_add(
-		j, "holes", share >= 50 ? SEVERITY_WRONG : SEVERITY_PARTIAL,
-		"%s missing, although perf reported no lost records; %.1f %% of waits "
-		"are suspect",
-		COUNT_MANY(holes, "context switch is", "context switches are"), share);
+	struct finding *f = diagnose_add(j, FORM_HOLES,
+					 percent(suspect, tl->off.n) >= 50 ? SEVERITY_WRONG
+									   : SEVERITY_PARTIAL,
+					 FACTS(fact_number("missing", FACT_COUNT, holes),
+					       fact_share("suspect", suspect, tl->off.n)));
 	if (tl->disorder.moved) /* they are there, and came late */
 		diagnose_ask_the_file(j, f);
 	else
@@ -340,11 +319,10 @@ static void diagnose_throttle(struct diagnosis *j)
 	}
 	if (!n)
 		return;
-	struct finding *f = diagnose_add(
-		j, "throttled",
-		percent(n, j->samples) >= 1 ? SEVERITY_PARTIAL : SEVERITY_ADVICE,
-		"the kernel throttled sampling %s: the rate was lower than requested",
-		COUNT(n, "time"));
+	struct finding *f =
+		diagnose_add(j, FORM_THROTTLED,
+			     percent(n, j->samples) >= 1 ? SEVERITY_PARTIAL : SEVERITY_ADVICE,
+			     FACTS(fact_number("times", FACT_COUNT, n)));
 	diagnose_record(
 		j, f,
 		&(struct remedy){.max_freq = asked > 2000 || asked < 2 ? 999 : asked / 2});
@@ -394,18 +372,17 @@ static unsigned misleading(const char *event)
 static void diagnose_probe(struct diagnosis *j, const struct event *ev, const char *how,
 			   uint64_t samples, uint64_t behind)
 {
+	const struct fact facts[] = {fact_text("event", FACT_EVENT, ev->name),
+				     fact_text("option", FACT_OPTION, how),
+				     fact_number("samples", FACT_COUNT, samples),
+				     fact_number("events", FACT_COUNT, behind)};
 	struct finding *f;
 	if (behind ? behind <= samples : !attr_samples_tracepoint(&ev->attr))
-		f = diagnose_add(j, "tracepoint-sampled", SEVERITY_ADVICE,
-				 "%s was asked for with %s; none of %s is missing", ev->name,
-				 how, DIGITS(samples));
+		f = diagnose_add(j, FORM_NONE_MISSING, SEVERITY_ADVICE, facts, 3);
 	else if (behind)
-		f = diagnose_add(j, "tracepoint-sampled", SEVERITY_WRONG,
-				 "%s was sampled (%s): %s of %s were recorded", ev->name, how,
-				 DIGITS(samples), DIGITS(behind));
+		f = diagnose_add(j, FORM_SOME_RECORDED, SEVERITY_WRONG, facts, 4);
 	else
-		f = diagnose_add(j, "tracepoint-sampled", SEVERITY_WRONG,
-				 "%s was sampled (%s), not recorded each time", ev->name, how);
+		f = diagnose_add(j, FORM_TRACEPOINT_SAMPLED, SEVERITY_WRONG, facts, 2);
 	if (f && f->harm == SEVERITY_WRONG) {
 		f->wrong_for = (uint8_t)misleading(ev->name);
 		f->harm = f->wrong_for ? SEVERITY_WRONG : SEVERITY_PARTIAL;
@@ -418,10 +395,7 @@ static void diagnose_switches(struct diagnosis *j)
 {
 	if (!j->in->timeline || !(j->in->timeline->flags & TL_SAMPLED))
 		return;
-	struct finding *f =
-		diagnose_add(j, "switch-sampled", SEVERITY_WRONG,
-			     "samples of sched:sched_switch stand for others that are "
-			     "missing (perf inject -s?)");
+	struct finding *f = diagnose_add(j, FORM_SWITCH_STANDS, SEVERITY_WRONG, NO_FACTS);
 	diagnose_record(j, f, &(struct remedy){.sched = 1});
 }
 
@@ -442,9 +416,9 @@ static void diagnose_tracepoints(struct diagnosis *j)
 			diagnose_probe(j, ev, how, samples, behind);
 			continue;
 		}
-		struct finding *f = diagnose_add(j, "switch-sampled", SEVERITY_WRONG,
-						 "%s was sampled (%s), not recorded each time",
-						 ev->name, how);
+		struct finding *f = diagnose_add(j, FORM_SWITCH_SAMPLED, SEVERITY_WRONG,
+						 FACTS(fact_text("event", FACT_EVENT, ev->name),
+						       fact_text("option", FACT_OPTION, how)));
 		diagnose_record(j, f, &(struct remedy){.sched = 1});
 		told = 1;
 	}
@@ -464,9 +438,9 @@ static void diagnose_hybrid(struct diagnosis *j)
 	}
 	if (!core || !atom)
 		return;
-	struct finding *f = diagnose_add(j, "hybrid", SEVERITY_PARTIAL,
-					 "two kinds of cores, two events: %s and %s",
-					 core->name, atom->name);
+	struct finding *f = diagnose_add(j, FORM_HYBRID, SEVERITY_PARTIAL,
+					 FACTS(fact_text("core", FACT_EVENT, core->name),
+					       fact_text("atom", FACT_EVENT, atom->name)));
 	diagnose_record(j, f, &(struct remedy){.only = "cpu-clock"});
 }
 
@@ -490,10 +464,8 @@ static void diagnose_multiplexed(struct diagnosis *j)
 	}
 	if (!enabled || percent(running, enabled) >= 99)
 		return;
-	struct finding *f =
-		diagnose_add(j, "multiplexed", SEVERITY_PARTIAL,
-			     "counters took turns: they counted %.1f %% of the time",
-			     percent(running, enabled));
+	struct finding *f = diagnose_add(j, FORM_MULTIPLEXED, SEVERITY_PARTIAL,
+					 FACTS(fact_share("counted", running, enabled)));
 	diagnose_record(j, f, &(struct remedy){.only = first_counted(j)});
 }
 
@@ -512,9 +484,10 @@ static void diagnose_clocks(struct diagnosis *j)
 			other = ev;
 	}
 	if (other) {
-		struct finding *f = diagnose_add(j, "clock-mixed", SEVERITY_WRONG,
-						 "%s and %s were recorded on different clocks",
-						 first->name, other->name);
+		struct finding *f =
+			diagnose_add(j, FORM_CLOCK_MIXED, SEVERITY_WRONG,
+				     FACTS(fact_text("event", FACT_EVENT, first->name),
+					   fact_text("other", FACT_EVENT, other->name)));
 		diagnose_record(j, f, &(struct remedy){.clock = 1});
 	}
 	/* where a clock was chosen, the wall clock's time stood in the end that was torn off */
@@ -522,11 +495,9 @@ static void diagnose_clocks(struct diagnosis *j)
 		   attr_flag(&first->attr, ATTR_USE_CLOCKID);
 	if (j->asked & (ABOUT_OFFCPU | ABOUT_TAIL) && !j->rec->features.has_clock_data &&
 	    !torn) {
-		struct finding *f = diagnose_add(
-			j, "clock", SEVERITY_ADVICE,
-			"no wall-clock reference was recorded (times are on %s clock)",
-			first && attr_flag(&first->attr, ATTR_USE_CLOCKID) ? "the chosen"
-									   : "perf's own");
+		int chosen = first && attr_flag(&first->attr, ATTR_USE_CLOCKID);
+		struct finding *f = diagnose_add(j, chosen ? FORM_CLOCK : FORM_CLOCK_OF_PERF,
+						 SEVERITY_ADVICE, NO_FACTS);
 		diagnose_record(j, f, &(struct remedy){.clock = 1});
 	}
 }
@@ -544,27 +515,22 @@ void diagnose_events(struct diagnosis *j)
 static void diagnose_answerable(struct diagnosis *j, uint32_t flags)
 {
 	struct finding *f;
-	const char *nameless = timeline_nameless(j->in->timeline);
+	int nameless = timeline_nameless(j->in->timeline) != NULL;
 	if (flags & TL_HAS_TOTALS && !(flags & (TL_HAS_SWITCH | TL_HAS_RECORDS))) {
-		f = diagnose_add(j, "offcpu-totals",
-				 j->in->asked & ABOUT_TAIL ? SEVERITY_WRONG : SEVERITY_PARTIAL,
-				 "--off-cpu kept %s of waiting, without their times",
-				 COUNT(j->in->timeline->totals.n, "sum"));
+		f = diagnose_add(
+			j, FORM_OFFCPU_TOTALS,
+			j->in->asked & ABOUT_TAIL ? SEVERITY_WRONG : SEVERITY_PARTIAL,
+			FACTS(fact_number("sums", FACT_COUNT, j->in->timeline->totals.n)));
 	} else if (flags & TL_PER_TASK && flags & TL_HAS_SWITCH && !(flags & TL_HAS_RECORDS)) {
-		f = diagnose_add(j, "per-task", SEVERITY_WRONG,
-				 "sched_switch was recorded for some threads only (no -a)");
+		f = diagnose_add(j, FORM_PER_TASK, SEVERITY_WRONG, NO_FACTS);
 	} else if (flags & (TL_HAS_SWITCH | TL_HAS_RECORDS | TL_HAS_DIRECT | TL_HAS_TOTALS)) {
 		return;
 	} else if (nameless && j->asked & (ABOUT_OFFCPU | ABOUT_TAIL)) {
-		f = diagnose_add(j, "no-event-names", SEVERITY_WRONG, "%s", nameless);
-		diagnose_remedy(
-			j, f,
-			"copy the file again after perf has ended; if that does not help, "
-			"record again and end perf with Ctrl-C");
+		f = diagnose_add(j, FORM_NO_EVENT_NAMES, SEVERITY_WRONG, NO_FACTS);
+		diagnose_remedy(j, f, FORM_COPY_AT_THE_END, NO_FACTS);
 		return;
 	} else if (j->asked & (ABOUT_OFFCPU | ABOUT_TAIL)) {
-		f = diagnose_add(j, "no-switches", SEVERITY_WRONG,
-				 "no context switches were recorded");
+		f = diagnose_add(j, FORM_NO_SWITCHES, SEVERITY_WRONG, NO_FACTS);
 	} else {
 		return;
 	}
@@ -576,10 +542,10 @@ static void diagnose_some_cpus(struct diagnosis *j)
 {
 	if (!(j->in->timeline->flags & TL_SOME_CPUS))
 		return;
-	struct finding *f =
-		diagnose_add(j, "some-cpus", SEVERITY_PARTIAL,
-			     "switches of only %zu of %u CPUs were recorded (-C)",
-			     build_switch_cpus(j->rec), j->rec->features.cpus_online);
+	struct finding *f = diagnose_add(
+		j, FORM_SOME_CPUS, SEVERITY_PARTIAL,
+		FACTS(fact_number("cpus", FACT_COUNT, build_switch_cpus(j->rec)),
+		      fact_number("online", FACT_COUNT, j->rec->features.cpus_online)));
 	diagnose_record(j, f, &(struct remedy){.sched = 1});
 }
 
@@ -594,12 +560,11 @@ static void diagnose_wakeups(struct diagnosis *j, uint32_t flags)
 	    (flags & TL_PER_TASK && !(flags & TL_HAS_RECORDS)))
 		return;
 	if (!(flags & (TL_HAS_WAKING | TL_HAS_WAKEUP)))
-		f = diagnose_add(j, "no-wakeups", SEVERITY_PARTIAL,
-				 "switches were recorded, wakeups were not");
+		f = diagnose_add(j, FORM_NO_WAKEUPS, SEVERITY_PARTIAL, NO_FACTS);
 	else if (percent(missing, tl->off.n) >= 1)
-		f = diagnose_add(j, "wakeups-missing", SEVERITY_PARTIAL,
-				 "%s of %s ended without a recorded wakeup", DIGITS(missing),
-				 COUNT(tl->off.n, "wait"));
+		f = diagnose_add(j, FORM_WAKEUPS_MISSING, SEVERITY_PARTIAL,
+				 FACTS(fact_number("missing", FACT_COUNT, missing),
+				       fact_number("waits", FACT_COUNT, tl->off.n)));
 	if (tl->disorder.skew_ns) /* they are there, and seem to come later */
 		return;
 	diagnose_record(j, f, &(struct remedy){.sched = 1});

@@ -1,12 +1,9 @@
 /* findings_stacks.c - findings about stacks: what was asked for and what came. */
-#include "base/count.h"
 #include "base/mem.h"
 #include "libparse/sample.h"
 #include "libtime/doctor/findings_internal.h"
 
 #include <string.h>
-
-typedef unsigned long long ull;
 
 static int is_switch(const struct event *ev)
 {
@@ -47,9 +44,9 @@ static void diagnose_no_stacks(struct diagnosis *j)
 	}
 	if (!bare)
 		return;
-	struct finding *f = diagnose_add(j, "no-stacks",
+	struct finding *f = diagnose_add(j, FORM_NO_STACKS,
 					 is_switch(bare) ? SEVERITY_PARTIAL : SEVERITY_ADVICE,
-					 "%s was recorded without stacks", bare->name);
+					 EVENT_FACT(bare->name));
 	diagnose_record(j, f, &(struct remedy){.stacks = 1});
 }
 
@@ -76,15 +73,9 @@ void diagnose_copy_instead(struct diagnosis *j, struct finding *f)
 	uint32_t asked = diagnose_dump_asked(j);
 	uint32_t dump = asked > DUMP_ENOUGH ? asked : DUMP_ENOUGH;
 	if (j->remedy.spare)
-		diagnose_remedy(
-			j, f,
-			"stack copies (--call-graph dwarf) would show it, but records are "
-			"missing and copies would lose more: first make a recording that "
-			"loses none");
+		diagnose_remedy(j, f, FORM_COPIES_LOSE, NO_FACTS);
 	else if (asked && remedy_is_perfkit(j->rec))
-		diagnose_remedy(j, f,
-				"in such a recording only switches have stack copies; perfkit "
-				"record cpu takes them for CPU time, too");
+		diagnose_remedy(j, f, FORM_RECORD_CPU, NO_FACTS);
 	else
 		diagnose_record(j, f, &(struct remedy){.stacks = 1, .dump = dump, .copies = 1});
 }
@@ -94,16 +85,12 @@ void diagnose_copy_instead(struct diagnosis *j, struct finding *f)
 static void diagnose_left_out(struct diagnosis *j, const char *event)
 {
 	if (diagnose_dump_asked(j)) {
-		struct finding *f = diagnose_add(
-			j, "one-sided-stacks", SEVERITY_PARTIAL,
-			"%s has no user callchains: --call-graph dwarf, given for all events, "
-			"takes them from call-graph=fp",
-			event);
+		struct finding *f = diagnose_add(j, FORM_NO_USER_CHAINS, SEVERITY_PARTIAL,
+						 EVENT_FACT(event));
 		diagnose_record(j, f, &(struct remedy){.stacks = 1});
 		return;
 	}
-	struct finding *f = diagnose_add(j, "one-sided-stacks", SEVERITY_PARTIAL,
-					 "user callchains were left out on request");
+	struct finding *f = diagnose_add(j, FORM_LEFT_OUT, SEVERITY_PARTIAL, NO_FACTS);
 	if (j->remedy.spare)
 		diagnose_record(j, f, &(struct remedy){.stacks = 1});
 	else
@@ -133,13 +120,13 @@ static void diagnose_sides(struct diagnosis *j)
 		return;
 	}
 	if (no_user >= 20 && percent(no_user, kernel) >= 50)
-		f = diagnose_add(j, "one-sided-stacks", SEVERITY_PARTIAL,
-				 "%.0f %% of %s in system calls have no user stack",
-				 percent(no_user, kernel), COUNT(kernel, "sample"));
+		f = diagnose_add(j, FORM_NO_USER_STACK, SEVERITY_PARTIAL,
+				 FACTS(fact_share("bare", no_user, kernel),
+				       fact_number("samples", FACT_COUNT, kernel)));
 	else if (bare >= 20 && percent(bare, user) >= 50)
-		f = diagnose_add(j, "one-sided-stacks", SEVERITY_PARTIAL,
-				 "%.0f %% of %s in user code have no user stack",
-				 percent(bare, user), COUNT(user, "sample"));
+		f = diagnose_add(j, FORM_NO_USER_FRAMES, SEVERITY_PARTIAL,
+				 FACTS(fact_share("bare", bare, user),
+				       fact_number("samples", FACT_COUNT, user)));
 	diagnose_copy_instead(j, f);
 }
 
@@ -177,37 +164,22 @@ static uint32_t next_dump(const struct diagnosis *j, uint32_t need)
 	return need;
 }
 
-/* Why copies did not lead to a root, in words and with what would help. */
-static const struct end_text {
-	const char *why, *remedy;
+/* Why copies did not lead to a root, and what would help. */
+static const struct end_form {
+	enum form why, remedy;
 	enum unwind_end ends[3];
-} end_texts[] = {
-	{"in code without unwind information",
-	 "build that code with -fasynchronous-unwind-tables, or with -fno-omit-frame-pointer "
-	 "and record with -g; run-time compilers have an option to keep frame pointers",
-	 {UNWIND_NO_CFI}},
-	{"at a page of the stack that had never been touched, so it was not copied",
-	 "larger copies do not help: build with -fno-omit-frame-pointer, then record with -g",
-	 {UNWIND_HOLE}},
-	{"at a signal handler with a stack of its own: only that one was copied",
-	 "larger copies do not help: build with -fno-omit-frame-pointer, then record with -g; "
-	 "or let the handler run on the thread's stack (sigaction without SA_ONSTACK)",
-	 {UNWIND_OTHER_STACK}},
-	{"in 32-bit programs, which are not unwound",
-	 "build with -fno-omit-frame-pointer, then record with -g",
-	 {UNWIND_NO_REGS}},
-	{"at a return instruction of a precise event, whose registers are one instruction late",
-	 "record the event without the P modifier: -e cycles, not -e cycles:P",
-	 {UNWIND_LATE}},
-	{"where there is no code, or because of broken unwind information",
-	 "if that code keeps frame pointers (run-time compilers have an option for it),"
-	 " record with -g",
-	 {UNWIND_NO_MAP, UNWIND_BAD_READ, UNWIND_LOOP}},
+} end_forms[] = {
+	{FORM_END_NO_CFI, FORM_BUILD_TABLES, {UNWIND_NO_CFI}},
+	{FORM_END_HOLE, FORM_BUILD_POINTERS, {UNWIND_HOLE}},
+	{FORM_END_OTHER_STACK, FORM_SIGNAL_STACK, {UNWIND_OTHER_STACK}},
+	{FORM_END_32BIT, FORM_POINTERS_32BIT, {UNWIND_NO_REGS}},
+	{FORM_END_LATE, FORM_NOT_PRECISE, {UNWIND_LATE}},
+	{FORM_END_NO_CODE, FORM_KEPT_POINTERS, {UNWIND_NO_MAP, UNWIND_BAD_READ, UNWIND_LOOP}},
 };
 
-enum { END_TEXTS = sizeof(end_texts) / sizeof(*end_texts) };
+enum { END_FORMS = sizeof(end_forms) / sizeof(*end_forms) };
 
-static uint64_t ended(const struct expand_counts *c, const struct end_text *t)
+static uint64_t ended(const struct expand_counts *c, const struct end_form *t)
 {
 	uint64_t n = 0;
 	for (size_t i = 0; i < sizeof(t->ends) / sizeof(*t->ends) && t->ends[i]; i++)
@@ -220,35 +192,34 @@ static uint64_t ended(const struct expand_counts *c, const struct end_text *t)
 static void diagnose_unrooted(struct diagnosis *j)
 {
 	const struct expand_counts *c = &j->in->profile->unwinding;
-	const struct end_text *most = end_texts;
+	const struct end_form *most = end_forms;
 	uint64_t all = 0;
 	uint64_t stopped = c->by_end[UNWIND_NO_FILE];
-	size_t n = percent(stopped, c->unwound) >= 1 ? END_TEXTS - 1 : END_TEXTS;
-	for (const struct end_text *t = end_texts; t < end_texts + n; t++) {
+	size_t n = percent(stopped, c->unwound) >= 1 ? END_FORMS - 1 : END_FORMS;
+	for (const struct end_form *t = end_forms; t < end_forms + n; t++) {
 		all += ended(c, t);
 		most = ended(c, t) > ended(c, most) ? t : most;
 	}
 	double share = percent(all, c->unwound);
 	if (share < 1)
 		return;
-	struct finding *f = diagnose_add(
-		j, "unrooted-stacks", share >= 5 ? SEVERITY_PARTIAL : SEVERITY_ADVICE,
-		"%.1f %% of stack copies could not be followed to the outermost caller", share);
-	for (const struct end_text *t = end_texts; t < end_texts + n; t++)
+	struct finding *f =
+		diagnose_add(j, FORM_UNROOTED, share >= 5 ? SEVERITY_PARTIAL : SEVERITY_ADVICE,
+			     FACTS(fact_share("ended", all, c->unwound)));
+	for (const struct end_form *t = end_forms; t < end_forms + n; t++)
 		if (ended(c, t))
-			diagnose_detail(j, f, "%5.1f %%  end %s",
-					percent(ended(c, t), c->unwound), t->why);
-	diagnose_remedy(j, f, "%s", most->remedy);
+			diagnose_detail(j, f, t->why,
+					FACTS(fact_share("ended", ended(c, t), c->unwound)));
+	diagnose_remedy(j, f, most->remedy, NO_FACTS);
 }
 
 /* Precise events: pc is exact, but the other registers are those after that instruction. */
 static void diagnose_late(struct diagnosis *j)
 {
-	static const char *const what[UNWIND_LATE_LOST + 1] = {
-		[UNWIND_LATE_CALL] = "at a call: exact, without the return address it pushed",
-		[UNWIND_LATE_RETURN] =
-			"at a return: the caller is the only one that fits (guessed)",
-		[UNWIND_LATE_LOST] = "at a return: no caller fits, the stack ends there",
+	static const enum form what[UNWIND_LATE_LOST + 1] = {
+		[UNWIND_LATE_CALL] = FORM_LATE_CALL,
+		[UNWIND_LATE_RETURN] = FORM_LATE_RETURN,
+		[UNWIND_LATE_LOST] = FORM_LATE_LOST,
 	};
 	const struct expand_counts *c = &j->in->profile->unwinding;
 	uint64_t n = 0;
@@ -256,21 +227,17 @@ static void diagnose_late(struct diagnosis *j)
 		n += c->late[i];
 	if (percent(n, c->unwound) < 1)
 		return;
-	struct finding *f = diagnose_add(
-		j, "late-registers",
-		percent(c->late[UNWIND_LATE_LOST], c->unwound) < 1 ? SEVERITY_ADVICE
-								   : SEVERITY_PARTIAL,
-		"%.1f %% of stack copies are of precise events at a call or return, their "
-		"registers one instruction late",
-		percent(n, c->unwound));
+	struct finding *f = diagnose_add(j, FORM_LATE_REGISTERS,
+					 percent(c->late[UNWIND_LATE_LOST], c->unwound) < 1
+						 ? SEVERITY_ADVICE
+						 : SEVERITY_PARTIAL,
+					 FACTS(fact_share("copies", n, c->unwound)));
 	for (int i = UNWIND_LATE_CALL; i <= UNWIND_LATE_LOST; i++)
 		if (c->late[i])
-			diagnose_detail(j, f, "%5.1f %%  %s", percent(c->late[i], c->unwound),
-					what[i]);
+			diagnose_detail(j, f, what[i],
+					FACTS(fact_share("copies", c->late[i], c->unwound)));
 	if (c->late[UNWIND_LATE_RETURN] || c->late[UNWIND_LATE_LOST])
-		diagnose_remedy(j, f,
-				"record the event without the P modifier: -e cycles, not "
-				"-e cycles:P");
+		diagnose_remedy(j, f, FORM_NOT_PRECISE, NO_FACTS);
 }
 
 /* What stacks of `depth` frames and more begin with. */
@@ -336,28 +303,19 @@ static void diagnose_chains(struct diagnosis *j)
 		longest += se->longest;
 		max = survey_chain_max(&j->rec->events.v[i].attr);
 	}
-	double share = percent(longest, chains);
 	int asked = max < CHAIN_USUAL; /* some perfs write the kernel's own limit, too */
-	if (share >= 1)
-		share *= 1 - astray(j, max);
-	if (share < 1)
+	if (percent(longest, chains) >= 1)
+		longest = (uint64_t)((double)longest * (1 - astray(j, max)) + 0.5);
+	if (percent(longest, chains) < 1)
 		return;
 	struct finding *f =
-		diagnose_add(j, "deep-stacks", SEVERITY_PARTIAL,
-			     "%.1f %% of callchains have %u frames, the most %s", share, max,
-			     asked ? "the recording asked for" : "the kernel took");
-	if (asked)
-		diagnose_remedy(
-			j, f,
-			"ask for more: --call-graph fp without ,%u, or a larger max-stack= "
-			"of the event; perf lock record always asks for 8",
-			max);
-	else
-		diagnose_remedy(
-			j, f,
-			"as root on the recorded machine, while nothing records: sysctl "
-			"kernel.perf_event_max_stack=%u; then record again",
-			max < 512 ? 512 : 2 * max);
+		diagnose_add(j, asked ? FORM_DEEP_ASKED : FORM_DEEP_KERNEL, SEVERITY_PARTIAL,
+			     FACTS(fact_share("deep", longest, chains),
+				   fact_number("frames", FACT_COUNT, max)));
+	if (!asked)
+		max = max < 512 ? 512 : 2 * max;
+	diagnose_remedy(j, f, asked ? FORM_ASK_FOR_FRAMES : FORM_ALLOW_FRAMES,
+			FACTS(fact_number("frames", FACT_COUNT, max)));
 }
 
 /* More frames than are taken: by the kernel into a callchain, or by the unwinder. */
@@ -367,11 +325,10 @@ static void diagnose_depth(struct diagnosis *j)
 	diagnose_chains(j);
 	if (percent(c->by_end[UNWIND_DEPTH], c->unwound) >= 1 &&
 	    !j->in->profile->names.opt.max_stack) {
-		struct finding *f =
-			diagnose_add(j, "deep-stacks", SEVERITY_PARTIAL,
-				     "%.1f %% of stacks are deeper than 1024 frames",
-				     percent(c->by_end[UNWIND_DEPTH], c->unwound));
-		diagnose_remedy(j, f, "--max-stack 8192 shows more of them");
+		struct finding *f = diagnose_add(
+			j, FORM_DEEP_UNWOUND, SEVERITY_PARTIAL,
+			FACTS(fact_share("deep", c->by_end[UNWIND_DEPTH], c->unwound)));
+		diagnose_remedy(j, f, FORM_SHOW_FRAMES, NO_FACTS);
 	}
 }
 
@@ -383,39 +340,28 @@ static void diagnose_dumps(struct diagnosis *j)
 	uint32_t asked = diagnose_dump_asked(j);
 	if (asked && percent(cut, c->unwound) >= 1) {
 		uint32_t need = dump_needed(j, (double)cut / (double)c->unwound);
-		struct finding *f = diagnose_add(
-			j, "truncated-dumps", SEVERITY_PARTIAL,
-			"%.1f %% of stack copies were too short: %u bytes, about %u needed",
-			percent(cut, c->unwound), asked, need);
+		struct finding *f = diagnose_add(j, FORM_TRUNCATED_DUMPS, SEVERITY_PARTIAL,
+						 FACTS(fact_share("short", cut, c->unwound),
+						       fact_number("size", FACT_SIZE, asked),
+						       fact_number("needed", FACT_SIZE, need)));
 		if (need > asked && j->remedy.spare)
-			diagnose_remedy(
-				j, f,
-				"records are missing, and larger copies lose more: first make "
-				"a recording that loses none; then use larger copies, fewer "
-				"events with stacks, or --call-graph fp where programs keep "
-				"frame pointers");
+			diagnose_remedy(j, f, FORM_LARGER_LOSE, NO_FACTS);
 		else if (need > asked)
 			diagnose_record(
 				j, f,
 				&(struct remedy){.stacks = 1, .dump = next_dump(j, need)});
 		else
-			diagnose_remedy(j, f,
-					"the kernel copies no more: build the program with "
-					"-fno-omit-frame-pointer, then record with -g");
+			diagnose_remedy(j, f, FORM_LARGEST_COPIES, NO_FACTS);
 	}
 	if (percent(stopped, c->unwound) >= 1) {
-		struct finding *f = diagnose_add(
-			j, "unwind-stopped", SEVERITY_PARTIAL,
-			"%.1f %% of stack copies end where the right file is not available",
-			percent(stopped, c->unwound));
-		diagnose_remedy(j, f,
-				"copy the files named below, or run perfkit pack on the "
-				"recorded machine");
+		struct finding *f =
+			diagnose_add(j, FORM_UNWIND_STOPPED, SEVERITY_PARTIAL,
+				     FACTS(fact_share("stopped", stopped, c->unwound)));
+		diagnose_remedy(j, f, FORM_COPY_NAMED_FILES, NO_FACTS);
 	}
 	if (c->deferred_missing)
-		diagnose_add(j, "deferred-missing", SEVERITY_PARTIAL,
-			     "%s announced a user stack that never arrived",
-			     COUNT(c->deferred_missing, "sample"));
+		diagnose_add(j, FORM_DEFERRED_MISSING, SEVERITY_PARTIAL,
+			     FACTS(fact_number("samples", FACT_COUNT, c->deferred_missing)));
 }
 
 void diagnose_stacks(struct diagnosis *j)

@@ -154,9 +154,17 @@ static void deleted_line(struct buf *out, const char *path)
 	buf_release(&to);
 }
 
-static int file_remedy(const char *host, const struct unnamed_file *d, const char *path,
-		       const char *id, struct buf *out)
+/* A file to fetch; texts: "" where not known. */
+struct wanted {
+	const char *path, *build_id, *detail;
+	int32_t pid;
+	unsigned kind; /* enum dso_kind + 1; 0: none */
+	enum dso_reason reason;
+};
+
+static int file_remedy(const char *host, const struct wanted *d, struct buf *out)
 {
+	const char *path = d->path, *id = d->build_id;
 	if (d->reason == DSO_SHARED_PATH) {
 		buf_str(out, "# next time record with --buildid-mmap");
 	} else if (d->reason == DSO_UNTRUSTED) {
@@ -177,11 +185,10 @@ static int file_remedy(const char *host, const struct unnamed_file *d, const cha
 }
 
 /* The file in which a run time names the code it made. */
-static int jit_remedy(const struct strtab *s, const char *host, const struct unnamed_file *d,
-		      struct buf *out)
+static int jit_remedy(const char *host, const struct wanted *d, struct buf *out)
 {
 	char path[64];
-	if (d->reason == DSO_UNREADABLE && !strncmp(strtab_get(s, d->detail), "/proc/", 6)) {
+	if (d->reason == DSO_UNREADABLE && !strncmp(d->detail, "/proc/", 6)) {
 		buf_str(out, "# add --no-sandbox: a sandboxed program may not look into a "
 			     "container");
 		return 1;
@@ -191,7 +198,7 @@ static int jit_remedy(const struct strtab *s, const char *host, const struct unn
 	return 1;
 }
 
-static int kernel_remedy(const char *host, const struct unnamed_file *d, struct buf *out)
+static int kernel_remedy(const char *host, const struct wanted *d, struct buf *out)
 {
 	if (d->reason == DSO_FOUND)
 		return 0;
@@ -205,15 +212,14 @@ static int kernel_remedy(const char *host, const struct unnamed_file *d, struct 
 	return 1;
 }
 
-int missing_remedy(const struct strtab *s, const char *host, const struct unnamed_file *f,
-		   struct buf *out)
+static int fetch(const struct wanted *f, const char *host, struct buf *out)
 {
-	const char *path = strtab_get(s, f->path), *id = strtab_get(s, f->build_id);
-	if (!f->kind || id[strspn(id, "0123456789abcdef")] || !shell_is_printable(path))
+	const char *id = f->build_id;
+	if (!f->kind || id[strspn(id, "0123456789abcdef")] || !shell_is_printable(f->path))
 		return 0;
 	switch (f->kind - 1) {
 	case DSO_FILE:
-		return file_remedy(host, f, path, id, out);
+		return file_remedy(host, f, out);
 	case DSO_KERNEL:
 	case DSO_MODULE:
 		return kernel_remedy(host, f, out);
@@ -221,10 +227,46 @@ int missing_remedy(const struct strtab *s, const char *host, const struct unname
 		buf_str(out, "perfkit pack  # on the recorded machine, before the next boot");
 		return 1;
 	case DSO_ANON:
-		return jit_remedy(s, host, f, out);
+		return jit_remedy(host, f, out);
 	default:
 		return 0;
 	}
+}
+
+int missing_remedy(const struct strtab *s, const char *host, const struct unnamed_file *f,
+		   struct buf *out)
+{
+	const struct wanted w = {.path = strtab_get(s, f->path),
+				 .build_id = strtab_get(s, f->build_id),
+				 .detail = strtab_get(s, f->detail),
+				 .pid = f->pid,
+				 .kind = f->kind,
+				 .reason = (enum dso_reason)f->reason};
+	return fetch(&w, host, out);
+}
+
+static const char *text_of(const struct statement *s, const char *name)
+{
+	const struct fact *f = statement_fact(s, name, strlen(name));
+	return f ? f->text : "";
+}
+
+int missing_get(const struct statement *line, const char *host, struct buf *out)
+{
+	const char *kind = text_of(line, "kind"), *reason = text_of(line, "reason");
+	const struct fact *pid = statement_fact(line, "pid", 3);
+	struct wanted w = {.path = text_of(line, "path"),
+			   .build_id = text_of(line, "build_id"),
+			   .detail = text_of(line, "detail"),
+			   .pid = pid && pid->number <= INT32_MAX ? (int32_t)pid->number : -1};
+	if (line->form != FORM_FILE)
+		return 0;
+	for (unsigned k = 1; k <= DSO_SPECIAL + 1; k++)
+		if (!strcmp(store_kind_word(k), kind))
+			w.kind = k;
+	while (w.reason < DSO_CYCLES && strcmp(store_reason_word(w.reason), reason) != 0)
+		w.reason++;
+	return fetch(&w, host, out);
 }
 
 int missing_by_debuginfod(const struct strtab *s, const struct unnamed_files *files)
@@ -237,33 +279,4 @@ int missing_by_debuginfod(const struct strtab *s, const struct unnamed_files *fi
 		buf_release(&remedy);
 	}
 	return found > 1;
-}
-
-/* The command that would fetch a file of the machine; 0 when there is none. */
-static int get_file(struct profile *p, uint32_t file, struct buf *out)
-{
-	const char *host = p->rec->features.hostname;
-	struct unnamed_file f;
-	if (file == NO_ID)
-		return 0;
-	if (look_up(&f, p, p->machine.dsos.v[file].name, file))
-		out->failed = ERR_NOMEM;
-	return missing_remedy(&p->stacks.strings, host ? host : "", &f, out);
-}
-
-int missing_get_files(struct profile *p, struct findings *f, struct err *e)
-{
-	int rc = 0;
-	for (size_t i = 0; i < f->v.n; i++)
-		for (size_t k = 0; k < f->v.v[i].ndetails; k++) {
-			struct buf b = {0};
-			const char *s = "";
-			if (get_file(p, f->v.v[i].dsos[k], &b))
-				s = arena_strndup(&f->text, buf_cstr(&b), b.n);
-			if (!s || buf_failed(&b))
-				rc = err_nomem(e);
-			f->v.v[i].get[k] = s ? s : "";
-			buf_release(&b);
-		}
-	return rc;
 }

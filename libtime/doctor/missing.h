@@ -17,9 +17,6 @@ int missing_find(struct unnamed_files *out, struct profile *p, struct err *e);
 /* Why the frames of `f` have no names, in a few words. */
 const char *missing_reason(const struct unnamed_file *f);
 
-/* Set the `get` of each line that is about a file one could fetch. ERR_NOMEM. */
-int missing_get_files(struct profile *p, struct findings *f, struct err *e);
-
 /*
  * Append the command that would fetch what `f`, a file of `host` ("": not known), lacks, in sh
  * syntax and ready to paste; 0 and nothing when there is none (memory of no file, a path no
@@ -27,6 +24,9 @@ int missing_get_files(struct profile *p, struct findings *f, struct err *e);
  */
 int missing_remedy(const struct strtab *s, const char *host, const struct unnamed_file *f,
 		   struct buf *out);
+
+/* The same of the file that a finding's line is about, if it is about one. */
+int missing_get(const struct statement *line, const char *host, struct buf *out);
 
 /* 1 when debuginfod helps with more than one of them. */
 int missing_by_debuginfod(const struct strtab *s, const struct unnamed_files *files);

@@ -1,5 +1,5 @@
 #include "libtime/doctor/store_findings.h"
-#include "libtime/store/store_internal.h"
+#include "base/mem.h"
 #include "libtime/store/store_rows.h"
 
 #include <string.h>
@@ -17,67 +17,67 @@ const struct finding_question finding_questions[] = {
 
 /* --- writing -------------------------------------------------------------------------- */
 
-static int write_failed(const struct store_handle *h, struct err *e)
+/* Findings on their way into rows. */
+struct rows {
+	struct finding_rows out;
+	int failed;
+};
+
+static uint32_t intern(struct rows *w, const char *text)
 {
-	return err_set(e, ERR_IO, "%s: cannot write the store: %s", h->path,
-		       sqlite3_errmsg(h->db));
+	uint32_t id = 0;
+	if (strtab_intern(&w->out.stacks.strings, text, &id))
+		w->failed = ERR_NOMEM;
+	return id;
 }
 
-static int step(const struct store_handle *h, sqlite3_stmt *st, struct err *e)
+/* A statement without facts is a row, too. */
+static void put_statement(struct rows *w, enum finding_part part, size_t line,
+			  const struct statement *s)
 {
-	if (sqlite3_step(st) != SQLITE_DONE)
-		return write_failed(h, e);
-	sqlite3_reset(st);
-	return 0;
-}
-
-static void put_text(sqlite3_stmt *st, int col, const char *s)
-{
-	if (*s)
-		sqlite3_bind_text(st, col, s, -1, SQLITE_STATIC);
-	else
-		sqlite3_bind_null(st, col);
-}
-
-static int write_details(const struct store_handle *h, sqlite3_stmt *st,
-			 const struct finding *f, struct err *e)
-{
-	int r = 0;
-	sqlite3_bind_int64(st, 1, sqlite3_last_insert_rowid(h->db));
-	for (size_t i = 0; i < f->ndetails && !r; i++) {
-		sqlite3_bind_int64(st, 2, (int64_t)i);
-		sqlite3_bind_text(st, 3, f->details[i], -1, SQLITE_STATIC);
-		put_text(st, 4, f->get[i]);
-		r = step(h, st, e);
+	const struct fact none = fact_text("", FACT_NOTHING, "");
+	const struct fact *facts = s->n ? s->facts : &none;
+	for (size_t i = 0; i < s->n || i == 0; i++) {
+		struct finding_fact row = {.number = facts[i].number,
+					   .whole = facts[i].whole,
+					   .finding = (uint32_t)w->out.findings.n - 1,
+					   .line = (uint32_t)line,
+					   .form = intern(w, form_key(s->form)),
+					   .name = intern(w, facts[i].name),
+					   .text = intern(w, facts[i].text),
+					   .part = (uint8_t)part,
+					   .unit = (uint8_t)facts[i].unit};
+		if (vec_push(&w->out.facts, row))
+			w->failed = ERR_NOMEM;
 	}
-	return r;
+}
+
+static void put_finding(struct rows *w, const char *question, const struct findings *f,
+			const struct finding *x)
+{
+	struct finding_row row = {.question = intern(w, question),
+				  .finding = intern(w, x->kind->id),
+				  .harm = intern(w, finding_harm_name(x->harm)),
+				  .command = intern(w, x->again ? f->line : "")};
+	if (vec_push(&w->out.findings, row))
+		w->failed = ERR_NOMEM;
+	if (w->failed)
+		return;
+	put_statement(w, PART_TITLE, 0, &x->title);
+	for (size_t i = 0; i < x->ndetails; i++)
+		put_statement(w, PART_DETAIL, i, &x->details[i]);
+	for (size_t i = 0; i < x->nremedies; i++)
+		put_statement(w, PART_REMEDY, i, &x->remedies[i]);
 }
 
 int store_write_findings(struct store_writer *w, const struct finding_question *q,
 			 const struct findings *f, struct err *e)
 {
-	struct store_handle h = store_writer_handle(w);
-	sqlite3_stmt *row = NULL, *detail = NULL;
-	int r = 0;
-	if (sqlite3_prepare_v2(h.db, "INSERT INTO findings VALUES(NULL,?,?,?,?,?,?,?)", -1,
-			       &row, NULL) ||
-	    sqlite3_prepare_v2(h.db, "INSERT INTO finding_details VALUES(?,?,?,?)", -1, &detail,
-			       NULL))
-		r = write_failed(&h, e);
-	for (size_t i = 0; i < f->v.n && !r; i++) {
-		const struct finding *x = &f->v.v[i];
-		sqlite3_bind_int64(row, 1, h.recording);
-		put_text(row, 2, q->name);
-		put_text(row, 3, x->kind->id);
-		put_text(row, 4, finding_harm_name(x->harm));
-		put_text(row, 5, x->title);
-		put_text(row, 6, x->remedy);
-		put_text(row, 7, x->again ? f->line : "");
-		r = step(&h, row, e);
-		r = r ? r : write_details(&h, detail, x, e);
-	}
-	sqlite3_finalize(row);
-	sqlite3_finalize(detail);
+	struct rows rows = {0};
+	for (size_t i = 0; i < f->v.n && !rows.failed; i++)
+		put_finding(&rows, q->name, f, &f->v.v[i]);
+	int r = rows.failed ? err_nomem(e) : store_write_finding_rows(w, &rows.out, e);
+	finding_rows_release(&rows.out);
 	return r;
 }
 
@@ -86,174 +86,154 @@ int store_write_findings(struct store_writer *w, const struct finding_question *
 struct reading {
 	struct store *s;
 	int64_t recording;
+	struct finding_rows rows;
+	struct finding *found; /* by row of rows.findings; the kind is NULL: not known */
 	struct findings *out;
 	struct err *e;
 };
 
-static int read_failed(const struct reading *l)
+static const char *string(const struct reading *l, uint32_t id)
 {
-	return store_db_failed(l->s, l->e);
+	return strtab_get(&l->rows.stacks.strings, id);
 }
 
-static int select_rows(const struct reading *l, sqlite3_stmt **st, const char *sql, int64_t id)
+/* The texts outlive the rows. */
+static const char *keep(struct reading *l, uint32_t id, int *failed)
 {
-	if (sqlite3_prepare_v2(l->s->db, sql, -1, st, NULL))
-		return read_failed(l);
-	if (sqlite3_bind_parameter_count(*st))
-		sqlite3_bind_int64(*st, 1, id);
-	return 0;
+	const char *s = string(l, id);
+	const char *kept = *s ? arena_strndup(&l->out->text, s, strlen(s)) : "";
+	*failed |= !kept;
+	return kept ? kept : "";
 }
 
-/* NULL when there is no memory, or more text than can be. */
-static const char *text(const struct reading *l, sqlite3_stmt *st, int col)
+static struct statement statement_of(struct reading *l, const struct finding_fact *v, size_t n,
+				     int *failed)
 {
-	const char *s = (const char *)sqlite3_column_text(st, col);
-	size_t n = s ? strlen(s) : 0;
-	return store_text_over_budget(l->s, n) ? NULL
-					       : arena_strndup(&l->out->text, s ? s : "", n);
+	size_t facts = v->name ? n : 0;
+	struct fact *f = facts ? arena_alloc(&l->out->text, facts * sizeof(*f)) : NULL;
+	*failed |= facts && !f;
+	for (size_t i = 0; f && i < facts; i++)
+		f[i] = (struct fact){.name = keep(l, v[i].name, failed),
+				     .text = keep(l, v[i].text, failed),
+				     .number = v[i].number,
+				     .whole = v[i].whole,
+				     .unit = (enum fact_unit)v[i].unit};
+	return (struct statement){form_find(string(l, v->form)), f, f ? facts : 0};
 }
 
-static int no_text(const struct reading *l)
+static void add_statement(struct finding *f, unsigned part, struct statement s)
 {
-	return l->s->text ? err_nomem(l->e) : store_endless(l->s, l->e);
+	if (s.form == FORM_NONE)
+		return;
+	if (part == PART_TITLE)
+		f->title = s;
+	else if (part == PART_DETAIL && f->ndetails < FINDING_DETAILS)
+		f->details[f->ndetails++] = s;
+	else if (part == PART_REMEDY && f->nremedies < FINDING_REMEDIES)
+		f->remedies[f->nremedies++] = s;
 }
 
-static int read_details(const struct reading *l, int64_t id, struct finding *f)
+static int same_statement(const struct finding_fact *a, const struct finding_fact *b)
 {
-	sqlite3_stmt *st;
-	int got = SQLITE_DONE;
-	int r = select_rows(l, &st,
-			    "SELECT text,get FROM finding_details WHERE finding_id = ? "
-			    "ORDER BY line",
-			    id);
-	while (!r && f->ndetails < FINDING_DETAILS && (got = sqlite3_step(st)) == SQLITE_ROW) {
-		size_t i = f->ndetails++;
-		f->dsos[i] = NO_ID;
-		f->details[i] = text(l, st, 0);
-		f->get[i] = text(l, st, 1);
-		if (!f->details[i] || !f->get[i])
-			r = no_text(l);
+	return a->finding == b->finding && a->part == b->part && a->line == b->line &&
+	       a->form == b->form;
+}
+
+static int take_facts(struct reading *l)
+{
+	const struct finding_fact *v = l->rows.facts.v;
+	int failed = 0;
+	for (size_t i = 0, n; i < l->rows.facts.n && !failed; i += n) {
+		for (n = 1; i + n < l->rows.facts.n && same_statement(&v[i], &v[i + n]);)
+			n++;
+		add_statement(&l->found[v[i].finding], v[i].part,
+			      statement_of(l, &v[i], n, &failed));
 	}
-	if (!r && got != SQLITE_DONE && got != SQLITE_ROW)
-		r = read_failed(l);
-	sqlite3_finalize(st);
-	return r;
+	return failed ? err_nomem(l->e) : 0;
 }
 
-static struct finding *same_finding(const struct findings *f, const struct finding *x)
+static int take_findings(struct reading *l)
 {
-	for (size_t i = 0; i < f->v.n; i++)
-		if (f->v.v[i].kind == x->kind && !strcmp(f->v.v[i].title, x->title))
-			return &f->v.v[i];
-	return NULL;
+	size_t n = l->rows.findings.n;
+	l->found = mem_zalloc(n ? n : 1, sizeof(*l->found));
+	if (!l->found)
+		return err_nomem(l->e);
+	for (size_t i = 0; i < n; i++) {
+		const struct finding_row *row = &l->rows.findings.v[i];
+		struct finding *f = &l->found[i];
+		const char *harm = string(l, row->harm);
+		f->kind = finding_kind(string(l, row->finding));
+		while (f->harm < SEVERITY_WRONG && strcmp(harm, finding_harm_name(f->harm)))
+			f->harm++;
+		f->again = row->command != 0;
+	}
+	return take_facts(l);
+}
+
+static int same_finding(const struct finding *a, const struct finding *b)
+{
+	return a->kind == b->kind && !statement_compare(&a->title, &b->title);
 }
 
 /* The questions about which it misleads. Where the store says it of one question alone, that is
  * the one; harm is kept for each. */
-static int read_wrong_for(const struct reading *l, struct finding *f)
+static uint8_t wrong_for(const struct reading *l, const struct finding *f)
 {
-	sqlite3_stmt *st;
-	int got = SQLITE_DONE;
-	int r = select_rows(l, &st,
-			    "SELECT question FROM findings WHERE recording_id = ?1 AND "
-			    "finding = ?2 AND title = ?3 AND harm = 'wrong'",
-			    l->recording);
-	if (r)
-		return r;
-	sqlite3_bind_text(st, 2, f->kind->id, -1, SQLITE_STATIC);
-	sqlite3_bind_text(st, 3, f->title, -1, SQLITE_STATIC);
-	while ((got = sqlite3_step(st)) == SQLITE_ROW) {
-		const char *name = (const char *)sqlite3_column_text(st, 0);
+	uint8_t topics = 0;
+	for (size_t i = 0; i < l->rows.findings.n; i++) {
+		const char *name = string(l, l->rows.findings.v[i].question);
+		if (l->found[i].harm != SEVERITY_WRONG || !same_finding(&l->found[i], f))
+			continue;
 		for (const struct finding_question *q = finding_questions; q->name; q++)
-			if (name && !strcmp(name, q->name))
-				f->wrong_for |= (uint8_t)q->asked;
+			topics |= strcmp(name, q->name) ? 0 : (uint8_t)q->asked;
 	}
-	if (got != SQLITE_DONE)
-		r = read_failed(l);
-	sqlite3_finalize(st);
-	return r;
+	return topics;
 }
 
-/* A finding of a newer perfkit, whose kind is not known here, is left out. */
-static int read_finding(const struct reading *l, sqlite3_stmt *st)
+/* What another question that is asked has found, too, is one finding. */
+static int add_finding(struct reading *l, const struct finding *f)
 {
-	const char *harm = (const char *)sqlite3_column_text(st, 2);
-	struct finding f = {.kind = finding_kind((const char *)sqlite3_column_text(st, 1)),
-			    .title = text(l, st, 3),
-			    .remedy = text(l, st, 4)};
-	const char *line = text(l, st, 5);
-	if (!f.title || !f.remedy || !line)
-		return no_text(l);
-	f.again = *line != '\0';
-	if (f.again) /* it mends what the questions before found, too */
-		l->out->line = line;
-	while (f.harm < SEVERITY_WRONG && harm && strcmp(harm, finding_harm_name(f.harm)) != 0)
-		f.harm++;
-	if (!f.kind)
-		return 0;
-	struct finding *old = same_finding(l->out, &f);
-	if (old) {
-		if (f.harm == SEVERITY_WRONG && old->harm != SEVERITY_WRONG &&
-		    read_wrong_for(l, old))
-			return read_failed(l);
-		old->harm = old->harm < f.harm ? f.harm : old->harm;
-		old->again |= f.again;
+	for (size_t i = 0; i < l->out->v.n; i++) {
+		struct finding *old = &l->out->v.v[i];
+		if (!same_finding(old, f))
+			continue;
+		old->harm = old->harm < f->harm ? f->harm : old->harm;
+		old->again |= f->again;
 		return 0;
 	}
-	int r = read_details(l, sqlite3_column_int64(st, 0), &f);
-	if (!r && f.harm == SEVERITY_WRONG)
-		r = read_wrong_for(l, &f);
-	return r ? r : vec_push(&l->out->v, f) ? err_nomem(l->e) : 0;
+	return vec_push(&l->out->v, *f) ? err_nomem(l->e) : 0;
 }
 
-static int read_question(const struct reading *l, const struct finding_question *q)
+/* A finding of a newer perfkit, whose kind or title is not known here, is left out. */
+static int select_question(struct reading *l, const struct finding_question *q)
 {
-	sqlite3_stmt *st;
-	int got = SQLITE_DONE;
-	int r = select_rows(l, &st,
-			    "SELECT id,finding,harm,title,remedy,line FROM findings "
-			    "WHERE recording_id = ?1 AND question = ?2 ORDER BY id",
-			    l->recording);
-	if (!r)
-		sqlite3_bind_text(st, 2, q->name, -1, SQLITE_STATIC);
-	while (!r && (got = sqlite3_step(st)) == SQLITE_ROW)
-		r = read_finding(l, st);
-	if (!r && got != SQLITE_DONE)
-		r = read_failed(l);
-	sqlite3_finalize(st);
+	int r = 0, failed = 0;
+	for (size_t i = 0; i < l->rows.findings.n && !r; i++) {
+		const struct finding_row *row = &l->rows.findings.v[i];
+		if (strcmp(string(l, row->question), q->name) != 0 || !l->found[i].kind ||
+		    l->found[i].title.form == FORM_NONE)
+			continue;
+		if (row->command) /* it mends what the questions before found, too */
+			l->out->line = keep(l, row->command, &failed);
+		r = failed ? err_nomem(l->e) : add_finding(l, &l->found[i]);
+	}
 	return r;
 }
 
-/* Two tables more than the first stores had. */
-static int check_kept(const struct reading *l)
+static int read_made_for(struct reading *l, unsigned *topics)
 {
-	sqlite3_stmt *st;
-	int r = select_rows(l, &st,
-			    "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name "
-			    "IN ('findings','finding_details')",
-			    0);
-	if (!r && sqlite3_step(st) != SQLITE_ROW)
-		r = read_failed(l);
-	else if (!r && sqlite3_column_int64(st, 0) != 2)
-		r = err_set(l->e, ERR_REFUSED,
-			    "%s: an older perfkit made this store and kept no findings; ask "
-			    "the recording, or import it again",
-			    l->s->path);
-	sqlite3_finalize(st);
-	return r;
-}
-
-static int read_made_for(const struct reading *l, unsigned *topics)
-{
-	sqlite3_stmt *st;
+	sqlite3 *db = l->s->db;
+	sqlite3_stmt *st = NULL;
 	int got = SQLITE_DONE, trace = 0, switches = 0;
-	int r = select_rows(l, &st,
-			    "SELECT e.name,e.tracepoint,r.has_records FROM selected_events e "
-			    "JOIN recordings r ON r.id = e.recording_id "
-			    "WHERE e.recording_id = ?",
-			    l->recording);
 	*topics = ABOUT_NAMES;
-	while (!r && (got = sqlite3_step(st)) == SQLITE_ROW) {
+	if (sqlite3_prepare_v2(db,
+			       "SELECT e.name,e.tracepoint,r.has_records FROM selected_events "
+			       "e JOIN recordings r ON r.id = e.recording_id "
+			       "WHERE e.recording_id = ?",
+			       -1, &st, NULL))
+		return store_db_failed(l->s, l->e);
+	sqlite3_bind_int64(st, 1, l->recording);
+	while ((got = sqlite3_step(st)) == SQLITE_ROW) {
 		const char *name = (const char *)sqlite3_column_text(st, 0);
 		int tracepoint = sqlite3_column_int(st, 1);
 		*topics |= findings_event_topics(name ? name : "", tracepoint);
@@ -263,9 +243,22 @@ static int read_made_for(const struct reading *l, unsigned *topics)
 	if (switches && !trace)
 		*topics |= ABOUT_OFFCPU;
 	*topics = findings_all_topics(*topics);
-	if (!r && got != SQLITE_DONE)
-		r = read_failed(l);
+	int r = got == SQLITE_DONE ? 0 : store_db_failed(l->s, l->e);
 	sqlite3_finalize(st);
+	return r;
+}
+
+static int read_host(struct reading *l)
+{
+	const struct store_recording *v;
+	size_t n;
+	int r = store_recordings(l->s, &v, &n, l->e);
+	for (size_t i = 0; i < n && !r; i++)
+		if (v[i].id == l->recording) {
+			l->out->host =
+				arena_strndup(&l->out->text, v[i].host, strlen(v[i].host));
+			r = l->out->host ? 0 : err_nomem(l->e);
+		}
 	return r;
 }
 
@@ -284,19 +277,20 @@ int store_findings(struct store *s, int64_t recording, unsigned asked, struct fi
 		   unsigned *intended_for, struct err *e)
 {
 	struct reading l = {.s = s, .recording = recording, .out = out, .e = e};
-	*out = (struct findings){.line = ""};
+	*out = (struct findings){.line = "", .host = ""};
 	store_allow(s);
-	int r = check_kept(&l);
-	if (!r)
-		r = read_made_for(&l, intended_for);
+	int r = read_made_for(&l, intended_for);
+	r = r ? r : read_host(&l);
+	r = r ? r : store_read_finding_rows(s, recording, &l.rows, e);
+	r = r ? r : take_findings(&l);
 	for (const struct finding_question *q = finding_questions; q->name && !r; q++)
 		if (is_asked(q, asked))
-			r = read_question(&l, q);
-	/* older stores do not have it: what touches it was found for tail */
-	for (const struct finding_question *q = finding_questions; q->name && !r; q++)
-		if (asked & ABOUT_COUNTS && !(asked & ASKED_OF_SAMPLES) && !out->v.n &&
-		    q->asked == ABOUT_TAIL)
-			r = read_question(&l, q);
+			r = select_question(&l, q);
+	for (size_t i = 0; i < out->v.n && !r; i++)
+		if (out->v.v[i].harm == SEVERITY_WRONG)
+			out->v.v[i].wrong_for = wrong_for(&l, &out->v.v[i]);
 	findings_sort(out);
+	finding_rows_release(&l.rows);
+	mem_free(l.found);
 	return r;
 }

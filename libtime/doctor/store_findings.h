@@ -4,7 +4,8 @@
  * (findings.h) and a store repeats them.
  *
  * Harm depends on the question, so findings are kept once for each, and once for what the
- * recording was made for.
+ * recording was made for. The store has facts; titles and remedies are made of them as those
+ * of a recording are.
  */
 #ifndef LIBTIME_DOCTOR_STORE_FINDINGS_H
 #define LIBTIME_DOCTOR_STORE_FINDINGS_H
@@ -30,8 +31,8 @@ int store_write_findings(struct store_writer *w, const struct finding_question *
 
 /*
  * Read what was found in a recording; `asked` as in findings_input. *intended_for: the topics
- * it was evidently made for. *out is the caller's to release, after a failure too. ERR_REFUSED
- * where the store was made by a perfkit that kept no findings; ERR_IO, ERR_FORMAT, ERR_NOMEM.
+ * it was evidently made for. *out is the caller's to release, after a failure too. ERR_IO,
+ * ERR_FORMAT, ERR_NOMEM.
  */
 int store_findings(struct store *s, int64_t recording, unsigned asked, struct findings *out,
 		   unsigned *intended_for, struct err *e);

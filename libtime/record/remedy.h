@@ -7,7 +7,6 @@
 #ifndef LIBTIME_RECORD_REMEDY_H
 #define LIBTIME_RECORD_REMEDY_H
 
-#include "base/text/buf.h"
 #include <stdint.h>
 
 struct recording;
@@ -43,12 +42,38 @@ int remedy_is_perfkit(const struct recording *rec);
 /* 1 when `r` changes anything of the recorded line, 0 when not; ERR_NOMEM. */
 int remedy_changes(const struct recording *rec, const struct remedy *r);
 
+/* What an option is for: "-m 64M" gives larger buffers. */
+enum option_effect {
+	OPTION_ONE_EVENT, /* which alone needs no turns */
+	OPTION_SCHED,     /* every switch and wakeup of all CPUs */
+	OPTION_EXITS,     /* when threads end */
+	OPTION_EACH_TIME, /* tracepoints are not sampled */
+	OPTION_NO_GROUP,  /* all threads are counted */
+	OPTION_MAPPINGS,  /* of all processes */
+	OPTION_SAMPLES,
+	OPTION_CLOCK,      /* that all CPUs and programs share */
+	OPTION_TIMES,      /* of every record */
+	OPTION_MAPPED_IDS, /* each mapping has the build-id of its file */
+	OPTION_ALL_IDS,    /* of all mapped files */
+	OPTION_COPIES,     /* of stacks, which need no frame pointers */
+	OPTION_LARGER_COPIES,
+	OPTION_SMALLER_COPIES,
+	OPTION_BOTH_SIDES, /* of the stacks */
+	OPTION_STACKS,
+	OPTION_RING, /* larger buffers */
+	OPTION_FEWER_SAMPLES,
+	OPTION_EFFECTS
+};
+
+/* Takes one option; not 0: no more. */
+typedef int option_say(void *ctx, enum option_effect effect, const char *option);
+
 /*
- * Append the options by which `r` changes the recorded line, and why: "-m 64M: larger buffers".
- * Sizes are those of `all` changes together, of which r is a part. Nothing where r changes
- * nothing.
+ * Say the options by which `r` changes the recorded line, one after another. Sizes are those of
+ * `all` changes together, of which r is a part. Nothing where r changes nothing. 0, or what
+ * `say` returned; ERR_NOMEM.
  */
-void remedy_why(struct buf *out, const struct recording *rec, const struct remedy *r,
-		const struct remedy *all);
+int remedy_why(const struct recording *rec, const struct remedy *r, const struct remedy *all,
+	       option_say *say, void *ctx);
 
 #endif

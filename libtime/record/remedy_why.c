@@ -1,4 +1,5 @@
 /* remedy_why.c - what a finding says of the line: the options that would help, and why. */
+#include "base/text/buf.h"
 #include "libtime/record/remedy_internal.h"
 
 #include <stdarg.h>
@@ -10,26 +11,27 @@
 /* What is asked for by an int of struct remedy. */
 static const struct flag {
 	size_t asked;
-	const char *text, *why;
+	const char *text;
+	enum option_effect effect;
 } flags[] = {
-	{ASKED(sched), "-a -e sched:sched_switch,sched:sched_waking,...",
-	 "every switch and wakeup of all CPUs"},
+	{ASKED(sched), "-a -e sched:sched_switch,sched:sched_waking,...", OPTION_SCHED},
 	{ASKED(every), "-e EVENT/freq=N/ for what is sampled, not -F or -c for all",
-	 "tracepoints are then recorded each time"},
-	{ASKED(ungroup), "-e a,b instead of -e '{a,b}:S'", "all threads are counted"},
-	{ASKED(mappings), "-a instead of -C, no --synth", "mappings of all processes"},
-	{ASKED(samples), "no -n", "samples are wanted"},
-	{ASKED(clock), "-k CLOCK_MONOTONIC", "a clock that all CPUs and programs share"},
-	{ASKED(times), "-T", "every record has a time"},
-	{ASKED(own_ids), "--buildid-mmap", "each mapping has the build-id of its file"},
-	{ASKED(build_ids), "--buildid-all", "build-ids of all mapped files"},
+	 OPTION_EACH_TIME},
+	{ASKED(ungroup), "-e a,b instead of -e '{a,b}:S'", OPTION_NO_GROUP},
+	{ASKED(mappings), "-a instead of -C, no --synth", OPTION_MAPPINGS},
+	{ASKED(samples), "no -n", OPTION_SAMPLES},
+	{ASKED(clock), "-k CLOCK_MONOTONIC", OPTION_CLOCK},
+	{ASKED(times), "-T", OPTION_TIMES},
+	{ASKED(own_ids), "--buildid-mmap", OPTION_MAPPED_IDS},
+	{ASKED(build_ids), "--buildid-all", OPTION_ALL_IDS},
 };
 
 struct why {
-	struct buf *out;
 	const struct recording *rec;
-	size_t start;
 	int all_cpus;
+	option_say *say;
+	void *ctx;
+	int failed;
 };
 
 static int has_word(const struct words *w, const char *word)
@@ -66,24 +68,26 @@ int remedy_changes(const struct recording *rec, const struct remedy *r)
 }
 
 /* Say an option where it, alone, changes the line; `one` NULL: always. */
-static void say(struct why *w, const struct remedy *one, const char *why, const char *fmt, ...)
-	__attribute__((format(printf, 4, 5)));
+static void say(struct why *w, const struct remedy *one, enum option_effect effect,
+		const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 
-static void say(struct why *w, const struct remedy *one, const char *why, const char *fmt, ...)
+static void say(struct why *w, const struct remedy *one, enum option_effect effect,
+		const char *fmt, ...)
 {
 	struct remedy with = one ? *one : (struct remedy){0}, same = {.all_cpus = w->all_cpus};
+	struct buf b = {0};
 	va_list ap;
 	with.all_cpus = w->all_cpus;
 	int changes = one ? differ(w->rec, &same, &with) : 1;
-	w->out->failed = changes < 0 ? changes : w->out->failed;
-	if (changes <= 0)
+	w->failed = changes < 0 ? changes : w->failed;
+	if (changes <= 0 || w->failed)
 		return;
-	if (w->out->n > w->start)
-		buf_str(w->out, "; ");
 	va_start(ap, fmt);
-	buf_vfmt(w->out, fmt, ap);
+	buf_vfmt(&b, fmt, ap);
 	va_end(ap);
-	buf_fmt(w->out, ": %s", why);
+	const char *option = buf_cstr(&b);
+	w->failed = buf_failed(&b) ? ERR_NOMEM : w->say(w->ctx, effect, option);
+	buf_release(&b);
 }
 
 static int is_recorded(const struct recording *rec, const char *name)
@@ -110,7 +114,7 @@ static const char *lacking(struct why *w, struct buf *b, const char *otherwise)
 {
 	size_t asked = 0, missing = 0;
 	int all = is_of_all_cpus(w->rec);
-	w->out->failed = all < 0 ? all : w->out->failed;
+	w->failed = all < 0 ? all : w->failed;
 	for (const struct plan_event *ev = plan_sched_events; ev->name; ev++) {
 		if (ev->optional)
 			continue;
@@ -128,7 +132,7 @@ static void say_sched(struct why *w, const struct flag *f)
 	static const char last[] = "-e sched:sched_process_exit";
 	struct buf b = {0};
 	const char *text = lacking(w, &b, f->text);
-	say(w, &(struct remedy){.sched = 1}, strcmp(text, last) ? f->why : "when threads end",
+	say(w, &(struct remedy){.sched = 1}, strcmp(text, last) ? f->effect : OPTION_EXITS,
 	    "%s", text);
 	buf_release(&b);
 }
@@ -148,36 +152,37 @@ static void say_flags(struct why *w, const struct remedy *r)
 			continue;
 		}
 		/* a line that is written anew gives rates to the events they are meant for */
-		say(w, f->asked == ASKED(every) ? NULL : &one, f->why, "%s", f->text);
+		say(w, f->asked == ASKED(every) ? NULL : &one, f->effect, "%s", f->text);
 	}
 }
 
-void remedy_why(struct buf *out, const struct recording *rec, const struct remedy *r,
-		const struct remedy *all)
+int remedy_why(const struct recording *rec, const struct remedy *r, const struct remedy *all,
+	       option_say *take, void *ctx)
 {
-	struct why w = {.out = out, .rec = rec, .start = out->n, .all_cpus = all->all_cpus};
+	struct why w = {.rec = rec, .all_cpus = all->all_cpus, .say = take, .ctx = ctx};
 	struct line l = remedy_line(rec, all);
 	char ring[RING_TEXT];
 	if (r->only)
-		say(&w, &(struct remedy){.only = r->only}, "one event alone needs no turns",
-		    "-e %s alone", r->only);
+		say(&w, &(struct remedy){.only = r->only}, OPTION_ONE_EVENT, "-e %s alone",
+		    r->only);
 	say_flags(&w, r);
 	if (r->dump && l.r.dump)
 		say(&w, &(struct remedy){.stacks = 1, .dump = all->dump, .copies = r->copies},
-		    r->copies ? "stack copies need no frame pointers" : "larger stack copies",
-		    "--call-graph dwarf,%u", remedy_copy(all, l.graph.size));
+		    r->copies ? OPTION_COPIES : OPTION_LARGER_COPIES, "--call-graph dwarf,%u",
+		    remedy_copy(all, l.graph.size));
 	else if (r->stacks)
 		say(&w, &(struct remedy){.stacks = 1},
-		    l.has_stacks ? "both sides of the stacks" : "stacks, with the callers",
+		    l.has_stacks ? OPTION_BOTH_SIDES : OPTION_STACKS, "%s",
 		    l.per_event ? "call-graph= of each event" : "-g");
 	if (r->ring && remedy_larger_ring(&l) > l.ring)
-		say(&w, &(struct remedy){.ring = 1}, "larger buffers", "-m %s",
+		say(&w, &(struct remedy){.ring = 1}, OPTION_RING, "-m %s",
 		    remedy_ring_text(&l, ring));
 	if (r->max_dump)
-		say(&w, &(struct remedy){.max_dump = all->max_dump}, "smaller stack copies",
+		say(&w, &(struct remedy){.max_dump = all->max_dump}, OPTION_SMALLER_COPIES,
 		    "--call-graph dwarf,%u", all->max_dump);
 	if (r->max_freq)
-		say(&w, &(struct remedy){.max_freq = all->max_freq}, "fewer samples", "-F %llu",
-		    (unsigned long long)all->max_freq);
+		say(&w, &(struct remedy){.max_freq = all->max_freq}, OPTION_FEWER_SAMPLES,
+		    "-F %llu", (unsigned long long)all->max_freq);
 	perf_args_release(&l.args);
+	return w.failed;
 }

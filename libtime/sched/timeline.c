@@ -608,8 +608,7 @@ const char *timeline_nameless(const struct timeline *tl)
 		/* by its number only, or without the format of its records */
 		if (ev->tracepoint &&
 		    (!strncmp(name, "tracepoint ", 11) || !strcmp(name, "sched:sched_switch")))
-			return "its tracepoints have no names, which perf writes at the end of "
-			       "a file: context switches cannot be recognized";
+			return TIMELINE_NAMELESS;
 	}
 	return NULL;
 }

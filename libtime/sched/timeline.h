@@ -581,6 +581,10 @@ uint64_t timeline_nameless_waits(const struct timeline *tl, uint64_t *all);
  * of tracepoints are at the end of the file, which was cut off. NULL where they are known. */
 const char *timeline_nameless(const struct timeline *tl);
 
+#define TIMELINE_NAMELESS                                                                 \
+	"its tracepoints have no names, which perf writes at the end of a file: context " \
+	"switches cannot be recognized"
+
 /* "task", "softirq-inline", ...; "hole", "lost", "open edge", "missing wakeup"; "" for none. */
 const char *waker_context_name(unsigned int context);
 const char *unknown_reason_name(unsigned int reason);

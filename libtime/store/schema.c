@@ -1,10 +1,10 @@
-/* schema.c - the declarations, and what is made of them; see schema.h. */
+/* schema.c - the declarations; schema.h explains them, schema_sql.c makes SQL of them. */
 #include "libtime/store/schema.h"
 #include "base/check.h"
 #include "libsym/elf/dso_find.h"
 #include "libsym/process/machine.h"
 #include "libtime/store/file_facts.h"
-#include "libtime/store/store.h"
+#include "libtime/store/finding_rows.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -32,7 +32,7 @@ static const char *event_stacks_word(unsigned int kind)
 	return kind < COUNT_OF(words) ? words[kind] : "";
 }
 
-static const char *dso_kind_word(unsigned int kind)
+const char *store_kind_word(unsigned int kind)
 {
 	static const char *const words[] = {"",     "file",      "kernel", "module",
 					    "vdso", "anonymous", "bpf",    "special"};
@@ -40,13 +40,30 @@ static const char *dso_kind_word(unsigned int kind)
 	return kind < COUNT_OF(words) ? words[kind] : "";
 }
 
-static const char *dso_reason_word(unsigned int reason)
+const char *store_reason_word(unsigned int reason)
 {
 	static const char *const words[] = {
 		"no symbol", "no file",        "special",    "not found",     "other build",
 		"unchecked", "several builds", "unreadable", "zero kallsyms", "cycles"};
 	ENTRIES(words, DSO_CYCLES + 1);
 	return reason < COUNT_OF(words) ? words[reason] : "";
+}
+
+static const char *fact_unit_word(unsigned int unit)
+{
+	static const char *const words[] = {"",       "count",  "share",  "ns",       "bytes",
+					    "cpu",    "pid",    "thread", "counts",   "event",
+					    "comm",   "file",   "path",   "build-id", "kind",
+					    "reason", "option", "message"};
+	ENTRIES(words, FACT_UNITS);
+	return unit < COUNT_OF(words) ? words[unit] : "";
+}
+
+static const char *finding_part_word(unsigned int part)
+{
+	static const char *const words[] = {"title", "detail", "remedy"};
+	ENTRIES(words, FINDING_PARTS);
+	return part < COUNT_OF(words) ? words[part] : "";
 }
 
 /* name, kind, field of ROW, unit, meaning */
@@ -724,9 +741,9 @@ static const struct column unnamed_files[] = {
 	PLAIN("name", COLUMN_TEXT_OR_EMPTY, name, "",
 	      "as dsos.name; NULL: no mapping holds the address"),
 	PLAIN("samples", COLUMN_U64, samples, "", "with at least one such frame"),
-	WORD("kind", kind, dso_kind_word, DSO_SPECIAL + 2,
+	WORD("kind", kind, store_kind_word, DSO_SPECIAL + 2,
 	     "`file`, `kernel`, `module`, `vdso`, `anonymous`, `bpf`, `special`"),
-	WORD("reason", reason, dso_reason_word, DSO_CYCLES + 1,
+	WORD("reason", reason, store_reason_word, DSO_CYCLES + 1,
 	     "why: `not found`, `other build`, `unchecked` (no build-id was recorded), `no "
 	     "symbol` …"),
 	PLAIN("path", COLUMN_TEXT_OR_EMPTY, path, "", "as recorded"),
@@ -736,11 +753,48 @@ static const struct column unnamed_files[] = {
 };
 #undef ROW
 
+#define ROW struct finding_row
+static const struct column findings[] = {
+	KEY(""),
+	RECORDING,
+	PLAIN("question", COLUMN_TEXT, question, "",
+	      "`cpu`, `counts`, `offcpu`, `tail`, `made-for` (what the recording was evidently "
+	      "made for); `samples`, `sample-counts` (`cpu` and `counts` by the samples alone: "
+	      "warnings of `collapse` and `svg`)"),
+	PLAIN("finding", COLUMN_TEXT, finding, "",
+	      "the id that [doctor.md](doctor.md) explains"),
+	PLAIN("harm", COLUMN_TEXT, harm, "", "`wrong`, `partial`, `advice`"),
+	PLAIN("command", COLUMN_TEXT_OR_EMPTY, command, "",
+	      "the corrected `perf record` line, if recording again helps"),
+};
+#undef ROW
+
+#define ROW struct finding_fact
+static const struct column finding_facts[] = {
+	KEY(""),
+	PLAIN("finding_id", COLUMN_FINDING, finding, "→ findings", ""),
+	WORD("part", part, finding_part_word, FINDING_PARTS,
+	     "of what `doctor` prints: `title`, `detail`, `remedy`"),
+	PLAIN("line", COLUMN_U32, line, "", "the nth detail or remedy, from 0"),
+	PLAIN("form", COLUMN_TEXT, form, "", "which sentence of `doctor` the fact belongs to"),
+	PLAIN("name", COLUMN_TEXT_OR_EMPTY, name, "", "NULL: a sentence without facts"),
+	WORD("unit", unit, fact_unit_word, FACT_UNITS,
+	     "`count`, `share` (number / whole), `ns`, `bytes`, `cpu`, `pid`, `thread` (tid, "
+	     "and "
+	     "name), `counts` (a JSON array), `event`, `comm`, `file`, `path`, `build-id`, "
+	     "`kind`, `reason`, `option` (of perf), `message`"),
+	PLAIN("number", COLUMN_TIME_OR_MAX, number, "", "NULL for texts"),
+	PLAIN("whole", COLUMN_U64_OR_0, whole, "", "what a share is of"),
+	PLAIN("text", COLUMN_TEXT_OR_EMPTY, text, "", ""),
+};
+#undef ROW
+
 #define OF_RECORDING "recording_id = ?1"
 #define THREAD_OF "thread_id IN (SELECT id FROM threads WHERE recording_id = ?1)"
 #define TASKS_OF "event_id IN (SELECT id FROM selected_events WHERE recording_id = ?1)"
 #define SUMS_OF "task_id IN (SELECT id FROM sample_tasks WHERE " TASKS_OF ")"
 #define ROWS_OF "sum_id IN (SELECT id FROM sample_sums WHERE " SUMS_OF ")"
+#define FINDINGS_OF "finding_id IN (SELECT id FROM findings WHERE recording_id = ?1)"
 #define SPANS_OF "span_id IN (SELECT id FROM spans WHERE recording_id = ?1)"
 /* A recording's rows lie together, before those of the next. */
 #define FROM_FIRST(first)                                             \
@@ -846,6 +900,15 @@ const struct table store_tables[STORE_TABLES] = {
 	[TABLE_UNNAMED_FILES] = {"unnamed_files",
 				 "The files whose functions have no names, most samples first.",
 				 TABLE(unnamed_files), OF_RECORDING, NULL},
+	[TABLE_FINDINGS] = {"findings",
+			    "What `perfkit doctor` found at import, with the files of that "
+			    "moment, for each question that it can be asked.",
+			    TABLE(findings), OF_RECORDING, NULL},
+	[TABLE_FINDING_FACTS] =
+		{"finding_facts",
+		 "The facts of findings, sentence by sentence: doctor makes its "
+		 "sentences of them.",
+		 TABLE(finding_facts), FINDINGS_OF, NULL},
 };
 
 const struct flat_table flat_tables[FLAT_TABLES] = {
@@ -865,80 +928,3 @@ const struct flat_table flat_tables[FLAT_TABLES] = {
 	[FLAT_EPISODES] = {"episodes", TABLE(flat_episodes), "start_ns"},
 	[FLAT_RECORDINGS] = {"recordings", TABLE(flat_recordings), "origin_ns"},
 };
-
-/* --- what is made of them ------------------------------------------------------------- */
-
-int schema_is_text(const struct column *c)
-{
-	return c->kind >= COLUMN_TEXT && c->kind <= COLUMN_VARIABLE;
-}
-
-int schema_is_optional(const struct column *c)
-{
-	switch (c->kind) {
-	case COLUMN_U64_OR_0:
-	case COLUMN_TIME_OR_MAX:
-	case COLUMN_OFFSET:
-	case COLUMN_I32_OR_NEGATIVE:
-	case COLUMN_I16_OR_NEGATIVE:
-	case COLUMN_U32_OR_0:
-	case COLUMN_CPU:
-	case COLUMN_TEXT_OR_EMPTY:
-	case COLUMN_STATE:
-	case COLUMN_SYSCALL:
-	case COLUMN_ARG:
-	case COLUMN_VARIABLE:
-	case COLUMN_BUILD_ID:
-	case COLUMN_FUNCTION:
-	case COLUMN_STACK:
-		return 1;
-	case COLUMN_WORD:
-		return !*c->word(0);
-	default:
-		return c->kind >= COLUMN_COMM && c->kind != COLUMN_THREAD_KEY &&
-		       c->kind != COLUMN_SPAN_KEY && c->kind < COLUMN_KIND;
-	}
-}
-
-/* The table a column refers to: behind the arrow of its unit. */
-static const char *referred(const struct column *c)
-{
-	static const char arrow[] = "→ ";
-	return strncmp(c->unit, arrow, sizeof(arrow) - 1) ? NULL : c->unit + sizeof(arrow) - 1;
-}
-
-void schema_columns(struct buf *b, const struct table *t)
-{
-	for (size_t i = 0; i < t->n; i++) {
-		buf_str(b, i ? "," : "");
-		buf_str(b, t->columns[i].name);
-	}
-}
-
-static void create_table(struct buf *b, const struct table *t)
-{
-	buf_fmt(b, "CREATE TABLE %s(", t->name);
-	for (size_t i = 0; i < t->n; i++) {
-		const struct column *c = &t->columns[i];
-		buf_fmt(b, "%s\n\t%s %s", i ? "," : "", c->name,
-			schema_is_text(c) ? "TEXT" : "INTEGER");
-		if (c->kind == COLUMN_ID)
-			buf_str(b, " PRIMARY KEY");
-		else if (!schema_is_optional(c))
-			buf_str(b, " NOT NULL");
-		if (referred(c))
-			buf_fmt(b, " REFERENCES %s(id)", referred(c));
-	}
-	if (t->key)
-		buf_fmt(b, ",\n\tPRIMARY KEY(%s)", t->key);
-	buf_str(b, t->key ? ") WITHOUT ROWID;\n" : ");\n");
-}
-
-void schema_sql(struct buf *b)
-{
-	buf_fmt(b, "PRAGMA application_id = %d;\nPRAGMA user_version = %d;\n",
-		STORE_APPLICATION, STORE_VERSION);
-	for (size_t i = 0; i < STORE_TABLES; i++)
-		create_table(b, &store_tables[i]);
-	buf_str(b, store_views);
-}

@@ -64,9 +64,10 @@ enum column_kind {
 	COLUMN_SITE,       /* → sites */
 	COLUMN_SPAN,       /* → spans; TL_NONE */
 	COLUMN_SPAN_KEY,
-	COLUMN_KIND, /* → offcpu_kinds, never NULL */
-	COLUMN_TASK, /* → sample_tasks, never NULL */
-	COLUMN_SUM,  /* → sample_sums, never NULL */
+	COLUMN_KIND,    /* → offcpu_kinds, never NULL */
+	COLUMN_TASK,    /* → sample_tasks, never NULL */
+	COLUMN_SUM,     /* → sample_sums, never NULL */
+	COLUMN_FINDING, /* → findings, never NULL */
 	COLUMN_KINDS,
 };
 
@@ -114,6 +115,8 @@ enum store_table {
 	TABLE_RECORDED_EVENTS,
 	TABLE_RECORD_COUNTS,
 	TABLE_UNNAMED_FILES,
+	TABLE_FINDINGS,
+	TABLE_FINDING_FACTS,
 	STORE_TABLES,
 };
 

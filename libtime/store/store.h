@@ -12,7 +12,7 @@ enum {
 	STORE_APPLICATION = 0x70666b74, /* PRAGMA application_id: "pfkt" */
 };
 
-/* views.sql as it was when this was built: findings, then all views. */
+/* views.sql as it was when this was built: all views. */
 extern const char store_views[];
 
 /* 1 when the first bytes of a file (n of them; 16 suffice) are those of an SQLite database. */

@@ -213,6 +213,8 @@ static const struct row_map *map_of(const struct load *l, enum column_kind kind,
 		return &l->task;
 	case COLUMN_SUM:
 		return &l->sum;
+	case COLUMN_FINDING:
+		return &l->finding;
 	default:
 		return &l->thread;
 	}

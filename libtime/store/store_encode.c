@@ -111,6 +111,8 @@ static enum store_table table_of(enum column_kind kind, unsigned *from)
 		return TABLE_TASKS;
 	case COLUMN_SUM:
 		return TABLE_SUMS;
+	case COLUMN_FINDING:
+		return TABLE_FINDINGS;
 	default:
 		return TABLE_THREADS;
 	}

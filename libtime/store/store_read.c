@@ -1,5 +1,6 @@
 #include "libtime/store/store_rows.h"
 #include "libtime/store/file_facts.h"
+#include "libtime/store/finding_rows.h"
 #include "base/check.h"
 #include "base/mem.h"
 #include "libparse/sample.h"
@@ -581,5 +582,39 @@ int store_read_file(struct store *s, int64_t recording, struct file_facts *out, 
 	r = r ? r : read_record_counts(&l, out);
 	r = r ? r : read_unnamed(&l, out);
 	sqlite3_finalize(l.st);
+	return r;
+}
+
+/* --- findings ----------------------------------------------------------------------- */
+
+void finding_rows_release(struct finding_rows *f)
+{
+	stacks_release(&f->stacks);
+	vec_release(&f->findings);
+	vec_release(&f->facts);
+	*f = (struct finding_rows){0};
+}
+
+static int read_findings(struct load *l, struct finding_rows *out)
+{
+	READ_VEC(TABLE_FINDINGS, struct finding_row, out->findings, LIMIT, &l->finding, 0,
+		 "too many findings");
+}
+
+static int read_finding_facts(struct load *l, struct finding_rows *out)
+{
+	READ_VEC(TABLE_FINDING_FACTS, struct finding_fact, out->facts, LIMIT, NULL, 0,
+		 "a number out of range, or a finding that is not there");
+}
+
+int store_read_finding_rows(struct store *s, int64_t recording, struct finding_rows *out,
+			    struct err *e)
+{
+	struct load l = {.s = s, .stacks = &out->stacks, .e = e, .recording = recording};
+	*out = (struct finding_rows){0};
+	int r = read_findings(&l, out);
+	r = r ? r : read_finding_facts(&l, out);
+	sqlite3_finalize(l.st);
+	row_map_release(&l.finding);
 	return r;
 }

@@ -39,7 +39,7 @@ struct load {
 	struct stacks *stacks;
 	struct err *e;
 	int64_t recording;
-	struct row_map thread, event, span, site, kind, task, sum;
+	struct row_map thread, event, span, site, kind, task, sum, finding;
 	VEC(struct off_kind) kinds;
 	VEC(struct sample_task) tasks;
 	VEC(struct sample_sum) sums;

@@ -1,5 +1,6 @@
 #include "libtime/store/store_write.h"
 #include "libtime/store/file_facts.h"
+#include "libtime/store/finding_rows.h"
 #include "base/mem.h"
 #include "base/shortage.h"
 #include "base/outfile.h"
@@ -168,6 +169,15 @@ int store_writer_add(struct store_writer *w, const struct timeline *tl, struct e
 	return r;
 }
 
+/* The writer has texts in its hands that the caller gives back. */
+static int texts_written(struct store_writer *w, int r, struct err *e)
+{
+	if (!r)
+		return feed_wait(w->feed, e);
+	feed_drop(w->feed);
+	return r;
+}
+
 int store_write_file(struct store_writer *w, const struct file_facts *f, struct err *e)
 {
 	const struct timeline texts = {.stacks = f->stacks};
@@ -178,10 +188,17 @@ int store_write_file(struct store_writer *w, const struct file_facts *f, struct 
 	r = r ? r : WRITE(&l, TABLE_RECORDED_EVENTS, f->events, 0);
 	r = r ? r : WRITE(&l, TABLE_RECORD_COUNTS, f->records, 0);
 	r = r ? r : WRITE(&l, TABLE_UNNAMED_FILES, f->unnamed.v, 0);
-	if (!r)
-		return feed_wait(w->feed, e);
-	feed_drop(w->feed);
-	return r;
+	return texts_written(w, r, e);
+}
+
+int store_write_finding_rows(struct store_writer *w, struct finding_rows *f, struct err *e)
+{
+	const struct timeline texts = {.stacks = &f->stacks};
+	struct writing l = {.w = w, .tl = &texts, .e = e, .rows = w->rows};
+	memcpy(l.first, w->rows, sizeof(l.first));
+	int r = WRITE(&l, TABLE_FINDINGS, f->findings, 0);
+	r = r ? r : WRITE(&l, TABLE_FINDING_FACTS, f->facts, 0);
+	return texts_written(w, r, e);
 }
 
 struct store_handle store_writer_handle(const struct store_writer *w)

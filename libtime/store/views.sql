@@ -1,22 +1,21 @@
--- The views of perfkit's store, and its tables of texts; all other tables are declared in
--- schema.c. docs/store.md describes every column. Times (*_ns) are nanoseconds on the recording's
+-- The views of perfkit's store, and its table meta; all other tables are declared in schema.c.
+-- docs/store.md describes every column. Times (*_ns) are nanoseconds on the recording's
 -- clock; ids are local to this file.
 
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
 
-CREATE TABLE findings(
-	id INTEGER PRIMARY KEY,
-	recording_id INTEGER NOT NULL REFERENCES recordings(id),
-	question TEXT NOT NULL,
-	finding TEXT NOT NULL, harm TEXT NOT NULL,
-	title TEXT NOT NULL, remedy TEXT, line TEXT);
-
-CREATE TABLE finding_details(
-	finding_id INTEGER NOT NULL REFERENCES findings(id),
-	line INTEGER NOT NULL, text TEXT NOT NULL, get TEXT);
-
+-- Findings by question and recording, and the facts of their titles in one text.
 CREATE INDEX findings_of ON findings(recording_id, question);
-CREATE INDEX finding_lines ON finding_details(finding_id, line);
+CREATE INDEX facts_of ON finding_facts(finding_id);
+CREATE VIEW v_findings AS
+SELECT f.recording_id, f.question, f.finding, f.harm, (
+	SELECT group_concat(a.name || ' = ' || CASE a.unit
+		WHEN 'share' THEN round(100.0 * a.number / a.whole, 3) || ' %'
+		WHEN 'count' THEN a.number
+		WHEN 'thread' THEN coalesce(a.text, '') || '/' || a.number
+		ELSE coalesce(a.text, a.number || ' ' || a.unit) END, ', ')
+	FROM finding_facts a WHERE a.finding_id = f.id AND a.part = 'title') AS facts, f.command
+FROM findings f;
 
 -- Off-CPU intervals, whole.
 CREATE VIEW offcpu AS

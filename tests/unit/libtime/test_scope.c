@@ -34,7 +34,7 @@ static const char *left(const struct population *of, unsigned topics, char *text
 	struct findings f = {.line = ""};
 	make(&tl, &st);
 	for (size_t i = 0; i < 3; i++) {
-		struct finding x = {.kind = finding_kind(ids[i]), .title = "", .remedy = ""};
+		struct finding x = {.kind = finding_kind(ids[i])};
 		assert_int_equal(vec_push(&f.v, x), 0);
 	}
 	assert_int_equal(scope_findings(&tl, of, topics, &f), 0);
