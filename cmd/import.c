@@ -91,14 +91,10 @@ static int warn_again(struct before *b, struct tlinput *ti, const char *path, st
 /* What doctor would say of it, however it is asked. */
 static int add_findings(struct store_writer *w, struct tlinput *ti, struct err *e)
 {
-	int r = 0;
-	for (const struct finding_question *q = finding_questions; q->name && !r; q++) {
-		struct findings f;
-		r = tlinput_findings(ti, q->asked, &f, e);
-		if (!r)
-			r = store_write_findings(w, q, &f, e);
-		findings_release(&f);
-	}
+	struct finding_rows f;
+	int r = tlinput_finding_rows(ti, ABOUT_ALL, &f, e);
+	r = r ? r : store_write_finding_rows(w, &f, e);
+	finding_rows_release(&f);
 	return r;
 }
 

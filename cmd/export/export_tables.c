@@ -25,6 +25,8 @@ struct exporting {
 	struct flat_origin origin;
 	char date[DATE], host[HOST];
 	struct outfile out[FLAT_TABLES];
+	struct file_facts file;
+	struct finding_rows findings;
 	uint64_t rows, bytes;
 };
 
@@ -104,10 +106,24 @@ static int open_table(struct exporting *x, enum flat_table_id table, struct err 
 
 /* --- one recording -------------------------------------------------------------------- */
 
+/* Without names, that they are missing is no finding. */
+static int gather(struct exporting *x, struct err *e)
+{
+	int names = !x->ti->opt->in.no_names;
+	unsigned topics = names ? ABOUT_ALL : ABOUT_ALL & ~(unsigned)ABOUT_NAMES;
+	int r = tlinput_file_facts(x->ti, &x->file, e);
+	if (!names) {
+		x->file.has_names = 0;
+		x->file.unnamed.v.n = 0;
+	}
+	return r ? r : tlinput_finding_rows(x->ti, topics, &x->findings, e);
+}
+
 static int write_tables(struct exporting *x, struct err *e)
 {
-	struct flat *f;
-	int r = flat_open(&f, &x->ti->tl, e);
+	struct flat *f = NULL;
+	int r = gather(x, e);
+	r = r ? r : flat_open(&f, &x->ti->tl, &x->file, &x->findings, e);
 	for (int i = 0; !r && i < FLAT_TABLES; i++) {
 		size_t rows = 0;
 		r = open_table(x, (enum flat_table_id)i, e);
@@ -169,6 +185,8 @@ static int export_one(const struct tlinput_opts *opt, const char *dir, const cha
 	if (!r) {
 		locate(&x);
 		r = finish_tables(&x, write_tables(&x, &e), &e);
+		file_facts_release(&x.file);
+		finding_rows_release(&x.findings);
 	}
 	if (!r && !opt->in.quiet)
 		say("%s: %s, %.1f MB: %s, %s, recording %016" PRIx64, path,

@@ -403,6 +403,21 @@ int tlinput_findings(struct tlinput *ti, unsigned asked, struct findings *out, s
 	return own_findings(ti, asked, out, e);
 }
 
+int tlinput_finding_rows(struct tlinput *ti, unsigned topics, struct finding_rows *out,
+			 struct err *e)
+{
+	int r = 0;
+	*out = (struct finding_rows){0};
+	for (const struct finding_question *q = finding_questions; q->name && !r; q++) {
+		struct findings f;
+		r = tlinput_findings(ti, q->asked, &f, e);
+		if (!r && finding_rows_add(out, q, &f, topics))
+			r = err_nomem(e);
+		findings_release(&f);
+	}
+	return r;
+}
+
 static int stored_file_facts(const struct tlinput *ti, struct file_facts *out, struct err *e)
 {
 	struct store *s;

@@ -103,6 +103,11 @@ int tlinput_file_facts(struct tlinput *ti, struct file_facts *out, struct err *e
  * ERR_FORMAT. */
 int tlinput_findings(struct tlinput *ti, unsigned asked, struct findings *out, struct err *e);
 
+/* The same however doctor can be asked, as rows: those that touch any of `topics`. The caller
+ * releases *out, after a failure, too. */
+int tlinput_finding_rows(struct tlinput *ti, unsigned topics, struct finding_rows *out,
+			 struct err *e);
+
 /*
  * Judge the recordings opened for an answer about these topics, as input_check_findings does;
  * of a store by what import found. `asked`: as in findings_input, with ASKED_OF_SAMPLES or

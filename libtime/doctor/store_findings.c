@@ -19,14 +19,14 @@ const struct finding_question finding_questions[] = {
 
 /* Findings on their way into rows. */
 struct rows {
-	struct finding_rows out;
+	struct finding_rows *out;
 	int failed;
 };
 
 static uint32_t intern(struct rows *w, const char *text)
 {
 	uint32_t id = 0;
-	if (strtab_intern(&w->out.stacks.strings, text, &id))
+	if (strtab_intern(&w->out->stacks.strings, text, &id))
 		w->failed = ERR_NOMEM;
 	return id;
 }
@@ -40,14 +40,14 @@ static void put_statement(struct rows *w, enum finding_part part, size_t line,
 	for (size_t i = 0; i < s->n || i == 0; i++) {
 		struct finding_fact row = {.number = facts[i].number,
 					   .whole = facts[i].whole,
-					   .finding = (uint32_t)w->out.findings.n - 1,
+					   .finding = (uint32_t)w->out->findings.n - 1,
 					   .line = (uint32_t)line,
 					   .form = intern(w, form_key(s->form)),
 					   .name = intern(w, facts[i].name),
 					   .text = intern(w, facts[i].text),
 					   .part = (uint8_t)part,
 					   .unit = (uint8_t)facts[i].unit};
-		if (vec_push(&w->out.facts, row))
+		if (vec_push(&w->out->facts, row))
 			w->failed = ERR_NOMEM;
 	}
 }
@@ -59,7 +59,7 @@ static void put_finding(struct rows *w, const char *question, const struct findi
 				  .finding = intern(w, x->kind->id),
 				  .harm = intern(w, finding_harm_name(x->harm)),
 				  .command = intern(w, x->again ? f->line : "")};
-	if (vec_push(&w->out.findings, row))
+	if (vec_push(&w->out->findings, row))
 		w->failed = ERR_NOMEM;
 	if (w->failed)
 		return;
@@ -70,15 +70,14 @@ static void put_finding(struct rows *w, const char *question, const struct findi
 		put_statement(w, PART_REMEDY, i, &x->remedies[i]);
 }
 
-int store_write_findings(struct store_writer *w, const struct finding_question *q,
-			 const struct findings *f, struct err *e)
+int finding_rows_add(struct finding_rows *out, const struct finding_question *q,
+		     const struct findings *f, unsigned topics)
 {
-	struct rows rows = {0};
+	struct rows rows = {.out = out};
 	for (size_t i = 0; i < f->v.n && !rows.failed; i++)
-		put_finding(&rows, q->name, f, &f->v.v[i]);
-	int r = rows.failed ? err_nomem(e) : store_write_finding_rows(w, &rows.out, e);
-	finding_rows_release(&rows.out);
-	return r;
+		if (f->v.v[i].kind->topics & topics)
+			put_finding(&rows, q->name, f, &f->v.v[i]);
+	return rows.failed;
 }
 
 /* --- reading -------------------------------------------------------------------------- */

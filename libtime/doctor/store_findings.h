@@ -14,6 +14,8 @@
 #include "libtime/store/store_read.h"
 #include "libtime/store/store_write.h"
 
+enum { ABOUT_ALL = ABOUT_CPU | ABOUT_OFFCPU | ABOUT_TAIL | ABOUT_NAMES | ABOUT_COUNTS };
+
 /* One way to ask for findings: `asked` as in findings_input; ends with a name of NULL. */
 struct finding_question {
 	const char *name;
@@ -25,9 +27,9 @@ extern const struct finding_question finding_questions[];
  * fold a recording, and so for their answers from its store. */
 enum { ASKED_OF_SAMPLES = 1 << 8 };
 
-/* Write what was found when asked so, for the recording added last. ERR_IO. */
-int store_write_findings(struct store_writer *w, const struct finding_question *q,
-			 const struct findings *f, struct err *e);
+/* Append what was found when asked so, as rows: what touches any of `topics`. ERR_NOMEM. */
+int finding_rows_add(struct finding_rows *out, const struct finding_question *q,
+		     const struct findings *f, unsigned topics);
 
 /*
  * Read what was found in a recording; `asked` as in findings_input. *intended_for: the topics

@@ -3,6 +3,8 @@
 #include "base/mem.h"
 #include "base/radix.h"
 #include "libtime/explain/worst.h"
+#include "libtime/store/file_facts.h"
+#include "libtime/store/finding_rows.h"
 #include "libtime/store/store_encode.h"
 
 #include <assert.h>
@@ -16,6 +18,9 @@ struct text {
 
 struct flat {
 	struct timeline *tl;
+	const struct file_facts *file;
+	struct finding_rows *findings;
+	struct timeline file_texts, finding_texts; /* stacks alone: where their texts are */
 	struct writing encoding;
 	struct worst episodes;
 	uint8_t *has_stack; /* by call path: something has it */
@@ -135,13 +140,18 @@ static int stack_cell(struct flat *f, uint32_t path, struct cell *to, struct err
 	return n > INT32_MAX ? err_set(e, ERR_LIMIT, "a stack has more than 2 GB of names") : 0;
 }
 
-int flat_open(struct flat **out, struct timeline *tl, struct err *e)
+int flat_open(struct flat **out, struct timeline *tl, const struct file_facts *file,
+	      struct finding_rows *findings, struct err *e)
 {
 	*out = NULL;
 	struct flat *f = mem_zalloc(1, sizeof(*f));
 	if (!f)
 		return err_nomem(e);
 	f->tl = tl;
+	f->file = file;
+	f->findings = findings;
+	f->file_texts.stacks = file->stacks;
+	f->finding_texts.stacks = &findings->stacks;
 	f->encoding = (struct writing){.tl = tl, .flat = 1};
 	int r = worst_collect(&f->episodes, tl, e);
 	if (r)
@@ -158,9 +168,38 @@ int flat_open(struct flat **out, struct timeline *tl, struct err *e)
 	(f->v = (vec).n > (from) ? (const char *)((vec).v + (from)) : NULL, \
 	 f->n = (vec).n > (from) ? (vec).n - (from) : 0, f->size = sizeof(*(vec).v))
 
+/* One struct; NULL: none. */
+#define ROW(row) (f->v = (const char *)(row), f->n = (row) != NULL, f->size = sizeof(*(row)))
+
+/* The rows of a recording as a file, and of findings, whose texts are elsewhere. */
+static void find_file_rows(struct flat *f, enum flat_table_id table)
+{
+	const struct file_facts *file = f->file;
+	f->encoding.tl = table < FLAT_FINDINGS ? &f->file_texts : &f->finding_texts;
+	switch (table) {
+	case FLAT_RECORDING_FILES:
+		ROW(file->stacks ? file : NULL);
+		break;
+	case FLAT_RECORDED_EVENTS:
+		ROWS(file->events, 0);
+		break;
+	case FLAT_RECORD_COUNTS:
+		ROWS(file->records, 0);
+		break;
+	case FLAT_UNNAMED_FILES:
+		ROWS(file->unnamed.v, 0);
+		break;
+	case FLAT_FINDINGS:
+		ROWS(f->findings->findings, 0);
+		break;
+	default: /* FLAT_FINDING_FACTS */
+		ROWS(f->findings->facts, 0);
+	}
+}
+
 static void find_rows(struct flat *f, enum flat_table_id table)
 {
-	const struct timeline *tl = f->tl;
+	const struct timeline *tl = f->encoding.tl = f->tl;
 	switch (table) {
 	case FLAT_THREADS:
 		ROWS(tl->threads, 0);
@@ -204,10 +243,29 @@ static void find_rows(struct flat *f, enum flat_table_id table)
 	case FLAT_EPISODES:
 		ROWS(f->episodes.v, 0);
 		break;
-	default: /* FLAT_RECORDINGS */
-		f->v = (const char *)tl;
-		f->n = 1;
-		f->size = sizeof(*tl);
+	case FLAT_COUNTERS:
+		ROWS(tl->counters, 0);
+		break;
+	case FLAT_TRAMPOLINES:
+		ROWS(tl->trampolines, 0);
+		break;
+	case FLAT_BINDINGS:
+		ROWS(tl->bindings, 0);
+		break;
+	case FLAT_INTERRUPTS:
+		ROWS(tl->interrupts, 0);
+		break;
+	case FLAT_GAPS:
+		ROWS(tl->gaps, 0);
+		break;
+	case FLAT_CONTEXT:
+		ROWS(tl->facts, 0);
+		break;
+	case FLAT_RECORDINGS:
+		ROW(tl);
+		break;
+	default:
+		find_file_rows(f, table);
 	}
 }
 

@@ -49,6 +49,48 @@ static void each_table_is_described_as_it_is_declared(void **state)
 	assert_int_equal(bad, 0);
 }
 
+/* Tables of a store whose rows stand in those that refer to them, where tables are flat. */
+static int is_in_place(const char *name)
+{
+	static const char *const in_place[] = {"comms",        "dsos",        "symbols",
+					       "files",        "wait_frames", "offcpu_kinds",
+					       "sample_tasks", "sample_sums"};
+	for (size_t i = 0; i < sizeof(in_place) / sizeof(*in_place); i++)
+		if (!strcmp(name, in_place[i]))
+			return 1;
+	return 0;
+}
+
+/* offcpu_rows → offcpu, selected_events → events, as the views of a store have it. */
+static int is_flat(const char *name)
+{
+	size_t rows = strlen(name) > 5 ? strlen(name) - 5 : 0;
+	int cut = rows && !strcmp(name + rows, "_rows");
+	for (size_t i = 0; i < FLAT_TABLES; i++) {
+		const char *flat = flat_tables[i].name;
+		size_t n = strlen(flat);
+		if (!strcmp(flat, name) ||
+		    (cut && !strncmp(name, flat, rows) && strchr("s", flat[rows])) ||
+		    (!strcmp(name, "selected_events") && n == 6 && !strcmp(flat, "events")))
+			return 1;
+	}
+	return 0;
+}
+
+static void each_table_is_exported(void **state)
+{
+	int bad = 0;
+	(void)state;
+	for (size_t i = 0; i < STORE_TABLES; i++) {
+		const char *name = store_tables[i].name;
+		if (is_flat(name) == is_in_place(name)) {
+			printf("%s: neither a flat table nor part of one, or both\n", name);
+			bad++;
+		}
+	}
+	assert_int_equal(bad, 0);
+}
+
 static void each_column_says_where_its_value_lies(void **state)
 {
 	(void)state;
@@ -67,6 +109,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_table_is_described_as_it_is_declared),
+		cmocka_unit_test(each_table_is_exported),
 		cmocka_unit_test(each_column_says_where_its_value_lies),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
