@@ -1,5 +1,6 @@
 #include "cmd/query/tail_spans.h"
 #include "cmd/cli/say.h"
+#include "libtime/tables/tables.h"
 #include "render/text/escape.h"
 
 #include <errno.h>
@@ -68,7 +69,7 @@ static int say_no_spans(const struct tail_run *r)
 			buf_cstr(&pair), n > 1 ? "" : "..EVENT");
 	buf_release(&list);
 	buf_release(&pair);
-	return 2;
+	return 3; /* as other tables refuse what was not recorded */
 }
 
 /* --- by name -------------------------------------------------------------------------- */
@@ -221,6 +222,16 @@ static int choose_spans(struct tail_run *r, uint32_t *names, size_t n, int *seve
 	return rc;
 }
 
+static int check_gaps(const struct tail_run *r)
+{
+	struct err e = {0};
+	int rc = tables_need_gaps(&r->ti.tl, &e);
+	if (!rc)
+		return 0;
+	err_prefix(&e, "%s", r->ti.path);
+	return input_fail(&r->ti.in, &e);
+}
+
 int tail_choose(struct tail_run *r, uint32_t *names, size_t *n, int *several)
 {
 	const char *by = r->opt->by;
@@ -234,12 +245,7 @@ int tail_choose(struct tail_run *r, uint32_t *names, size_t *n, int *several)
 		*n = TAIL_NAMES;
 	if (by && !strcmp(by, "gap")) {
 		q->kind = EPISODE_GAP;
-		return r->ti.tl.gaps.n ? 0
-				       : say_two(r,
-						 "no gaps: give what a jitter sampler wrote "
-						 "with --with "
-						 "FILE",
-						 "");
+		return check_gaps(r);
 	}
 	if (by && strncmp(by, "span", 4) != 0 && strncmp(by, "window", 6) != 0) {
 		q->kind = !strcmp(by, "wait") ? EPISODE_WAIT : EPISODE_ACTIVATION;

@@ -105,15 +105,9 @@ static void diagnose_parted(struct diagnosis *j)
 	const struct event *ev = calls_parted(j->rec);
 	if (!ev)
 		return;
-	struct finding *f = diagnose_add(
-		j, "parted-group", SEVERITY_PARTIAL,
-		"%s is not in the group of its counters (perf 6.12 and newer take it out): "
-		"calls have no counters",
-		ev->name);
-	diagnose_remedy(j, f,
-			"record with perfkit record calls, or put cycles into the group: "
-			"-e '{%s,cycles,...}:S'",
-			ev->name);
+	struct finding *f =
+		diagnose_add(j, FORM_PARTED_GROUP, SEVERITY_PARTIAL, EVENT_FACT(ev->name));
+	diagnose_remedy(j, f, FORM_GROUP_CYCLES, EVENT_FACT(ev->name));
 }
 
 /* perf ran a command: its groups count from there on. */

@@ -101,6 +101,11 @@ int form_next(const char **text, struct form_piece *p)
 	}
 	if (!*at)
 		return 0;
+	if (at[0] == '{' && at[1] == '{') {
+		p->n = 1;
+		*text = at + 2;
+		return 1;
+	}
 	p->kind = *at++;
 	if (p->kind == '{') {
 		size_t n = strcspn(at, "}");

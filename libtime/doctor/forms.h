@@ -6,7 +6,7 @@
  * makes the sentence, of a recording and of its store alike.
  *
  * A form's text has places for facts, {NAME} or {NAME:HOW}; several facts of one name are
- * listed. What is in [] is left out where a fact of it is missing. HOW:
+ * listed. What is in [] is left out where a fact of it is missing; {{ is a bracket. HOW:
  *
  *	(nothing)           the text, or the number
  *	,                   the number as 12,345
@@ -56,6 +56,12 @@
 	F(INHERIT_COUNTERS, "inherit-counters",                                                \
 	  "attach when all threads run (-p), or record with Linux 6.12 and perf 6.13: "        \
 	  "perfkit record calls --inherit")                                                    \
+	F(PARTED_GROUP, "parted-group",                                                        \
+	  "{event} is not in the group of its counters (perf 6.12 and newer take it out): "    \
+	  "calls have no counters")                                                            \
+	F(GROUP_CYCLES, "group-cycles",                                                        \
+	  "record with perfkit record calls, or put cycles into the group: -e "                \
+	  "'{{{event},cycles,...}:S'")                                                         \
 	F(NO_SAMPLES, "no-samples", "no samples were recorded")                                \
 	F(ONLY_AUX, "no-samples/aux",                                                          \
 	  "no samples, only {aux:byte} of AUX trace, which perfkit does not decode")           \

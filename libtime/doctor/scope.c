@@ -10,8 +10,9 @@ enum lack {
 	LACKS_CALLERS = 4, /* it begins at a mark: [truncated] */
 	LACKS_RECORDS = 8, /* the wait is suspect */
 	LACKS_WAKEUP = 16,
-	LACKS = 5,
-	LACKS_SAMPLES = 32 /* of what is counted: nothing tells whose are missing */
+	HAS_USER = 32, /* lacks nothing, but what is said of user stacks affects it */
+	LACKS = 6,
+	LACKS_SAMPLES = 64 /* of what is counted: nothing tells whose are missing */
 };
 
 /* Findings that are about one of these only. All others stay. */
@@ -23,6 +24,7 @@ static const struct {
 	{"holes", LACKS_RECORDS},
 	{"some-cpus", LACKS_RECORDS},
 	{"wakeups-missing", LACKS_WAKEUP},
+	{"fp-ends-in-libc", HAS_USER},
 	{"truncated-dumps", LACKS_CALLERS},
 	{"deep-stacks", LACKS_CALLERS},
 	{"kptr-restrict", LACKS_KERNEL_NAME},
@@ -46,10 +48,12 @@ static uint8_t frame_lacks(const struct frame *f, int is_root)
 {
 	if (f->kind == FRAME_MARK)
 		return is_root ? LACKS_CALLERS : 0;
+	uint8_t user = f->kind == FRAME_USER || f->kind == FRAME_JIT ? HAS_USER : 0;
 	if (f->name)
-		return 0;
-	return f->kind == FRAME_KERNEL || f->addr >> 48 == 0xffff ? LACKS_KERNEL_NAME
-								  : LACKS_USER_NAME;
+		return user;
+	if (f->kind == FRAME_KERNEL || f->addr >> 48 == 0xffff)
+		return LACKS_KERNEL_NAME;
+	return LACKS_USER_NAME | user;
 }
 
 /* Callers have lower numbers than what they call. */

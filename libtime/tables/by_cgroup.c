@@ -21,6 +21,14 @@ static int has_clock(const struct profile *p)
 	return 0;
 }
 
+static int records_cgroups(const struct recording *rec)
+{
+	for (size_t i = 0; i < rec->events.n; i++)
+		if (rec->events.v[i].attr.sample_type & PERF_SAMPLE_CGROUP)
+			return 1;
+	return 0;
+}
+
 int table_cgroups(struct profile *p, struct rows *out, struct err *e)
 {
 	uint32_t unknown;
@@ -42,7 +50,7 @@ int table_cgroups(struct profile *p, struct rows *out, struct err *e)
 		rows_add(out, row, COL_SAMPLES, f->samples);
 		all += f->samples;
 	}
-	if (!known && all)
+	if (!known && (all || !records_cgroups(p->rec)))
 		return err_set(e, ERR_REFUSED,
 			       "no sample names its cgroup: record with perf record "
 			       "--all-cgroups");

@@ -48,14 +48,22 @@ static void set_shares(struct rows *rows)
 				    0.5));
 }
 
+int tables_need_gaps(const struct timeline *tl, struct err *e)
+{
+	return tl->gaps.n
+		       ? 0
+		       : err_set(e, ERR_REFUSED,
+				 "no gaps: give what a jitter sampler wrote with --with FILE");
+}
+
 int collect_gaps(struct collect *c)
 {
 	struct gap_finder *f;
 	struct gap_work w = {.start_ns = 0};
-	if (!c->tl->gaps.n)
-		return err_set(c->e, ERR_REFUSED,
-			       "no gaps: give what a jitter sampler wrote with --with FILE");
-	int r = gap_finder_new(&f, c->tl, NULL) ? ERR_NOMEM : 0;
+	int r = tables_need_gaps(c->tl, c->e);
+	if (r)
+		return r;
+	r = gap_finder_new(&f, c->tl, NULL) ? ERR_NOMEM : 0;
 	for (size_t i = 0; i < c->tl->gaps.n && !r; i++)
 		r = add_gap(c, f, c->tl->gaps.v[i], &w);
 	if (!r)

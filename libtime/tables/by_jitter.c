@@ -50,10 +50,7 @@ static int add_gap(struct jitter *j, const struct tl_gap *g)
 int collect_jitter(struct collect *c)
 {
 	struct jitter j = {.c = c};
-	int r = c->tl->gaps.n
-			? 0
-			: err_set(c->e, ERR_REFUSED,
-				  "no gaps: give what a jitter sampler wrote with --with FILE");
+	int r = tables_need_gaps(c->tl, c->e);
 	for (size_t i = 0; i < c->tl->gaps.n && !r; i++)
 		r = add_gap(&j, &c->tl->gaps.v[i]);
 	return r;

@@ -66,4 +66,7 @@ int table_collect(const struct table_kind *kind, const struct timeline *tl,
  * ERR_NOMEM; ERR_REFUSED where no sample names its cgroup. */
 int table_cgroups(struct profile *p, struct rows *out, struct err *e);
 
+/* ERR_REFUSED where there are no gaps to ask about. */
+int tables_need_gaps(const struct timeline *tl, struct err *e);
+
 #endif

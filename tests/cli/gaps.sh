@@ -135,7 +135,7 @@ refused()
 	[ $rc = "$want" ] && grep -q -e "$words" err || { echo "$*: exit $rc"; cat err; exit 1; }
 }
 refused 2 'sampler.csv: its gaps name no CPU: say which one with ,cpu=N' tail -q --no-local --by gap --with "$kept/sampler.csv"
-refused 2 'no gaps: give what a jitter sampler wrote' tail -q --no-local --by gap
+refused 3 'no gaps: give what a jitter sampler wrote' tail -q --no-local --by gap
 refused 3 'no gaps: give what a jitter sampler wrote' report -q --no-local --by gap
 refused 2 'gaps are of CPUs' tail -q --no-local --by gap --flame x.svg --with "$kept/gaps.txt"
 refused 2 'only tail and timeline --tail show them' svg -q --no-local --tail --by gap --with "$kept/gaps.txt"

@@ -104,7 +104,7 @@ assert [sorted(x["start_ns"] for x in e)[i + 1] - sorted(x["start_ns"] for x in 
 END
 "$PERFKIT" tail -q --no-local --comm spinner --by window --where tag=control --json --with jvm.hlog "$file" |
 	grep -q '"count":1,' || bad "the tag is no label"
-refused 2 'no gaps' tail -q --no-local --by gap --with jvm.hlog
+refused 3 'no gaps' tail -q --no-local --by gap --with jvm.hlog
 { cat jvm.hlog; echo '0.160,0.050'; echo 'Tag=x'; printf '0.160,0.050,1,HI'; } >torn.hlog
 windows torn.hlog | cmp - windows.json
 grep -q 'torn.hlog: 3 of 6 rows are left out' err || bad "$(cat err)"
