@@ -317,7 +317,7 @@ static int expression(struct scan *s)
 }
 
 /* The conversions of a text: plain ones of numbers and texts, and %p with letters behind. The
- * width is a number or taken from an argument. Returns how many arguments they accept, or -1.
+ * width is a number or taken from an argument. Returns how many arguments they take, or -1.
  */
 static int conversions(const char *p, const char *end)
 {

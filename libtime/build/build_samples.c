@@ -193,7 +193,7 @@ static int push_event_sample(struct builder *b, const struct sample *s, const st
 	return bigvec_push(&b->tl->event_samples, x, e);
 }
 
-/* One that pseudo_thread asks for but by number. */
+/* Only count the sample, by event. */
 static int count_event_sample(struct builder *b, const struct sample *s, const struct event *ev,
 			      uint64_t period)
 {

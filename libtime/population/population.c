@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LAST_ONES = 4 }; /* intervals of a thread that may be on its way out */
+enum { LAST_ONES = 4 }; /* last intervals of a thread that may be part of its exit */
 
 static int has_id(const int32_t *v, size_t n, int32_t x)
 {
@@ -151,7 +151,7 @@ int population_gap(const struct population *p, const struct timeline *tl, struct
 	if (!cut)
 		return 1;
 	if (g->end_ns - g->start_ns > g->lost_ns) {
-		g->thread = TL_NONE; /* no spinner: the place is not looked for */
+		g->thread = TL_NONE; /* without a spinner, it cannot be placed */
 	} else {
 		g->start_ns = start;
 		g->end_ns = end;
@@ -163,8 +163,8 @@ int population_gap(const struct population *p, const struct timeline *tl, struct
 
 /* --- one wait ------------------------------------------------------------------------- */
 
-/* Time at the beginning of an interval that its site decides about. One whose wakeup is not
- * known counts as a whole: nothing tells where its late part begins. */
+/* The first part of an interval, to which its site's verdict applies: up to the wakeup. If that
+ * is unknown, all of it. */
 static uint64_t waiting_ns(const struct off *o)
 {
 	return o->unknown ? off_ns(o) : o->blocked_ns;
@@ -178,7 +178,7 @@ static int is_unended(const struct timeline *tl, const struct off *o)
 	       waiting_ns(o) == off_ns(o);
 }
 
-/* Was the wakeup that of an exit: exit_group by a thread of the process, or a signal? */
+/* Did an exit wake it: exit_group in a thread of the process, or a signal? */
 static int ended_by_exit(const struct timeline *tl, const struct off *o)
 {
 	const struct stacks *s = tl->stacks;
@@ -224,7 +224,7 @@ static enum apart apart_of(const struct population *p, const struct timeline *tl
 	return p->no_unclear ? APART_LEFT_OUT : p->ranked ? APART_UNCLEAR : APART_NOT;
 }
 
-/* With its waiting time taken apart. */
+/* Is it still open without its waiting time? */
 static int is_late_open(const struct population *p, const struct off *o)
 {
 	return o->flags & OFF_OPEN || p->start_ns > o->start_ns + waiting_ns(o) ||
@@ -299,7 +299,7 @@ static int sum_order(const void *a, const void *b)
 	return (x->site > y->site) - (x->site < y->site);
 }
 
-/* The ⌈n/2⌉-th shortest wait of each site. */
+/* The median of each site: the ⌈n/2⌉-th shortest wait. */
 static int find_medians(struct site_sums *s)
 {
 	size_t n = s->times.n;
@@ -317,7 +317,7 @@ static int find_medians(struct site_sums *s)
 	return r;
 }
 
-/* Order them and find the medians; nothing is added any more. */
+/* Sort them and find the medians, after the last site_sums_add. */
 static int site_sums_finish(struct site_sums *s)
 {
 	int r = find_medians(s);

@@ -1,14 +1,14 @@
 /*
- * population.h - which waits a question is about, how much of each, and what is set apart:
- * filters, --time, and the verdicts of wait sites, the same for every command.
+ * population.h - which waits a question is about, which part of each, and what is listed
+ * separately: filters, --time, and the verdicts of wait sites, the same for every command.
  *
  *	population_wait(&p, tl, off, &w):
  *
  *	--time    ├──────────────────────────────────┤
  *	interval       out ──── blocked ────► waking ──── runnable ────► in
  *	work             blocked                         runnable
- *	unclear          set apart, marked ?             runnable: late in any case
- *	idle             set apart, hidden               runnable
+ *	unclear          separate, marked ?              runnable: late in any case
+ *	idle             separate, hidden                runnable
  */
 #ifndef LIBTIME_POPULATION_POPULATION_H
 #define LIBTIME_POPULATION_POPULATION_H
@@ -26,15 +26,15 @@ struct population {
 	size_t ncpus;
 	uint64_t start_ns,
 		stop_ns; /* [start, stop) on the recording's clock; stop 0 = no end */
-	const struct label_lanes *label; /* only what has a label's value; NULL: not asked */
+	const struct label_lanes *label; /* only what has this label and value; NULL: all */
 	uint32_t label_value;            /* strings id */
 	uint64_t from_ns, to_ns; /* of population_part: cut to it, which leaves nothing open;
 				  * to 0 = no end */
-	int idle;                /* set nothing apart: all waits are alike */
-	int system;              /* kernel threads and the recorder are in it */
-	int ranked;     /* for a list of the worst: unclear waits are a list of their own,
-			 * and so are waits of a whole life */
-	int no_unclear; /* leave unclear waits out */
+	int idle;                /* --idle: treat all waits alike, none separately */
+	int system;              /* include kernel threads and the recorder */
+	int ranked;     /* for a ranking: separate unclear waits, and those of a thread's whole
+			 * life */
+	int no_unclear; /* leave out unclear waits */
 };
 
 /* A thread by its ids, and its name (strings id) at that time: --comm, --pid, --tid. */
@@ -45,18 +45,18 @@ int population_has_task(const struct population *p, const struct timeline *tl, i
 int population_has_thread(const struct population *p, const struct timeline *tl,
 			  uint32_t thread, uint32_t comm);
 
-/* --cpu was not given, or names `a` or `b`. TL_NOCPU is on no list. */
+/* 1 without --cpu, or if that includes `a` or `b`. TL_NOCPU is in no list. */
 int population_has_cpu(const struct population *p, const struct timeline *tl, uint16_t a,
 		       uint16_t b);
 
-/* A sample passes the filters of threads, CPUs and time, in which stop_ns itself is. One of no
- * thread passes where no thread is asked for. */
+/* 1 if a sample passes the filters of threads, CPUs and time (including stop_ns). One without a
+ * thread passes if there is no filter of threads. */
 int population_has_sample(const struct population *p, const struct timeline *tl,
 			  const struct tl_sample *s);
 int population_has_event_sample(const struct population *p, const struct timeline *tl,
 				const struct tl_event_sample *s);
 
-/* --label: does a thread with that stack (a call path; 0: not known) have the label at `ns`? */
+/* --label: does a thread with that stack (call path; 0: unknown) have the label at `ns`? */
 int population_has_label(const struct population *p, uint32_t thread, uint32_t path,
 			 uint64_t ns);
 
@@ -72,23 +72,23 @@ int population_has_span(const struct population *p, const struct timeline *tl, u
 int population_part(const struct population *p, uint32_t thread, uint32_t path, uint64_t *at,
 		    uint64_t to, struct population *part);
 
-/* Left out as system? */
+/* 1 if it is left out as a system thread. */
 int population_hides_thread(const struct population *p, const struct timeline *tl,
 			    uint32_t thread);
 
-/* Cut [*start, *end) at --time, and to the part. 0 when nothing is left; *cut is set when
- * --time cut it. */
+/* Cut [*start, *end) to --time and to the part. 0 if nothing is left; *cut is set if --time cut
+ * it. */
 int population_clip(const struct population *p, uint64_t *start, uint64_t *end, int *cut);
 
-/* Cut a gap to --time and --cpu; if its place is not known, it keeps its length without a
- * place. 0 when nothing is left; OFF_OPEN is set if it was cut. */
+/* Cut a gap to --time and --cpu; one that is not placed exactly keeps its length. 0 if nothing
+ * is left; OFF_OPEN is set if it was cut. */
 int population_gap(const struct population *p, const struct timeline *tl, struct tl_gap *g);
 
-/* What is set apart of a wait. */
+/* The list that a wait's waiting part is in, if not that of work. */
 enum apart {
 	APART_NOT,
 	APART_IDLE,     /* hidden */
-	APART_UNCLEAR,  /* ranked by itself */
+	APART_UNCLEAR,  /* ranked separately */
 	APART_LEFT_OUT, /* unclear, with no_unclear */
 	APART_LIFE, /* covers nearly all of its thread's life, or its process's exit ended it */
 	APART_KINDS,
@@ -99,48 +99,48 @@ struct wait {
 	const struct off *off;
 	uint64_t start, end;
 	uint64_t blocked, runnable, preempted, unknown; /* preempted is part of runnable */
-	enum apart apart; /* of blocked and unknown time, wait_split_off takes it out */
-	int unclear;      /* its site is unclear, and it is not set apart */
+	enum apart apart; /* if not APART_NOT, wait_split_off removes blocked and unknown */
+	int unclear;      /* its site is unclear, but it is not separate */
 	int open;         /* cut by an edge */
-	int late_open;    /* so is what wait_split_off leaves of it */
-	int unended;      /* its begin was seen, its end is past the end of the recording */
+	int late_open;    /* open after wait_split_off */
+	int unended;      /* it began in the recording and had not ended at the end */
 };
 
-/* 0 when nothing of the interval is inside --time or its CPUs are not asked for. Threads are
- * not looked at: see population_has_thread. */
+/* Make the wait of an interval: 1; 0 if --time or --cpu exclude it. Does not check its thread:
+ * see population_has_thread. */
 int population_wait(const struct population *p, const struct timeline *tl, const struct off *o,
 		    struct wait *out);
 
-/* Remove the time that is set apart: the wait then starts after it, and is open only if the
- * rest was cut. Returns the removed time. */
+/* Remove the separate part: the wait then starts after it, and is open only if the rest was
+ * cut. Returns the removed time. */
 uint64_t wait_split_off(struct wait *w);
 
 /* --- sums by site --------------------------------------------------------------------- */
 
 struct site_sum {
-	uint32_t site;       /* index of timeline.sites; 0: of none */
+	uint32_t site;       /* index of timeline.sites; 0: none */
 	uint32_t path, comm; /* of the longest wait */
-	uint8_t open;        /* the longest one was cut: it lasted longer */
+	uint8_t open;        /* the longest wait was cut, so it lasted longer */
 	uint64_t count, ns, p50_ns, max_ns;
 };
 
 struct site_sums {
-	VEC(struct site_sum) v; /* once finished: the longest wait first */
+	VEC(struct site_sum) v; /* once finished, by longest wait */
 	uint64_t count, ns, max_ns;
 	VEC(struct radix_key) times; /* of each wait: ns, index of v */
 	struct u64map index;         /* site → v */
 };
 
-/* Count `ns` of a wait. ERR_NOMEM. */
+/* Add `ns` of a wait. ERR_NOMEM. */
 int site_sums_add(struct site_sums *s, const struct off *o, uint64_t ns, int open);
 
-/* What was set apart of a population's waits, by enum apart, and its system threads' waits. */
+/* Sums of the separate parts of waits, by enum apart, and of system threads' waits. */
 struct set_apart {
 	struct site_sums by[APART_KINDS]; /* [APART_NOT] is not used */
 	uint64_t system, system_ns;
 };
 
-/* Is there any? */
+/* 1 if any sum is not empty. */
 int set_apart_any(const struct set_apart *x);
 
 /* ERR_NOMEM. */

@@ -10,7 +10,7 @@ struct charting {
 	uint32_t event;
 	int by_cpu;
 	VEC(uint32_t) ids;          /* of timeline.samples */
-	uint64_t from_ns, usual_ns; /* where it begins; what a sample stands for at most */
+	uint64_t from_ns, usual_ns; /* its start; the most that a sample stands for */
 };
 
 static const struct tl_sample *sample_at(const struct charting *c, size_t i)
@@ -30,7 +30,7 @@ static int by_lane(const void *pa, const void *pb, void *charting)
 	uint32_t x = lane_of(c, &c->tl->samples.v[a]), y = lane_of(c, &c->tl->samples.v[b]);
 	if (x != y)
 		return x < y ? -1 : 1;
-	return a < b ? -1 : a > b; /* they are sorted by time */
+	return a < b ? -1 : a > b; /* samples are sorted by time */
 }
 
 static int by_ns(const void *a, const void *b)
@@ -44,8 +44,8 @@ static const char *name_of(const struct charting *c, uint32_t event)
 	return strtab_get(&c->tl->stacks->strings, c->tl->events.v[event].name);
 }
 
-/* A clock's sample stands for its period; another's for the usual distance to the one before it
- * in its lane. */
+/* A clock's sample stands for its period; another event's for the median distance between
+ * samples in a lane. */
 static int find_usual(struct charting *c)
 {
 	const char *unit =

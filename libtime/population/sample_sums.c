@@ -86,7 +86,7 @@ struct summing {
 	const struct timeline *tl;
 	const struct sample_selection *s;
 	unsigned by;
-	struct event_time *times; /* of the recording at hand */
+	struct event_time *times; /* of the current recording */
 };
 
 static int same_row(const struct folded *a, const struct folded *b)
@@ -116,7 +116,7 @@ static int add_row(struct sample_sums *s, const struct folded *f)
 	return idmap_put(&s->index, h, (uint32_t)(s->rows.n - 1));
 }
 
-/* One sample of a thread with these ids. */
+/* Add one sample of a thread with these ids. */
 static int add_sample(struct summing *c, const struct tl_sample *x, int32_t pid, int32_t tid)
 {
 	uint64_t until;
@@ -175,7 +175,7 @@ static int add_event_samples(struct summing *c, size_t from, size_t to)
 	return rc;
 }
 
-/* Samples that the store has added up. */
+/* Add sums that the store made when samples were imported. */
 static int add_sums(struct summing *c, size_t from, size_t to)
 {
 	int rc = 0;
@@ -192,7 +192,7 @@ static int add_sums(struct summing *c, size_t from, size_t to)
 				   .samples = x->samples};
 		if (!event_is_selected(c->s, x->event))
 			continue;
-		/* samples at no known time are there, too: behind all others */
+		/* samples without a time count, too, after all others */
 		note_time(t, x->last_ns ? x->first_ns : SAMPLE_DUMMY_TIMES);
 		if (x->last_ns)
 			note_time(t, x->last_ns);

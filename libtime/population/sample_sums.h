@@ -1,7 +1,7 @@
 /*
- * sample_sums.h - a timeline's samples summed by thread name, stack and what else keeps them
- * apart, and when each event had samples: what collapse, svg and export show of a store, and of
- * a recording where labels are asked for.
+ * sample_sums.h - sums a timeline's samples by thread name, stack and other keys, and finds
+ * when each event had samples. Used by collapse, svg and export for stores, and for recordings
+ * with labels.
  */
 #ifndef LIBTIME_POPULATION_SAMPLE_SUMS_H
 #define LIBTIME_POPULATION_SAMPLE_SUMS_H
@@ -18,18 +18,18 @@ struct sample_selection {
 		*split; /* rows apart by its value; NULL: not asked. Borrowed */
 };
 
-/* 1 when the sample passes all of it. */
+/* 1 if the sample is selected. */
 int sample_is_selected(const struct sample_selection *s, const struct timeline *tl,
 		       const struct tl_sample *x);
 int event_sample_is_selected(const struct sample_selection *s, const struct timeline *tl,
 			     const struct tl_event_sample *x);
 
-/* When an event had samples, in ns; first UINT64_MAX: never. */
+/* First and last sample of an event, ns; first UINT64_MAX: none. */
 struct event_time {
-	uint64_t first, last; /* last 0: at no known time */
+	uint64_t first, last; /* last 0: without times */
 };
 
-/* Of every event, recording by recording: v[recording * events + event]. */
+/* Of every event in every recording: v[recording * events + event]. */
 struct event_times {
 	size_t events;
 	VEC(struct event_time) v;
@@ -38,7 +38,7 @@ struct event_times {
 /* 1 when event `a` counts as `b`. */
 typedef int event_is(const void *ctx, uint32_t a, uint32_t b);
 
-/* The event of the earliest sample, of two at once the first; NO_ID: there are no samples. */
+/* The event of the earliest sample (of simultaneous ones, the first event); NO_ID: none. */
 uint32_t event_times_earliest(const struct event_times *t);
 
 /* 1 when the event has samples. */
@@ -48,7 +48,7 @@ int event_times_has(const struct event_times *t, uint32_t event);
 double event_times_seconds(const struct event_times *t, uint32_t event, event_is *is,
 			   const void *ctx);
 
-/* When the first sample of such an event was taken; UINT64_MAX: at no known time. */
+/* Time of the first sample of such an event; UINT64_MAX: unknown. */
 uint64_t event_times_start(const struct event_times *t, uint32_t event, event_is *is,
 			   const void *ctx);
 
@@ -60,9 +60,9 @@ struct sample_sums {
 };
 
 /*
- * Sum up the selected samples, those of tracepoints and sums loaded from a store (which know no
- * CPU, time or label) too. `by`: BY_PID, BY_TID, BY_CPU of enum aggregate_by. *out is the
- * caller's to release in any case. ERR_NOMEM.
+ * Sum up the selected samples, including those of tracepoints and sums loaded from a store,
+ * which have no CPU, time or label. `by`: BY_PID, BY_TID, BY_CPU of enum aggregate_by. The
+ * caller releases *out, after a failure too. ERR_NOMEM.
  */
 int sample_sums_collect(struct sample_sums *out, const struct timeline *tl,
 			const struct sample_selection *s, unsigned by, struct err *e);

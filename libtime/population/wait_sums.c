@@ -9,7 +9,7 @@ const char *wait_mark_text(unsigned mark)
 	return mark < sizeof(texts) / sizeof(*texts) ? texts[mark] : NULL;
 }
 
-/* Time of a wait that is asked for. */
+/* The selected time of a wait. */
 static uint64_t shown_ns(const struct wait *w, unsigned states)
 {
 	uint64_t ns = 0;
@@ -77,7 +77,7 @@ static void set_waker(const struct timeline *tl, const struct off *o, struct wai
 	r->waker_path = o->waker_path;
 }
 
-/* What is asked for of one wait; of that, in a row of its own, what is marked. */
+/* Add the selected time of one wait, with rows of their own for marked parts. */
 static int add_parts(struct wait_sums *w, const struct timeline *tl,
 		     const struct wait_selection *s, const struct wait *x, uint32_t label)
 {
@@ -107,7 +107,7 @@ static int add_parts(struct wait_sums *w, const struct timeline *tl,
 	return add_row(w, &r);
 }
 
-/* What a population has of one wait. */
+/* Add the part of a wait that the population includes. */
 static int add_wait(struct wait_sums *w, const struct timeline *tl,
 		    const struct wait_selection *s, const struct population *of,
 		    const struct off *o, uint32_t label)
@@ -132,7 +132,7 @@ static int add_wait(struct wait_sums *w, const struct timeline *tl,
 	return add_parts(w, tl, s, &x, label);
 }
 
-/* The part of a wait, cut where --split's label changes. */
+/* Add a part of a wait, cut where the label of --split changes. */
 static int add_split(struct wait_sums *w, const struct timeline *tl,
 		     const struct wait_selection *s, struct population *part,
 		     const struct off *o)

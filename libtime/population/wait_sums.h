@@ -1,6 +1,6 @@
 /*
- * wait_sums.h - off-CPU time summed by thread name, stack and what else keeps waits apart: the
- * rows of `collapse --offcpu`, `--offwake` and `svg --offcpu`.
+ * wait_sums.h - sums off-CPU time by thread name, stack and other keys: the rows of `collapse
+ * --offcpu`, `--offwake` and `svg --offcpu`.
  */
 #ifndef LIBTIME_POPULATION_WAIT_SUMS_H
 #define LIBTIME_POPULATION_WAIT_SUMS_H
@@ -15,8 +15,7 @@ enum waits_by {
 	WAITS_BY_WAKER = 8,
 };
 
-/* Parts of a wait's time. Preempted time is part of runnable time: who asks for the latter
- * asks for both. */
+/* Parts of a wait's time. Runnable time includes preempted time. */
 enum waits_states {
 	WAITS_BLOCKED = 1,
 	WAITS_RUNNABLE = 2,
@@ -25,28 +24,28 @@ enum waits_states {
 	WAITS_ALL_STATES = 15,
 };
 
-/* Which waits of a population are shown, and which of them are added up. */
+/* Which waits of a population are shown, and by which keys they are summed. */
 struct wait_selection {
 	struct population of;
 	unsigned states;             /* enum waits_states */
 	uint8_t causes[CAUSE_COUNT]; /* by enum cause: shown? */
 	unsigned by;                 /* enum waits_by */
-	/* Rows apart by the value of a label. NULL: not asked. Borrowed. */
+	/* A row for each value of a label; NULL: not by label. Borrowed. */
 	const struct label_lanes *split;
 };
 
-/* Time that stands apart from plain waits, below a frame of its own. */
+/* Time that is shown apart from other waits, below a frame of its own. */
 enum wait_mark {
 	WAIT_PLAIN,
 	WAIT_OPEN,    /* cut by the edge of the recording or of --time */
-	WAIT_UNKNOWN, /* off the CPU, but blocked or runnable is not known */
+	WAIT_UNKNOWN, /* off the CPU, blocked or runnable */
 	WAIT_SUSPECT, /* records were lost there */
 	WAIT_UNCLEAR, /* blocked at an unclear site */
 };
 
 struct wait_row {
 	uint32_t comm;    /* strings id */
-	int32_t pid, tid; /* as asked for, else -1 */
+	int32_t pid, tid; /* -1: not a key */
 	uint32_t path;
 	uint32_t waker_comm; /* strings id; 0 = no waker thread */
 	uint32_t waker_path;
@@ -64,8 +63,8 @@ struct wait_sums {
 	uint64_t total_ns; /* of all rows */
 };
 
-/* Sum up what is selected, accumulated --off-cpu totals too. *w is the caller's to release in
- * any case. ERR_NOMEM. */
+/* Sum up what is selected, including totals of --off-cpu. The caller releases *w, after a
+ * failure too. ERR_NOMEM. */
 int wait_sums_collect(struct wait_sums *w, const struct timeline *tl,
 		      const struct wait_selection *s, struct err *e);
 void wait_sums_release(struct wait_sums *w);

@@ -10,7 +10,7 @@ struct wall {
 	struct thread_samples samples;
 };
 
-/* Fill in who it was, unless nothing was. */
+/* Add the row with its thread, unless it is empty. */
 static int emit(const struct wall *w, uint32_t thread, struct wall_row r)
 {
 	r.thread = thread;
@@ -82,8 +82,8 @@ static int add_running(const struct wall *w, uint32_t thread, uint32_t comm, uin
 		       : 0;
 }
 
-/* The part of a wait that begins at r->start_ns and is called `what`; the next begins where it
- * ends. */
+/* Add the part of a wait that begins at r->start_ns and is called `what`, and move r->start_ns
+ * to its end. */
 static int add_part(const struct wall *w, uint32_t thread, struct wall_row *r, const char *what,
 		    uint64_t ns)
 {
@@ -123,7 +123,7 @@ static int add_waiting(const struct wall *w, uint32_t thread, const struct off *
 	return rc;
 }
 
-/* The waits of a thread that is not shown, counted as --offcpu counts them. */
+/* Count the waits of a system thread as --offcpu does. */
 static void hide_system(const struct wall *w, uint32_t thread)
 {
 	const struct timeline *tl = w->tl;
@@ -149,7 +149,7 @@ static int add_thread(const struct wall *w, uint32_t thread)
 	const struct tl_thread *t = &tl->threads.v[thread];
 	uint64_t at = t->first_ns;
 	uint32_t comm = t->comm;
-	uint16_t cpu = t->first_cpu; /* where it runs from `at` on */
+	uint16_t cpu = t->first_cpu; /* it runs there from `at` on */
 	for (uint32_t i = t->off_first; i < t->off_first + t->off_n; i++) {
 		const struct off *o = &tl->off.v[i];
 		int rc = 0;

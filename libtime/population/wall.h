@@ -1,12 +1,12 @@
 /*
- * wall.h - run and wait of the same threads in one sum: where wall-clock time went.
+ * wall.h - sums running and waiting time of the same threads: where wall-clock time went.
  *
  *	thread  ──running──┐blocked│runnable┌──running──
  *	samples   s1   s2                      (none)
  *
  * A running interval's time is spread evenly over its samples; without any it is
- * "[running, no sample]". The sum of all rows is the threads' recorded life, less what is
- * hidden. Blocked time of unclear sites is "[unclear]".
+ * "[running, no sample]". All rows add up to the threads' recorded lives, less what is hidden.
+ * Blocked time of unclear sites is "[unclear]".
  */
 #ifndef LIBTIME_POPULATION_WALL_H
 #define LIBTIME_POPULATION_WALL_H
@@ -26,8 +26,8 @@ struct wall_row {
 
 /*
  * A thread ran in [from, to). Call `piece` for each sample's share of that time, with NULL for
- * time without samples. With --label, only for shares with the label: by the sample's stack,
- * else by the spans there. A return other than 0 stops and is returned.
+ * time without samples. With --label, only for shares that have the label by the sample's
+ * stack, else by the spans there. A return other than 0 stops and is returned.
  */
 int wall_running(const struct timeline *tl, const struct population *of,
 		 const struct thread_samples *samples, uint32_t thread, uint64_t from,
@@ -35,8 +35,8 @@ int wall_running(const struct timeline *tl, const struct population *of,
 		 int (*piece)(void *ctx, const struct tl_sample *s, uint64_t from, uint64_t to),
 		 void *ctx);
 
-/* Call `row` for every piece, thread by thread in the order of time; a return other than 0
- * stops and is returned. What was set apart is *hidden, the caller's to release in any case. */
+/* Call `row` for every piece, thread by thread in order of time; a return other than 0 stops
+ * and is returned. The caller releases *hidden, the sums of what is hidden, in any case. */
 int wall_collect(const struct timeline *tl, const struct population *of,
 		 int (*row)(void *ctx, const struct wall_row *r), void *ctx,
 		 struct set_apart *hidden, struct err *e);

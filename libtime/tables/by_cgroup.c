@@ -12,7 +12,7 @@ static void set_shares(struct rows *rows, uint64_t all)
 				    0.5));
 }
 
-/* Samples of clocks and counters alone say where time went, if there are any. */
+/* If there are samples of clocks or counters, only these show where time went. */
 static int has_clock(const struct profile *p)
 {
 	for (size_t i = 0; i < p->folded.n; i++)
@@ -72,7 +72,7 @@ static void set_quota(struct collect *c, uint32_t row, uint32_t thread)
 	rows_set(c->rows, row, COL_THROTTLED, q.throttled);
 }
 
-/* Of each row once, by its first thread. */
+/* Once for each row, by its first thread. */
 static int add_quotas(struct collect *c)
 {
 	struct u64map row_of = {0};
@@ -88,7 +88,7 @@ static int add_quotas(struct collect *c)
 	return r;
 }
 
-/* 0 and how many threads' cgroups are known; ERR_NOMEM. */
+/* *known: the number of threads with a known cgroup. ERR_NOMEM. */
 static int cgroups_of_threads(const struct timeline *tl, uint32_t *out, size_t *known)
 {
 	struct u64map of_pid = {0};

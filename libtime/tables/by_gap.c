@@ -2,7 +2,7 @@
 #include "libtime/explain/gap_parts.h"
 #include "libtime/tables/collect.h"
 
-/* "[unexplained]" and its like are actors without a thread. */
+/* An actor without a thread is "[unexplained]" or the like. */
 static uint64_t taker_of(const struct gap_part *p)
 {
 	if (p->by == TAKEN_BY_THREAD)

@@ -1,7 +1,7 @@
-/* by_jitter.c - how long the gaps of each CPU were, whoever caused them. */
+/* by_jitter.c - lengths of the gaps on each CPU, whatever caused them. */
 #include "libtime/tables/collect.h"
 
-enum { ASSUMED_MAX = 1 << 24 }; /* lengths that nobody measured */
+enum { ASSUMED_MAX = 1 << 24 }; /* most lengths added for requests during gaps */
 
 struct jitter {
 	struct collect *c;
@@ -9,9 +9,9 @@ struct jitter {
 };
 
 /*
- * Coordinated omission: a gap of 10 ms is one of many to the sampler, but whoever comes every
- * ms meets it ten times, and waits 10 ms, 9 ms ... Counted as HdrHistogram's
- * recordValueWithExpectedInterval does.
+ * Coordinated omission: a gap of 10 ms is one of many to the sampler, but ten of the requests
+ * that arrive every ms fall into it, and wait 10 ms, 9 ms ... Counted as in HdrHistogram's
+ * recordValueWithExpectedInterval.
  */
 static int add_lengths(struct jitter *j, uint32_t row, uint64_t ns, int open)
 {

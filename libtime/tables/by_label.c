@@ -1,5 +1,4 @@
-/* by_label.c - what bears a label because of the trampoline it was called through: samples,
- * waits. */
+/* by_label.c - samples and waits by the label of the trampoline on their stacks. */
 #include "libtime/spans/label_lanes.h"
 #include "libtime/tables/collect.h"
 
@@ -22,7 +21,7 @@ static int add_sample(struct collect *c, const struct label_lanes *lanes,
 	return 0;
 }
 
-/* A wait is below its trampoline from end to end, so it bears what that stood for at its start.
+/* A thread stays in its trampoline during a wait, so the label at the wait's start is valid.
  */
 static int add_wait(struct collect *c, const struct population *of, const struct off *o,
 		    void *lanes)

@@ -1,8 +1,8 @@
 /*
- * by_lock.c - locks: who waits for each, how long, and who holds it meanwhile.
+ * by_lock.c - locks: which threads wait for them, how long, and which hold them meanwhile.
  *
- * A lock is the futex or the address that a probe read, in its process; where neither is known,
- * the place that waits for it stands for it.
+ * A lock is identified by its process and the futex, or the address that a probe read; if
+ * neither is known, by the place that waits for it.
  *
  *	front-0   ▒▒▒▒▒▒▒▒▒▒▒▒▒▒┐            two waits,
  *	front-1        ▒▒▒▒▒▒▒▒▒│▒▒▒▒┐       two holds that they waited for:
@@ -29,7 +29,7 @@ struct locks {
 
 /* --- waits ---------------------------------------------------------------------------- */
 
-/* What tells the lock of a wait apart: *address, 0 where only the place is known. */
+/* The key of a wait's lock, and its address, or 0 if only the place is known. */
 static int lock_of(struct locks *x, uint32_t off, uint64_t *address, uint64_t *key)
 {
 	const struct timeline *tl = x->c->tl;
@@ -58,7 +58,7 @@ static int add_hold(struct locks *x, uint32_t row, const struct window *w, uint6
 	return h.from_ns < h.to_ns ? vec_push(&x->holds, h) : 0;
 }
 
-/* Whoever the probe tells of, else who ended the wait. */
+/* The holders that the probe found, else the thread that ended the wait. */
 static int find_holders(struct locks *x, uint32_t off, const struct wait *w, uint32_t row)
 {
 	const struct timeline *tl = x->c->tl;
@@ -122,8 +122,8 @@ static int hold_order(const void *a, const void *b)
 	return (x->to_ns > y->to_ns) - (x->to_ns < y->to_ns);
 }
 
-/* The holds of one thread and row from v[i] on: what overlaps is one, however many wait.
- * Returns where the next thread's begin. */
+/* Count the holds of one thread and row from v[i] on; those that overlap are one, seen by
+ * several waiters. Returns the index of the next thread's. */
 static size_t count_holds(struct rows *rows, const struct hold *v, size_t i, size_t n)
 {
 	size_t first = i;

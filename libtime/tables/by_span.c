@@ -1,5 +1,5 @@
 /*
- * by_span.c - spans by name, function or label; and which functions make slow requests slow.
+ * by_span.c - spans by name, function or label; and what makes slow requests slow.
  */
 #include "base/text/buf.h"
 #include "base/mem.h"
@@ -15,10 +15,10 @@ struct by_span {
 	struct episode_query q;
 	struct part_sums parts;
 	uint32_t *parent;      /* of each span (nest.h) */
-	uint64_t *parent_time; /* of each row: of the spans around its spans, each once */
+	uint64_t *parent_time; /* by row: sum of the parents of its spans, each once */
 	size_t nparent_time;
-	uint8_t *counter;     /* by strings id: which counter of the table's, 0: none */
-	uint8_t *is_function; /* by strings id; NULL: not asked */
+	uint8_t *counter;     /* by strings id: column of the event's counter; 0: none */
+	uint8_t *is_function; /* by strings id; NULL: not needed */
 };
 
 /* A column for each event that was counted in spans. */
@@ -65,7 +65,7 @@ static void end(struct by_span *x)
 	mem_free(x->is_function);
 }
 
-/* What the thread, or the two, of a span did in the part [from, to) of it. */
+/* What the span's one or two threads did in [from, to). */
 static struct tl_sums parts_of(const struct by_span *x, uint32_t span, const struct episode *ep)
 {
 	const struct tl_span *s = &x->c->tl->spans.v[span];
@@ -77,7 +77,7 @@ static struct tl_sums parts_of(const struct by_span *x, uint32_t span, const str
 	return sums;
 }
 
-/* 1: a thread's work; 2: a window, of which nobody knows whose work it was; 0: not asked for */
+/* 1: a thread's work; 2: a window, without a known thread; 0: not selected */
 static int select_span(const struct by_span *x, uint32_t span, struct episode *ep)
 {
 	struct episode_query q = x->q;
@@ -86,7 +86,7 @@ static int select_span(const struct by_span *x, uint32_t span, struct episode *e
 	q.kind = EPISODE_WINDOW;
 	uint32_t thread;
 	if (episodes_span_thread(x->c->tl, &x->q, span, &thread))
-		return 0; /* a thread's, which the filters leave out */
+		return 0; /* its thread is filtered out */
 	return episodes_span(x->c->tl, &q, span, ep) ? 2 : 0;
 }
 
@@ -139,7 +139,7 @@ static void add_counters(const struct by_span *x, uint32_t row, uint32_t span)
 	rows_add(x->c->rows, row, COL_SCALED, (uint64_t)scaled);
 }
 
-/* Is it inside of another of its name, which counts its time as well? */
+/* Is it within another span of its name, which includes its time? */
 static int is_recursion(const struct by_span *x, uint32_t span)
 {
 	const struct tl_span *v = x->c->tl->spans.v;
@@ -149,7 +149,7 @@ static int is_recursion(const struct by_span *x, uint32_t span)
 	return p != TL_NONE;
 }
 
-/* One span into the row of `text`, which stands in column `about`. */
+/* Add a span to the row whose column `about` is `text`. */
 static int add(struct by_span *x, uint32_t span, enum column about, uint32_t text)
 {
 	struct rows *rows = x->c->rows;
@@ -215,8 +215,7 @@ int collect_labels(struct collect *c)
 
 /* --- functions ------------------------------------------------------------------------ */
 
-/* Names X of which an event X__return was recorded, whatever its group, and those of calls that
- * a side file has. */
+/* Names X for which an event X__return was recorded, in any group, and calls of side files. */
 static int find_functions(struct by_span *x)
 {
 	static const char tail[] = "__return";
@@ -279,13 +278,13 @@ int collect_functions(struct collect *c)
 
 /* --- what makes slow requests slow ---------------------------------------------------------
  *
- * A request is a span that is in no other. Those of one name in order of length:
+ * A request is a span that is not in another one. Those of one name in order of length:
  *
  *	├──────────┤ as many as the tail, around the median ├──────────┤          ├ tail ┤
  *	                                                                          p99
  *
- * Of each, a span below it counts with the time that is its own: its length less the spans
- * directly in it. So the rows of one column add up to the average request.
+ * In each, every span counts with its own time: its length less that of the spans directly in
+ * it. So the rows of one column add up to the average request.
  */
 
 struct request {
@@ -298,9 +297,9 @@ enum part { IN_NONE, IN_TAIL, IN_MEDIAN };
 struct in_tail {
 	struct by_span x;
 	VEC(struct request) requests;
-	uint8_t *part;   /* of each span: enum part of its request */
-	uint64_t *inner; /* of each span: what the spans directly in it select_span */
-	uint64_t n[3];   /* requests of each part */
+	uint8_t *part;   /* by span: enum part of its request */
+	uint64_t *inner; /* by span: total of the spans directly in it */
+	uint64_t n[3];   /* requests, by part */
 };
 
 static int request_order(const void *a, const void *b, void *strings)
@@ -313,7 +312,7 @@ static int request_order(const void *a, const void *b, void *strings)
 	return x->span < y->span ? -1 : x->span > y->span;
 }
 
-/* n requests of one name, shortest first. */
+/* Choose the parts of n requests of one name, sorted by length. */
 static void choose(struct in_tail *t, const struct request *v, size_t n)
 {
 	size_t tail = n - (size_t)percentile_rank(n, 99000) + 1, mid = (n - 1) / 2;
@@ -363,7 +362,7 @@ static int choose_requests(struct in_tail *t)
 	return 0;
 }
 
-/* A span's own time into the row of its name. */
+/* Add a span's own time to the row of its name. */
 static int add_own(struct in_tail *t, uint32_t span)
 {
 	const struct tl_span *s = &t->x.c->tl->spans.v[span];
@@ -371,7 +370,7 @@ static int add_own(struct in_tail *t, uint32_t span)
 	uint64_t ns = s->end_ns - s->start_ns;
 	uint32_t row, p = t->x.parent[span];
 	if (p != TL_NONE)
-		t->part[span] = t->part[p]; /* parents stand before their children */
+		t->part[span] = t->part[p]; /* parents precede their children */
 	if (!t->part[span])
 		return 0;
 	ns -= t->inner[span] < ns ? t->inner[span] : ns;
@@ -383,7 +382,7 @@ static int add_own(struct in_tail *t, uint32_t span)
 	return 0;
 }
 
-/* From sums to what one request has of it. */
+/* Sums → averages per request. */
 static void divide(struct in_tail *t)
 {
 	struct rows *rows = t->x.c->rows;

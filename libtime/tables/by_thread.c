@@ -3,7 +3,7 @@
 #include "libtime/explain/episodes.h"
 #include "libtime/population/wall.h"
 
-/* The row of a thread, or of its cgroup, in the window of `ns`. */
+/* The row of a thread, or of its cgroup, in the window that contains `ns`. */
 static int thread_row(struct collect *c, uint64_t ns, uint32_t thread, uint32_t *row)
 {
 	if (collect_row(c, ns, c->cgroup ? c->cgroup[thread] : thread, row))
@@ -32,7 +32,7 @@ static int add_piece(void *ctx, const struct tl_sample *s, uint64_t from, uint64
 	return 0;
 }
 
-/* [from, to) as running time of a thread. */
+/* Add [from, to) as running time of a thread. */
 static int add_run(struct collect *c, uint32_t thread, uint32_t comm, uint16_t cpu,
 		   uint64_t from, uint64_t to)
 {
@@ -55,8 +55,8 @@ static int add_run(struct collect *c, uint32_t thread, uint32_t comm, uint16_t c
 	return r;
 }
 
-/* The percentiles are of the same waits, as long, as `tail` ranks (episodes.h). Those before
- * *next are part of an earlier one already: tries for one lock. */
+/* The percentiles are of the same waits, with the same lengths, as `tail` ranks (episodes.h).
+ * Those before *next were part of an earlier one: attempts to get the same lock. */
 static int add_length(struct collect *c, struct population of, const struct off *o,
 		      uint32_t row, uint32_t *next)
 {
@@ -72,7 +72,7 @@ static int add_length(struct collect *c, struct population of, const struct off 
 	return w.start < w.end && !w.open ? rows_length(c->rows, row, w.end - w.start, 0) : 0;
 }
 
-/* The time of one wait in one window. */
+/* Add the time of one wait in one window. */
 static int add_parts(struct collect *c, const struct population *of, const struct off *o,
 		     uint32_t window)
 {
@@ -94,7 +94,7 @@ static int add_parts(struct collect *c, const struct population *of, const struc
 	return 0;
 }
 
-/* What is counted once, where the wait begins. */
+/* Add what is counted once, in the window where the wait begins. */
 static int add_wait(struct collect *c, const struct population *of, const struct off *o,
 		    uint32_t *next)
 {
@@ -118,7 +118,7 @@ static int add_wait(struct collect *c, const struct population *of, const struct
 	return 0;
 }
 
-/* A wait, as far as it has the label. */
+/* Add the parts of a wait that have the label. */
 static int add_labelled(struct collect *c, const struct off *o, uint32_t *next)
 {
 	const struct population *of = &c->q->of;
@@ -133,7 +133,7 @@ static int add_labelled(struct collect *c, const struct off *o, uint32_t *next)
 	return r;
 }
 
-/* What passes the filters of a thread's life. */
+/* Add the part of a thread's life that passes the filters. */
 static int add_thread(struct collect *c, uint32_t thread)
 {
 	const struct tl_thread *t = &c->tl->threads.v[thread];
@@ -169,7 +169,7 @@ int collect_threads(struct collect *c)
 		int hidden = population_hides_thread(&c->q->of, c->tl, t);
 		if (c->tl->threads.v[t].flags & THREAD_IDLE_TASK)
 			continue;
-		if (hidden && c->cgroup) { /* of one row with others */
+		if (hidden && c->cgroup) { /* it shares a row with others */
 			c->rows->hidden++;
 			continue;
 		}

@@ -1,4 +1,4 @@
-/* by_wait.c - waits by where threads wait, and by who ended them. */
+/* by_wait.c - waits by wait site, and by waker. */
 #include "libtime/tables/collect.h"
 
 /* --- sites ---------------------------------------------------------------------------- */

@@ -1,4 +1,4 @@
-/* collect.h - what the functions that sum tables up share; within libtime/tables only. */
+/* collect.h - shared by the functions that fill tables; only for libtime/tables. */
 #ifndef LIBTIME_TABLES_COLLECT_H
 #define LIBTIME_TABLES_COLLECT_H
 
@@ -10,26 +10,26 @@ struct collect {
 	const struct timeline *tl;
 	const struct table_query *q;
 	struct rows *rows;
-	uint64_t base_ns;       /* where the first window begins */
-	const uint32_t *cgroup; /* of threads (strings ids), where rows are of them; NULL */
-	const struct thread_samples *samples; /* where a label is asked for; else NULL */
+	uint64_t base_ns;       /* start of the first window */
+	const uint32_t *cgroup; /* strings ids by thread if rows are cgroups; else NULL */
+	const struct thread_samples *samples; /* with --label; else NULL */
 	struct err *e;
 };
 
-/* Which window a moment is in; 0 where there is but one. */
+/* The window that contains a moment; 0 without --every. */
 uint32_t collect_window(const struct collect *c, uint64_t ns);
 
-/* A population in one window. */
+/* A population cut to one window. */
 struct population collect_population(const struct collect *c, const struct population *of,
 				     uint32_t window);
 
-/* The row of a key in the window of `ns`. ERR_NOMEM. */
+/* The row of a key in the window that contains `ns`. ERR_NOMEM. */
 int collect_row(struct collect *c, uint64_t ns, uint64_t key, uint32_t *row);
 
-/* 1 when waits with this cause are asked for. */
+/* 1 if --cause selects waits with this cause. */
 int collect_wants(const struct collect *c, unsigned cause);
 
-/* Call `take` for every wait that `of` and --cause leave, with the population of each part of
+/* Call `take` for every wait that passes `of` and --cause, with the population of each part of
  * it that has the label. A return other than 0 stops and is returned. */
 typedef int collect_wait(struct collect *c, const struct population *of, const struct off *o,
 			 void *ctx);

@@ -6,13 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Two-sided 99 % of Student's t with COMPARE_BLOCKS - 1 degrees of freedom, and of the normal
- * law. */
+/* Two-sided 99 % quantiles of Student's t with COMPARE_BLOCKS - 1 degrees of freedom, and of
+ * the normal distribution. */
 static const double student = 2.744, normal = 2.576;
 
 enum {
-	FEW = 2 * COMPARE_BLOCKS, /* events: blocks alone do not tell how they vary */
-	VERY_FEW = 8,             /* … nor what one of them is like */
+	BLOCK_EVENTS = 2 * COMPARE_BLOCKS, /* with fewer, blocks do not show the variance */
+	MEAN_EVENTS = 8,                   /* with fewer, there is no mean */
 };
 
 int estimate_change(const struct estimate *before, const struct estimate *after)
@@ -73,7 +73,7 @@ struct estimate estimate_percentile(struct compared_length *v, size_t n, uint32_
 	size_t rank = (size_t)percentile_rank(n, millipercent);
 	double above = (1 - millipercent / 1e5) * (double)n;
 	double error = error_above(v, n, rank);
-	/* how many may lie above it: a count that varies so many times as much as Poisson's,
+	/* the number of lengths above it is a count with `times` the variance of Poisson's,
 	 * which is a little more than binomial */
 	double times = above > 0 ? fmax(error * error / above, 1) : 1;
 	double low = (double)n - times * count_high(above / times);
@@ -130,7 +130,7 @@ static double sum_of(const double *v)
 	return sum;
 }
 
-/* The sum of the blocks, of n events of which one is about `mean`, per second. */
+/* The rate from the blocks' sums, of n events with a length of about `mean`. */
 static struct estimate rate(const double *v, double n, double mean, double seconds)
 {
 	double sum = sum_of(v), square = 0;
@@ -139,7 +139,7 @@ static struct estimate rate(const double *v, double n, double mean, double secon
 	double wide = student * sqrt(square / (COMPARE_BLOCKS - 1) * COMPARE_BLOCKS);
 	double each = n > 0 ? sum / n : mean;
 	double low = sum - wide, high = sum + wide;
-	if (n < FEW) {
+	if (n < BLOCK_EVENTS) {
 		low = fmin(low, count_low(n) * each);
 		high = fmax(high, count_high(n) * each);
 	}
@@ -148,11 +148,11 @@ static struct estimate rate(const double *v, double n, double mean, double secon
 	return (struct estimate){sum / seconds, low > 0 ? low / seconds : 0, high / seconds};
 }
 
-/* What one event takes. */
+/* The mean length of an event. */
 static struct estimate mean_of(const double *ns, const double *n)
 {
 	double all = sum_of(n), mean = all > 0 ? sum_of(ns) / all : NAN, square = 0;
-	if (all < VERY_FEW)
+	if (all < MEAN_EVENTS)
 		return (struct estimate){mean, 0, INFINITY};
 	for (int b = 0; b < COMPARE_BLOCKS; b++)
 		square += (ns[b] - mean * n[b]) * (ns[b] - mean * n[b]);
@@ -169,7 +169,7 @@ static void settle(const struct comparison *c, struct compared *x)
 	}
 	for (int s = 0; s < COMPARE_SIDES; s++) {
 		double seconds = (double)c->recorded_ns[s] / 1e9;
-		double mean = n[!s] > 0 ? ns[!s] / n[!s] : 0; /* of what is not here */
+		double mean = n[!s] > 0 ? ns[!s] / n[!s] : 0; /* if this side has none */
 		x->mean[s] = mean_of(x->ns[s], x->n[s]);
 		x->time[s] = rate(x->ns[s], n[s], mean, seconds);
 		x->count[s] = rate(x->n[s], n[s], 1, seconds);

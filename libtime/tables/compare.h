@@ -1,6 +1,6 @@
 /*
- * compare.h - figures of two recordings beside each other, and which differences are beyond
- * chance.
+ * compare.h - compares figures of two recordings, and finds the differences that chance does
+ *not explain.
  *
  * A figure is a rate (time or events of one name per second of recording), a mean or a
  * percentile. Each has a 99 % confidence interval, and has changed if the intervals before and
@@ -8,8 +8,8 @@
  * stretches, and the differences between them show how much another recording may differ. A
  * burst stays in one block, so it counts as one coincidence, not as many.
  *
- *	rate        sum of the blocks' sums ± t·s·√BLOCKS (batch means); with few events, about
- *		    which blocks say little, at least Byar's bounds of a Poisson count
+ *	rate        sum of the blocks' sums ± t·s·√BLOCKS (batch means); with few events, at
+ *		    least Byar's bounds of a Poisson count
  *	mean        sum of times by number of events, with the error of a ratio over the blocks;
  *		    not known for fewer than eight events
  *	percentile  the number of episodes above it is a count, which varies like a Poisson

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-/* Is a span the work of one thread from begin to end? */
+/* Is a span one thread's work from begin to end? */
 static int has_lane(const struct tl_span *s)
 {
 	return s->thread != TL_NONE && s->end_thread == s->thread &&
@@ -28,7 +28,7 @@ static int find_around(const struct timeline *tl, const uint32_t *v, size_t n, u
 	return r;
 }
 
-/* Of spans that begin together the longer ones first. */
+/* Of spans that begin together, longer ones first. */
 static int longer_first(const void *a, const void *b, void *ctx)
 {
 	const struct tl_span *v = ctx;
@@ -50,7 +50,7 @@ static void order_equal_starts(const struct timeline *tl, uint32_t *v, size_t n)
 	}
 }
 
-/* The lanes one after the other, each in time: the timeline's spans stand by their start. */
+/* All lanes, each in order of time, in which the timeline's spans are. */
 static int find_lanes(const struct timeline *tl, uint32_t *v, size_t *lanes)
 {
 	size_t threads = tl->threads.n;

@@ -1,6 +1,6 @@
 /*
- * nest.h - which span each span is in: the one that its file or its probes name, else the
- * innermost one of its thread that holds all of it.
+ * nest.h - finds the parent of each span: the one that its file or its probes name, else the
+ * innermost one of its thread that contains it.
  */
 #ifndef LIBTIME_TABLES_NEST_H
 #define LIBTIME_TABLES_NEST_H

@@ -93,7 +93,7 @@ static void add_column(struct rows *r, enum column c, uint8_t drop, uint8_t data
 {
 	if (r->slot[c] < r->ncolumns)
 		return;
-	for (size_t i = 0; i < COLUMNS; i++) /* "none" is one further now */
+	for (size_t i = 0; i < COLUMNS; i++) /* "none" is now one higher */
 		r->slot[i] += r->slot[i] == r->ncolumns;
 	r->slot[c] = (uint8_t)r->ncolumns;
 	r->columns[r->ncolumns++] = (struct table_column_of){c, drop, data};
@@ -175,7 +175,7 @@ void rows_add(struct rows *r, uint32_t row, enum column c, uint64_t more)
 		*x = *x == CELL_NONE ? more : *x + more;
 }
 
-/* What is not known before rows_finish, or may never be. */
+/* Cells that are unknown until rows_finish, or remain so. */
 static int starts_unknown(enum column c)
 {
 	return (c >= COL_AVERAGE && c <= COL_MAX) || c == COL_ADDRESS || c == COL_HOLDER ||
@@ -201,7 +201,7 @@ static int is_row(const struct rows *r, uint32_t row, uint32_t window, uint64_t 
 	return r->keys.v[row].key == key && r->keys.v[row].window == window;
 }
 
-/* Mostly the one asked for last: a thread's intervals come one after the other. */
+/* Mostly the row of the last call, since a thread's intervals follow each other. */
 int rows_row(struct rows *r, uint32_t window, uint64_t key, uint32_t *row)
 {
 	size_t at = 0;
@@ -269,7 +269,7 @@ static void next_percentile(struct of_row *x, size_t next)
 	x->rank = next < PERCENTILES ? rank_of(x->n, percentiles[next].millipercent) : 0;
 }
 
-/* One more of a row's lengths, which come in ascending order. */
+/* The next length of a row, in ascending order. */
 static void next_length(struct rows *r, uint32_t row, uint64_t ns, struct of_row *x)
 {
 	if (!x->seen++)
@@ -397,7 +397,7 @@ struct sorting {
 	int reverse;
 };
 
-/* Numbers from the largest down, what is not known last; texts up. */
+/* Numbers in descending order, unknown ones last; texts in ascending order. */
 static int cell_order(const struct sorting *s, uint32_t x, uint32_t y, enum column c)
 {
 	uint64_t a = rows_get(s->r, x, c), b = rows_get(s->r, y, c);

@@ -1,10 +1,10 @@
 /*
- * rows.h - the rows of a table while they are summed up, and the finished table as data:
- * what `report --by WHAT` answers, before anything of it is text.
+ * rows.h - the rows of a table, while they are summed up and as finished data: the answer of
+ * `report --by WHAT` before it becomes text.
  *
  *	rows_init(&r, kind, 0);
  *	for (each wait, span ...) {
- *		rows_row(&r, window, key, &row);       // made when the key is new
+ *		rows_row(&r, window, key, &row);       // added if the key is new
  *		rows_add(&r, row, COL_TOTAL, ns);
  *		rows_length(&r, row, ns, open);        // for percentiles and the maximum
  *	}
@@ -19,7 +19,7 @@
 #include "base/radix.h"
 #include "libtime/sched/timeline.h"
 
-/* What a cell holds. */
+/* The content of a cell. */
 enum cell {
 	CELL_TEXT,    /* strings id */
 	CELL_NAME,    /* id of rows.names */
@@ -36,14 +36,14 @@ enum cell {
 	CELL_TIME,   /* ns on the recording's clock */
 };
 
-#define CELL_NONE UINT64_MAX /* not known, or there is none */
-/* Actors that are no threads; in the low half what they are. */
+#define CELL_NONE UINT64_MAX /* unknown, or none */
+/* Actors other than threads; the low half says which. */
 #define ACTOR_CONTEXT (1ull << 32) /* enum waker_context */
 #define ACTOR_NAMED (1ull << 33)   /* a strings id: an interrupt */
 #define ACTOR_GAP (1ull << 34)     /* enum gap_taker */
 
 enum column {
-	COL_TIME, /* where the row's window begins (--every) */
+	COL_TIME, /* start of the row's window (--every) */
 	COL_THREAD,
 	COL_WAKER,
 	COL_SITE,
@@ -88,7 +88,7 @@ enum column {
 	COL_P999,
 	COL_P9999,
 	COL_MAX,
-	COL_MAX_OPEN, /* the longest was cut: it lasted longer */
+	COL_MAX_OPEN, /* 1: the longest was cut, so it lasted longer */
 	COL_SHARE,
 	COL_PARENT_SHARE,
 	COL_VERDICT,
@@ -99,17 +99,17 @@ enum column {
 	COL_HOLDER_TIME,
 	COL_THREADS,
 	COL_CPUS,
-	COL_FROM_THREADS, /* what threads, not the idle task, lost to it */
+	COL_FROM_THREADS, /* time taken from threads, not from the idle task */
 	COL_TAIL,
 	COL_MEDIAN,
 	COL_MORE,
 	COL_TAIL_CALLS,
 	COL_QUOTA,     /* of one CPU */
-	COL_THROTTLED, /* periods in which it was used up */
-	COL_CONTROL,   /* 1 of a CPU that was to be idle */
+	COL_THROTTLED, /* periods in which the quota was used up */
+	COL_CONTROL,   /* 1: a CPU that should be idle */
 	COL_COUNTED,   /* calls whose counters were read */
-	COL_BOUNDED,   /* … and may have counted more than is told */
-	COL_SCALED,    /* … and counted part of the time */
+	COL_BOUNDED,   /* … of these, only with lower bounds */
+	COL_SCALED,    /* … of these, counted part of the time */
 	COL_COUNTER,   /* the first of ROW_COUNTERS: rows.counters */
 	COL_COUNTER_LAST = COL_COUNTER + 15,
 	COLUMNS,
@@ -117,18 +117,18 @@ enum column {
 
 struct column_info {
 	const char *name; /* in CSV, JSON and --sort: "total_ns" */
-	const char *head; /* above its cells in text: "total" */
+	const char *head; /* its title in text: "total" */
 	enum cell cell;
 };
 
-/* What an actor that is no thread is called: "hardirq", "local_timer", "unexplained". */
+/* The name of an actor other than a thread: "hardirq", "local_timer", "unexplained". */
 const char *actor_name(const struct timeline *tl, uint64_t actor);
 
 /* A column of a table. */
 struct table_column_of {
 	enum column column;
-	uint8_t drop; /* text narrower than the table: 1 is left out first; 0 never */
-	uint8_t data; /* in CSV and JSON only */
+	uint8_t drop; /* if the text is too wide, 1 is dropped first; 0: never */
+	uint8_t data; /* only in CSV and JSON */
 };
 
 enum { TABLE_KIND_COLUMNS = 24, ROW_COUNTERS = 16 };
@@ -138,7 +138,7 @@ struct collect;
 /* A kind of table. */
 struct table_kind {
 	const char *name;       /* of --by; "label:" stands for any label */
-	const char *help;       /* in a few words */
+	const char *help;       /* a few words */
 	const char *one, *many; /* "thread", "threads" */
 	enum column sort, then; /* default order: descending */
 	struct table_column_of columns[TABLE_KIND_COLUMNS]; /* up to COL_TIME */
@@ -149,7 +149,7 @@ struct rows {
 	const struct table_kind *kind;
 	struct table_column_of columns[TABLE_KIND_COLUMNS + ROW_COUNTERS + 4];
 	size_t ncolumns;
-	struct column_info counters[ROW_COUNTERS]; /* of COL_COUNTER and those behind it */
+	struct column_info counters[ROW_COUNTERS]; /* of COL_COUNTER and the next ones */
 	size_t ncounters;
 	uint8_t slot[COLUMNS]; /* column → place in a row; ncolumns: not in it */
 	struct strtab names;   /* texts that the timeline does not have */
@@ -165,24 +165,24 @@ struct rows {
 	uint32_t last;                    /* of rows_row */
 	struct u64map seen;               /* of rows_distinct */
 	VEC(uint32_t) order;              /* the rows to show; of rows_sort */
-	uint64_t hidden;                  /* threads of the system that are left out */
+	uint64_t hidden;                  /* number of system threads left out */
 };
 
-/* What a column is called, and what its cells hold; never NULL. */
+/* A column's names and content; never NULL. */
 const struct column_info *rows_info(const struct rows *r, enum column c);
 
-/* A column for the counter of an event, borrowed, and those that say how sure counters are;
- * before there are rows. 0 past ROW_COUNTERS of them, else the column. */
+/* Add a column for the counter of an event (borrowed), and the columns that say how certain
+ * counters are, before any row. Returns the column; 0 past ROW_COUNTERS. */
 enum column rows_add_counter(struct rows *r, const char *event);
 
-/* Empty, for a kind of table; `timed`: each row begins with its window. */
+/* Initialize for a kind of table; `timed`: the first column is the window. */
 void rows_init(struct rows *r, const struct table_kind *kind, int timed);
 void rows_release(struct rows *r);
 
-/* The row of a key in a window (0: there is but one), made when new. ERR_NOMEM. */
+/* The row of a key in a window (0 without --every), added if it is new. ERR_NOMEM. */
 int rows_row(struct rows *r, uint32_t window, uint64_t key, uint32_t *row);
 
-/* A cell; columns that the table does not have are CELL_NONE and take nothing. */
+/* A cell. Columns that the table does not have are CELL_NONE, and setting them does nothing. */
 uint64_t rows_get(const struct rows *r, uint32_t row, enum column c);
 void rows_set(struct rows *r, uint32_t row, enum column c, uint64_t value);
 void rows_add(struct rows *r, uint32_t row, enum column c, uint64_t more);
@@ -194,35 +194,34 @@ int rows_name(struct rows *r, uint32_t row, enum column c, const char *text);
  */
 int rows_distinct(struct rows *r, uint32_t row, enum column c, uint32_t value);
 
-/* Count a length for the row's percentiles, maximum and average; `open`: it lasted longer.
+/* Add a length to the row's percentiles, maximum and average; `open`: it lasted longer.
  * ERR_NOMEM. */
 int rows_length(struct rows *r, uint32_t row, uint64_t ns, int open);
 
-/* Percentiles (nearest rank), and averages of the lengths. No more rows or lengths come.
- * ERR_NOMEM. */
+/* Compute percentiles (nearest rank), and averages, after all rows and lengths. ERR_NOMEM. */
 int rows_finish(struct rows *r);
 
-/* What a row must be to stay. */
+/* A condition that rows must meet to be shown. */
 struct row_filter {
 	enum column column;
 	enum { FILTER_EQUAL, FILTER_OTHER, FILTER_LESS, FILTER_MORE } how;
 	int or_equal;     /* of LESS and MORE */
 	uint64_t value;   /* numbers */
-	const char *text; /* texts: names of threads and sites, too */
+	const char *text; /* texts, including names of threads and sites */
 };
 
-/* The rows that are not hidden and pass all n filters into r->order. ERR_NOMEM. */
+/* Put the rows that are not hidden and pass all n filters into r->order. ERR_NOMEM. */
 int rows_filter(struct rows *r, const struct timeline *tl, const struct row_filter *f,
 		size_t n);
 
-/* Order r->order: window by window, each by the column (numbers from the largest down, texts
- * up; `reverse` turns it round), then by the kind's second column, then as the rows came. */
+/* Sort r->order by window, then by the column (numbers descending, texts ascending; `reverse`:
+ * the other way), then by the kind's second column, then in the order of addition. */
 void rows_sort(struct rows *r, const struct timeline *tl, enum column by, int reverse);
 
-/* 1 when all counts and times of a row are 0 or not known. */
+/* 1 if all counts and times of a row are 0 or unknown. */
 int rows_is_empty(const struct rows *r, uint32_t row);
 
-/* The text that a cell of texts, threads or sites is compared by; "" for others. */
+/* The text by which a cell with a text, thread or site is compared; "" for others. */
 const char *rows_text(const struct rows *r, const struct timeline *tl, uint32_t row,
 		      enum column c);
 

@@ -20,7 +20,7 @@ enum { MAX_WINDOWS = 1 << 20 };
 		{COL_RUNNABLE, 8}, DATA(COL_PREEMPTED), DATA(COL_UNKNOWN), DATA(COL_OPEN), \
 		DATA(COL_SUSPECT), DATA(COL_INTERRUPTED)
 
-/* A kind's columns begin with what a row is about. */
+/* The first columns of a kind identify a row. */
 static const struct table_kind kinds[] = {
 	{.name = "thread",
 	 .help = "running, waiting, and how long waits last",

@@ -1,14 +1,14 @@
 /*
- * tables.h - `report --by WHAT`: which tables there are, and their rows from a timeline.
+ * tables.h - the tables of `report --by WHAT`, and their rows from a timeline.
  *
  *	timeline ──by_thread, by_wait, by_lock, by_span──► rows (rows.h) ──render/text──► text
  *
- * A table is a row of table_kinds: its columns, its order, and the function that sums it up.
- * All of them count what the same filters leave, and each adds up to what `tail`, or perf,
- * counts in total: time is taken once, by the thread, wait or span that it belongs to.
+ * A table is an element of table_kinds: columns, order, and the function that fills it. All of
+ * them apply the same filters, and each adds up to the totals of `tail`, or of perf: time
+ *counts once, for the thread, wait or span that it belongs to.
  *
- * With `every_ns`, each stretch of time has rows of its own. Waits, spans and interrupts
- * belong, whole, to the one in which they begin; the time of threads is cut at the edges.
+ * With `every_ns`, each window of time has rows of its own. Waits, spans and interrupts belong
+ * as a whole to the window in which they begin; the time of threads is cut at the edges.
  */
 #ifndef LIBTIME_TABLES_TABLES_H
 #define LIBTIME_TABLES_TABLES_H

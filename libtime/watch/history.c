@@ -21,14 +21,14 @@ struct kept {
 
 struct history {
 	struct history_limits limits;
-	struct buf header;     /* magic and header records; `rec` is in it */
+	struct buf header;     /* magic and header records; `rec` reads it */
 	struct buf late;       /* header records that came after it */
-	struct buf part;       /* of a record that has not come whole */
-	struct recording *rec; /* of the header; NULL: it is not complete */
+	struct buf part;       /* the first part of an incomplete record */
+	struct recording *rec; /* of the header; NULL: incomplete */
 	VEC(struct kept) chunks;
-	size_t unseen; /* index of the first chunk that no answer has seen whole */
+	size_t unseen; /* index of the first chunk that no answer has fully covered */
 	struct tasks tasks;
-	uint64_t skip; /* bytes behind an AUXTRACE record */
+	uint64_t skip; /* remaining bytes after an AUXTRACE record */
 	struct rounds rounds;
 	uint64_t records, lost;
 };
@@ -59,7 +59,7 @@ void history_free(struct history *h)
 
 /* --- chunks --------------------------------------------------------------------------- */
 
-/* Side-band records of the oldest chunk are state from now on. */
+/* Drop the oldest chunk, whose side-band records become state. */
 static int forget_first(struct history *h)
 {
 	struct kept c = h->chunks.v[0];
@@ -125,7 +125,7 @@ static int keep(struct history *h, const struct record *r, uint64_t ns)
 
 void history_seen(struct history *h)
 {
-	/* the last one still grows */
+	/* the last chunk still grows */
 	h->unseen = h->chunks.n ? h->chunks.n - 1 : 0;
 }
 
@@ -148,7 +148,7 @@ static int add_bytes(struct history *h, const uint8_t *p, size_t n, struct err *
 	return buf_failed(b) ? err_nomem(e) : 0;
 }
 
-/* Whole recordings need them once, wherever they stand. */
+/* Records that a recording needs once, in any position. */
 static int is_header(uint32_t type)
 {
 	return record_is_header(type) || type == PERF_RECORD_HEADER_EVENT_TYPE ||
@@ -156,7 +156,7 @@ static int is_header(uint32_t type)
 	       type == PERF_RECORD_CPU_MAP;
 }
 
-/* The formats of tracepoints stand behind their record. */
+/* Bytes that follow a record, such as the formats of tracepoints. */
 static uint64_t bytes_behind(const struct record *r)
 {
 	if (r->type == PERF_RECORD_HEADER_TRACING_DATA && r->size >= EXTRA_AT + 4)
@@ -195,8 +195,8 @@ static int add_record(struct history *h, const struct record *r, struct err *e)
 	return 0;
 }
 
-/* One record, or what stands before the first, of the n bytes at p: how many it has, 0 where
- * it is not there whole, < 0. *full as history_add. */
+/* Add one record (or the magic before the first) of the n bytes at p. Returns its size; 0 if it
+ * is incomplete; < 0. *full as in history_add. */
 static int64_t add_one(struct history *h, const uint8_t *p, size_t n, int *full, struct err *e)
 {
 	struct record r;
@@ -249,7 +249,7 @@ static int add_all(struct history *h, const uint8_t *p, size_t n, size_t *used, 
 	return full;
 }
 
-/* A record that came in part is put together in `part` with what comes now. */
+/* An incomplete record is completed in `part` first. */
 int history_add(struct history *h, const uint8_t *p, size_t n, size_t *used, struct err *e)
 {
 	size_t whole, before = h->part.n;
@@ -270,7 +270,7 @@ int history_add(struct history *h, const uint8_t *p, size_t n, size_t *used, str
 	rc = add_all(h, (const uint8_t *)h->part.v, before + n, &whole, e);
 	if (rc < 0)
 		return rc;
-	if (rc && whole <= before) { /* what was there before stays there */
+	if (rc && whole <= before) { /* keep what was there before */
 		memmove(h->part.v, h->part.v + whole, before - whole);
 		h->part.n = before - whole;
 		return rc;
@@ -286,7 +286,7 @@ int history_add(struct history *h, const uint8_t *p, size_t n, size_t *used, str
 static uint64_t oldest(const struct history *h)
 {
 	uint64_t ns = 0;
-	/* records of one round may stand in two chunks */
+	/* a round's records may be in two chunks */
 	for (size_t i = 0; i < h->chunks.n && i < 3; i++) {
 		const struct kept *c = &h->chunks.v[i];
 		ns = c->min_ns && (!ns || c->min_ns < ns) ? c->min_ns : ns;

@@ -1,17 +1,17 @@
 /*
- * history.h - room watch: a recording that never ends, answered while it goes on.
+ * history.h - answers about a stream that never ends, while it goes on. First header of this
+ * room; spikes.h finds what is new in an answer.
  *
- * A history keeps the last seconds of perf's stream and what their records refer to, and writes
- * both as a recording of its own, which every command reads:
+ * A history keeps the last seconds of perf's stream, and the state that their records refer to.
+ * It writes both as a recording, which every command reads:
  *
  *	bytes ──► header │ state │ chunk chunk chunk chunk
  *	                   ▲          └ the last seconds, raw ┘
- *	                   └── a chunk that is too old leaves its processes' names and mappings
- *	                       here, and takes those that ended with it
+ *	                   └── when a chunk gets too old, names and mappings of living processes
+ *	                       move here
  *
- * Memory is bounded by the limits and by the processes that live; how long the stream lasts
- * does not matter. Only streams are read (`perf record -o -`), of this machine's byte order and
- * not compressed.
+ * Memory is bounded by the limits and the living processes, not by the stream's length. Only
+ * streams (`perf record -o -`) in this machine's byte order, and without compression, are read.
  */
 #ifndef LIBTIME_WATCH_HISTORY_H
 #define LIBTIME_WATCH_HISTORY_H
@@ -23,41 +23,41 @@
 struct history;
 
 struct history_limits {
-	uint64_t ns, bytes; /* of records; what is reached first */
+	uint64_t ns, bytes; /* of records, whichever is reached first */
 };
 
-/* What is known of the stream so far. Times are on its clock. */
+/* State of the stream. Times are on its clock. */
 struct history_status {
 	uint64_t oldest_ns, newest_ns; /* of the records that are kept; 0: none */
-	uint64_t safe_ns;       /* no record from before it is still to come (perf's rounds) */
+	uint64_t safe_ns;       /* all records up to here have been read (perf's rounds) */
 	uint64_t records, lost; /* since the beginning */
-	uint64_t bytes;         /* kept: records and state */
-	int32_t clockid;        /* -1: perf's own */
+	uint64_t bytes;         /* of records and state in memory */
+	int32_t clockid;        /* -1: perf's own clock */
 };
 
-/* An empty one. ERR_NOMEM. */
+/* Make an empty history. ERR_NOMEM. */
 int history_new(struct history **out, struct history_limits limits, struct err *e);
 
 /* NULL is accepted. */
 void history_free(struct history *h);
 
 /*
- * Take up to n bytes of the stream; *used says how many. 1 where a chunk would have to go that
- * no answer has seen (history_seen), with the rest of the bytes to come again. ERR_FORMAT,
- * ERR_UNSUPPORTED: no stream of perf's that this reads. ERR_NOMEM.
+ * Add up to n bytes of the stream; *used is set to how many were consumed. 1 if a chunk would
+ * have to be dropped that no answer has covered (history_seen): call again with the rest after
+ * that. ERR_FORMAT, ERR_UNSUPPORTED: not a stream that this reads. ERR_NOMEM.
  */
 int history_add(struct history *h, const uint8_t *p, size_t n, size_t *used, struct err *e);
 
-/* What is kept now is part of an answer, and may be forgotten. */
+/* An answer covers everything so far, so it may be dropped. */
 void history_seen(struct history *h);
 
-/* What is known now. */
+/* The current state. */
 void history_status(const struct history *h, struct history_status *out);
 
-/* Forget what is before `ns`, as far as whole chunks do. ERR_NOMEM. */
+/* Drop chunks that end before `ns`. ERR_NOMEM. */
 int history_forget(struct history *h, uint64_t ns, struct err *e);
 
-/* Write it as a recording in pipe mode. What fails is f's error. */
+/* Write it as a recording in pipe mode. A failure is f's error. */
 void history_write(const struct history *h, FILE *f);
 
 /* The same, giving back the memory of what is written: nothing is kept afterwards. */

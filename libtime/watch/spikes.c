@@ -117,7 +117,7 @@ static void count_new(struct spikes *s, const struct spike_query *q)
 	}
 }
 
-/* Long waits of unclear sites are counted, so that nobody takes silence for health. */
+/* Count long waits of unclear sites, so that no spikes does not look like no problem. */
 static uint64_t count_unclear(const struct timeline *tl, const struct spike_query *q)
 {
 	uint64_t n = 0;
@@ -137,7 +137,7 @@ static int descending(const void *a, const void *b)
 	return x > y ? -1 : x < y;
 }
 
-/* From which length on the longest `most` of the new waits are. */
+/* The length of the `most`th longest new wait: those at least that long are explained. */
 static int least_explained(const struct timeline *tl, const struct spike_query *q, uint64_t *ns,
 			   struct err *e)
 {

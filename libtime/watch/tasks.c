@@ -13,7 +13,7 @@ enum {
 	PARENT_THREAD_AT = PID_AT + 12,
 	TASK_SIZE = PID_AT + 16,
 	MISC_AT = 4,
-	OTHER_MAX = 4 << 20, /* jitted kernel code comes and goes */
+	OTHER_MAX = 4 << 20, /* bytes; jitted kernel code comes and goes */
 };
 
 static void put_id(char *p, size_t at, int32_t id)
@@ -87,7 +87,7 @@ static struct space *space_made(struct tasks *t, int32_t pid)
 	return &t->spaces.v[i];
 }
 
-/* Mappings that lie wholly below a new one are gone. */
+/* Drop mappings that a new one covers. */
 static void drop_covered(struct space *s, uint64_t from, uint64_t len)
 {
 	size_t to = 0;
@@ -131,13 +131,13 @@ static int handle_comm(struct tasks *t, const struct record *r)
 		return ERR_NOMEM;
 	if (r->misc & PERF_RECORD_MISC_COMM_EXEC && s)
 		buf_clear(&s->maps);
-	/* what is written later is no exec */
+	/* written later, it is not an exec */
 	uint16_t misc = (uint16_t)(r->misc & ~PERF_RECORD_MISC_COMM_EXEC);
 	memcpy(x->comm.v + MISC_AT, &misc, sizeof(misc));
 	return 0;
 }
 
-/* The child has its parent's name, and as a process its mappings. */
+/* A child inherits its parent's name, and, if it is a process, its mappings. */
 static int handle_fork(struct tasks *t, const struct record *r)
 {
 	if (r->size < TASK_SIZE)
@@ -180,7 +180,8 @@ static void handle_exit(struct tasks *t, const struct record *r)
 		buf_release(&x->comm);
 		memmove(x, x + 1, (size_t)(t->threads.v + --t->threads.n - x) * sizeof(*x));
 	}
-	/* the leader may end before its threads: they keep their names, and lose their files */
+	/* the leader may exit before its threads, which keep their names but not the mappings
+	 */
 	if (s) {
 		buf_release(&s->maps);
 		memmove(s, s + 1, (size_t)(t->spaces.v + --t->spaces.n - s) * sizeof(*s));

@@ -1,7 +1,7 @@
 /*
- * tasks.h - the side-band of a stream, as it stands at one moment: which processes live, what
- * their threads are called, what is mapped. Kept as perf's own records, so that it is written
- * in front of later ones as perf record itself does when it begins.
+ * tasks.h - the state of a stream's side-band: living processes, names of their threads,
+ * mappings. Kept as perf's records, to be written before later ones, as perf record itself does
+ * when it starts.
  */
 #ifndef LIBTIME_WATCH_TASKS_H
 #define LIBTIME_WATCH_TASKS_H
@@ -19,27 +19,27 @@ struct task { /* a thread */
 
 struct space { /* a process's mappings; pid -1: the kernel's */
 	int32_t pid;
-	struct buf maps; /* MMAP and MMAP2 records, one behind the other */
+	struct buf maps; /* MMAP and MMAP2 records */
 };
 
-/* Zero-initialised: nothing is known. */
+/* Zero-initialized: empty. */
 struct tasks {
 	VEC(struct task) threads; /* by tid */
 	VEC(struct space) spaces; /* by pid */
-	struct buf other;         /* KSYMBOL, BPF_EVENT, CGROUP, NAMESPACES: as they came */
+	struct buf other;         /* KSYMBOL, BPF_EVENT, CGROUP, NAMESPACES, unchanged */
 };
 
-/* Take a record in; samples and all others are passed over. ERR_NOMEM. */
+/* Update the state by a record; samples and other records are ignored. ERR_NOMEM. */
 int tasks_update(struct tasks *t, const struct record *r);
 
-/* Write it with all times set to `ns`, which stand `back` bytes from each record's end (0: they
- * have none). */
+/* Write all records with their times set to `ns`; a time is `back` bytes before a record's end
+ * (0: records have none). */
 void tasks_write(const struct tasks *t, uint64_t ns, uint32_t back, FILE *f);
 
-/* Memory in use. */
+/* Bytes of memory. */
 uint64_t tasks_bytes(const struct tasks *t);
 
-/* Forget all. */
+/* Release everything. */
 void tasks_release(struct tasks *t);
 
 #endif

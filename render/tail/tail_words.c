@@ -551,7 +551,7 @@ static int waited_for_exec(const struct stacks *s, uint32_t path)
 static const char *hold_words(const struct evidence *ev, const struct chain_link *l)
 {
 	switch (l->cause) {
-	case CAUSE_FUTEX: /* a lock or a condition: why_no_thread knows */
+	case CAUSE_FUTEX: /* a lock or a condition variable: unknown */
 		return "woke it from its futex only after ";
 	case CAUSE_SEMAPHORE: /* held it, or had nothing to hand over yet */
 		return "posted the semaphore only after ";
