@@ -1,6 +1,7 @@
 /* unpack.c - `perfkit unpack`: a bundle's files into a folder. */
 #include "base/text/buf.h"
 #include "base/mem.h"
+#include "base/text/path.h"
 #include "cmd/verbs.h"
 #include "cmd/cli/say.h"
 #include "libparse/archive/bundle.h"
@@ -29,7 +30,7 @@ static const struct opt rows[] = {
  * such as the recording that was packed; heap. */
 static char *default_dir(const char *bundle)
 {
-	const char *slash = strrchr(bundle, '/'), *base = slash ? slash + 1 : bundle;
+	const char *base = path_base(bundle);
 	const char *dot = strstr(base, ".tar");
 	struct buf b = {0};
 	struct stat st;

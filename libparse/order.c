@@ -324,22 +324,10 @@ static uint64_t newest(const struct order *o)
 	return o->newest - o->second > ALONE ? o->second : o->newest;
 }
 
-/* A mapping or a name without a time: it holds from the start, as perf notes what it finds
- * there. */
-static int holds_from_start(const struct record *r, uint64_t time)
+/* A mapping or a name without a time: perf found it at the start. */
+static int is_from_start(const struct record *r, uint64_t time)
 {
-	switch (r->type) {
-	case PERF_RECORD_MMAP:
-	case PERF_RECORD_MMAP2:
-	case PERF_RECORD_COMM:
-	case PERF_RECORD_FORK:
-	case PERF_RECORD_EXIT:
-	case PERF_RECORD_KSYMBOL:
-	case PERF_RECORD_CGROUP:
-		return !time;
-	default:
-		return 0;
-	}
+	return !time && record_is_sideband(r->type);
 }
 
 static int hold(struct order *o, const struct record *r, struct err *e)
@@ -351,7 +339,7 @@ static int hold(struct order *o, const struct record *r, struct err *e)
 			   .stream = r->stream};
 	uint32_t at = time_at(r, h.event);
 	uint64_t time = at ? load_u64(r->p + at, o->rec->swap) : 0;
-	int first = !recording_is_stream(o->rec) && holds_from_start(r, time);
+	int first = !recording_is_stream(o->rec) && is_from_start(r, time);
 	if (first && o->released && !o->whole)
 		return ORDER_LATE; /* what was given out should have known of it */
 	int rc = time && time < o->released ? handle_late(o, r, at, &time, e) : 0;

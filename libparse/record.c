@@ -55,6 +55,22 @@ const char *record_type_name(uint32_t type)
 	return type < sizeof(type_names) / sizeof(*type_names) ? type_names[type] : NULL;
 }
 
+int record_is_sideband(uint32_t type)
+{
+	switch (type) {
+	case PERF_RECORD_MMAP:
+	case PERF_RECORD_MMAP2:
+	case PERF_RECORD_COMM:
+	case PERF_RECORD_FORK:
+	case PERF_RECORD_EXIT:
+	case PERF_RECORD_KSYMBOL:
+	case PERF_RECORD_CGROUP:
+		return 1;
+	default:
+		return 0;
+	}
+}
+
 static struct bytes body(const struct record *r, int swap)
 {
 	return bytes_init(r->p + RECORD_HEADER_SIZE, r->size - RECORD_HEADER_SIZE, swap);

@@ -41,6 +41,9 @@ static inline uint16_t record_view(const uint8_t *p, int swap, struct record *r)
 /* perf's name of a record type ("MMAP2", "FINISHED_ROUND"), or NULL for an unknown number. */
 const char *record_type_name(uint32_t type);
 
+/* 1 for records about threads and mappings. */
+int record_is_sideband(uint32_t type);
+
 /* struct sample_id: what every side-band record ends with when sample_id_all is set. */
 struct record_id {
 	int32_t pid, tid;

@@ -225,7 +225,7 @@ static int handle_record(struct collector *c, const struct record *r, struct err
 								   : 0;
 	default:
 		note_other(c, r);
-		return machine_wants(r->type) && c->pass != PASS_SAMPLES
+		return record_is_sideband(r->type) && c->pass != PASS_SAMPLES
 			       ? handle_sideband(c, r, e)
 			       : 0;
 	}

@@ -1,6 +1,7 @@
 #include "libsym/pack_list.h"
 #include "base/text/buf.h"
 #include "base/mem.h"
+#include "base/text/path.h"
 #include "libparse/archive/tar.h"
 #include "libsym/process/jit_files.h"
 
@@ -165,12 +166,6 @@ static size_t plain_length(const char *path)
 	return n > k && !strcmp(path + n - k, deleted) ? n - k : n;
 }
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	return slash ? slash + 1 : path;
-}
-
 static void symfs_name(struct buf *b, const char *path)
 {
 	buf_str(b, "symfs");
@@ -202,7 +197,7 @@ static void debug_name(struct lister *l, const struct module_file *f, struct buf
 	runtime_name(l, f->dso, b);
 	while (b->n && b->v[b->n - 1] != '/')
 		b->n--;
-	buf_fmt(b, ".debug/%s", base_name(f->path));
+	buf_fmt(b, ".debug/%s", path_base(f->path));
 }
 
 static void beside_name(struct lister *l, const struct module_file *f, struct buf *b)

@@ -616,25 +616,6 @@ int tlinput_fold_trampolines(struct tlinput *ti, struct stacks *s)
 								 : fail((err_nomem(&e), &e));
 }
 
-static int opened(struct tlinput *ti, const char *verb, int need_time, int rc)
-{
-	struct err e = {0};
-	if (!rc && tl_choose_events(ti))
-		rc = fail((err_nomem(&e), &e));
-	if (!rc && !keeps_event_samples(need_time) && !names_somebody(ti))
-		input_warn_no_thread(&ti->in);
-	if (!rc && need_time != TLINPUT_COPY)
-		rc = tlinput_fold_trampolines(ti, ti->in.profile ? &ti->in.profile->stacks
-								 : &ti->stacks);
-	if (!rc && shortage(&e))
-		rc = fail(&e);
-	if (!rc && need_time >= 0 && strcmp(verb, "tail") != 0)
-		tlinput_say_spoilt(ti);
-	if (rc)
-		tlinput_close(ti);
-	return rc;
-}
-
 /* --- labels --------------------------------------------------------------------------- */
 
 static int build_lanes(struct tlinput *ti, const char *verb, const char *key,
@@ -753,6 +734,35 @@ static int select_cgroup(struct tlinput *ti, const char *verb)
 	return ti->in.pids.n ? 0 : says_no_cgroup(ti, verb, known);
 }
 
+static int opened(struct tlinput *ti, const char *verb, int need_time, int rc)
+{
+	struct err e = {0};
+	rc = rc ? rc : side_input_add(ti, verb);
+	rc = rc ? rc : select_cgroup(ti, verb);
+	rc = rc ? rc : find_labels(ti, verb);
+	if (!rc && tl_choose_events(ti))
+		rc = fail((err_nomem(&e), &e));
+	if (!rc && !keeps_event_samples(need_time) && !names_somebody(ti))
+		input_warn_no_thread(&ti->in);
+	if (!rc && need_time != TLINPUT_COPY)
+		rc = tlinput_fold_trampolines(ti, ti->in.profile ? &ti->in.profile->stacks
+								 : &ti->stacks);
+	if (!rc && shortage(&e))
+		rc = fail(&e);
+	if (!rc && need_time >= 0 && strcmp(verb, "tail") != 0)
+		tlinput_say_spoilt(ti);
+	if (rc)
+		tlinput_close(ti);
+	return rc;
+}
+
+static int build_checked(struct tlinput *ti, int need_time)
+{
+	int rc = build(ti, need_time);
+	rc = rc ? rc : check_answerable(ti, need_time);
+	return rc ? rc : check_findings(ti, need_time);
+}
+
 static int open_some(struct tlinput *ti, const char *verb, const struct tlinput_opts *opt,
 		     const char *path, int need_time, long nth, size_t *of)
 {
@@ -764,13 +774,8 @@ static int open_some(struct tlinput *ti, const char *verb, const struct tlinput_
 	} else if (!rc) {
 		rc = tlinput_no_choice(opt, verb, path);
 		rc = rc ? rc : input_open(&ti->in, verb, &ti->opt->in, &ti->path, 1);
-		rc = rc ? rc : build(ti, need_time);
-		rc = rc ? rc : check_answerable(ti, need_time);
-		rc = rc ? rc : check_findings(ti, need_time);
+		rc = rc ? rc : build_checked(ti, need_time);
 	}
-	rc = rc ? rc : side_input_add(ti, verb);
-	rc = rc ? rc : select_cgroup(ti, verb);
-	rc = rc ? rc : find_labels(ti, verb);
 	return opened(ti, verb, need_time, rc);
 }
 
@@ -781,12 +786,7 @@ int tlinput_of_input(struct tlinput *ti, const char *verb, const struct tlinput_
 	*in = (struct input){.opt = &opt->in};
 	int rc = tlinput_no_choice(opt, verb, ti->path);
 	rc = rc ? rc : make_causes(ti);
-	rc = rc ? rc : build(ti, need_time);
-	rc = rc ? rc : check_answerable(ti, need_time);
-	rc = rc ? rc : check_findings(ti, need_time);
-	rc = rc ? rc : side_input_add(ti, verb);
-	rc = rc ? rc : select_cgroup(ti, verb);
-	rc = rc ? rc : find_labels(ti, verb);
+	rc = rc ? rc : build_checked(ti, need_time);
 	return opened(ti, verb, need_time, rc);
 }
 

@@ -1,4 +1,5 @@
 #include "cmd/record/record_host.h"
+#include "base/text/path.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -252,8 +253,7 @@ void record_host_add(struct buf *out)
  * docker-ID.scope, cri-containerd-ID.scope, /docker/ID. */
 static int container_id(const char *path, char id[CONTAINER_ID + 1])
 {
-	const char *last = strrchr(path, '/');
-	for (const char *p = last ? last + 1 : path; *p; p++) {
+	for (const char *p = path_base(path); *p; p++) {
 		size_t n = strspn(p, "0123456789abcdef");
 		if (n == CONTAINER_ID) {
 			snprintf(id, CONTAINER_ID + 1, "%.*s", CONTAINER_ID, p);

@@ -1,5 +1,6 @@
 #include "libparse/archive/bundle.h"
 #include "base/mem.h"
+#include "base/text/path.h"
 #include "libparse/archive/perf_archive.h"
 #include "libparse/archive/tree.h"
 #include "libparse/archive/unzip.h"
@@ -160,12 +161,11 @@ static int unpack_archive(struct unpacker *u, const struct tar_entry *first, str
 	if (f.is_dir)
 		snprintf(root, sizeof(root), "%s", f.name);
 	for (; !rc && more == 1; more = rc ? 0 : tar_next(&u->tar, &f, e)) {
-		const char *slash = strrchr(f.name, '/');
 		if (f.is_dir)
 			continue;
 		if (f.is_link)
 			rc = no_bundle(u, e);
-		else if (!strcmp(slash ? slash + 1 : f.name, SYMBOLS))
+		else if (!strcmp(path_base(f.name), SYMBOLS))
 			rc = unpack_symbols(u, e);
 		else
 			rc = unpack_recording(u, &f, root, e);

@@ -1,8 +1,10 @@
 #include "libsym/name/frame_table.h"
 #include "base/hash.h"
 #include "base/mem.h"
+#include "base/text/path.h"
 #include "base/text/strtab.h"
 #include "base/vec.h"
+#include "libsym/name/rule_lines.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -63,18 +65,6 @@ const char *frame_role_name(unsigned role)
 
 /* --- reading rules ----------------------------------------------------------------------- */
 
-struct line {
-	struct frame_table *t;
-	const char *name; /* of the file */
-	unsigned number;
-	struct err *e;
-};
-
-static int bad_line(const struct line *at, const char *why, const char *what)
-{
-	return err_set(at->e, ERR_FORMAT, "%s:%u: %s: %.80s", at->name, at->number, why, what);
-}
-
 static int keep_text(struct frame_table *t, const char *text, size_t n, const char **out)
 {
 	uint32_t id;
@@ -85,16 +75,16 @@ static int keep_text(struct frame_table *t, const char *text, size_t n, const ch
 }
 
 /* "libc.so*|libm.so.6" */
-static int add_dsos(const struct line *at, struct rule *r, const char *list)
+static int add_dsos(const struct rule_line *at, struct rule *r, const char *list)
 {
-	struct frame_table *t = at->t;
+	struct frame_table *t = at->ctx;
 	r->dso_first = (uint32_t)t->dsos.n;
 	for (const char *s = list; *s; s += *s == '|') {
 		size_t n = strcspn(s, "|");
 		struct prefix p = {.n = (uint32_t)n, .exact = !n || s[n - 1] != '*'};
 		p.n -= !p.exact;
 		if (!p.n || memchr(s, '*', p.n))
-			return bad_line(at, "not a mapping's name", list);
+			return rule_line_bad(at, "not a mapping's name", list);
 		if (keep_text(t, s, p.n, &p.text) || vec_push(&t->dsos, p))
 			return err_nomem(at->e);
 		s += n;
@@ -112,26 +102,27 @@ static int has_star(const char *name, size_t n)
 	return 0;
 }
 
-static int add_prefix(const struct line *at, const struct rule *r, const char *name, size_t n)
+static int add_prefix(const struct rule_line *at, const struct rule *r, const char *name,
+		      size_t n)
 {
-	struct frame_table *t = at->t;
+	struct frame_table *t = at->ctx;
 	struct prefix p = {.n = (uint32_t)n, .rule = (uint32_t)t->rules.n - 1};
 	if (!n && !r->dso_n)
-		return bad_line(at, "every name needs a dso=", name);
+		return rule_line_bad(at, "every name needs a dso=", name);
 	if (has_star(name, n))
-		return bad_line(at, "* is for the end of a name", name);
+		return rule_line_bad(at, "* is for the end of a name", name);
 	if (keep_text(t, name, n, &p.text) || vec_push(&t->prefixes, p))
 		return err_nomem(at->e);
 	return 0;
 }
 
-static int add_exact(const struct line *at, const char *name)
+static int add_exact(const struct rule_line *at, const char *name)
 {
-	struct frame_table *t = at->t;
+	struct frame_table *t = at->ctx;
 	struct entry entry = {.rule = (uint32_t)t->rules.n - 1};
 	uint32_t id;
 	if (has_star(name, strlen(name)))
-		return bad_line(at, "* is for the end of a name", name);
+		return rule_line_bad(at, "* is for the end of a name", name);
 	if (strtab_intern(&t->names, name, &id) || vec_reserve(&t->first, id + 1))
 		return err_nomem(at->e);
 	while (t->first.n <= id)
@@ -143,9 +134,9 @@ static int add_exact(const struct line *at, const char *name)
 	return 0;
 }
 
-static int add_name(const struct line *at, const struct rule *r, const char *name)
+static int add_name(const struct rule_line *at, const struct rule *r, const char *name)
 {
-	struct frame_table *t = at->t;
+	struct frame_table *t = at->ctx;
 	size_t n = strlen(name);
 	if (n >= NAME_SIZE || t->entries.n + t->prefixes.n >= MAX_RULES)
 		return err_set(at->e, ERR_LIMIT, "%s:%u: too many rules", at->name, at->number);
@@ -153,7 +144,7 @@ static int add_name(const struct line *at, const struct rule *r, const char *nam
 }
 
 /* A word before the names: 1 when it is one, 0 when it is a name. */
-static int parse_condition(const struct line *at, struct rule *r, const char *word)
+static int parse_condition(const struct rule_line *at, struct rule *r, const char *word)
 {
 	int err = 0;
 	if (!strcmp(word, "kernel"))
@@ -165,10 +156,10 @@ static int parse_condition(const struct line *at, struct rule *r, const char *wo
 	return err ? err : 1;
 }
 
-static int parse_rule(const struct line *at, unsigned role, char **save)
+static int parse_rule(const struct rule_line *at, unsigned role, char **save)
 {
 	enum { OF_KERNEL = ROLE_SCHEDULER | ROLE_INTERRUPT | ROLE_HELPER };
-	struct frame_table *t = at->t;
+	struct frame_table *t = at->ctx;
 	struct rule r = {.roles = (uint16_t)role, .kernel = (role & OF_KERNEL) != 0};
 	char *word = strtok_r(NULL, " \t\r", save);
 	int is = 1;
@@ -177,7 +168,7 @@ static int parse_rule(const struct line *at, unsigned role, char **save)
 	if (is < 0)
 		return is;
 	if (!word)
-		return bad_line(at, "no names", frame_role_name(role));
+		return rule_line_bad(at, "no names", frame_role_name(role));
 	if (vec_push(&t->rules, r))
 		return err_nomem(at->e);
 	for (; word; word = strtok_r(NULL, " \t\r", save)) {
@@ -189,7 +180,7 @@ static int parse_rule(const struct line *at, unsigned role, char **save)
 }
 
 /* One line, writable and without its newline. */
-static int parse_line(const struct line *at, char *line)
+static int parse_line(const struct rule_line *at, char *line)
 {
 	char *save = NULL, *word;
 	line[strcspn(line, "#")] = '\0';
@@ -201,18 +192,7 @@ static int parse_line(const struct line *at, char *line)
 int frame_table_parse(struct frame_table *t, const char *text, size_t n, const char *name,
 		      struct err *e)
 {
-	struct line at = {.t = t, .name = name, .e = e};
-	int r = 0;
-	for (const char *p = text, *end = text + n; !r && p < end;) {
-		const char *nl = memchr(p, '\n', (size_t)(end - p));
-		size_t len = (size_t)((nl ? nl : end) - p);
-		char *line = mem_strndup(p, len);
-		at.number++;
-		r = line ? parse_line(&at, line) : err_nomem(e);
-		mem_free(line);
-		p += len + 1;
-	}
-	return r;
+	return rule_lines_each(text, n, name, parse_line, t, e);
 }
 
 const char frames_builtin[] =
@@ -268,11 +248,10 @@ static unsigned by_rule(const struct frame_table *t, uint32_t rule, int kernel, 
 unsigned frame_roles(const struct frame_table *t, int kernel, const char *symbol,
 		     const char *dso)
 {
-	const char *slash = strrchr(dso, '/');
 	char name[NAME_SIZE];
 	unsigned roles = 0;
 	uint32_t id, at = 0;
-	dso = slash ? slash + 1 : dso;
+	dso = path_base(dso);
 	frame_plain_name(symbol, name, sizeof(name));
 	if (strtab_find(&t->names, name, &id) && id < t->first.n)
 		at = t->first.v[id];

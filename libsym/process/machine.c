@@ -6,22 +6,6 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-int machine_wants(uint32_t type)
-{
-	switch (type) {
-	case PERF_RECORD_MMAP:
-	case PERF_RECORD_MMAP2:
-	case PERF_RECORD_COMM:
-	case PERF_RECORD_FORK:
-	case PERF_RECORD_EXIT:
-	case PERF_RECORD_KSYMBOL:
-	case PERF_RECORD_CGROUP:
-		return 1;
-	default:
-		return 0;
-	}
-}
-
 /* The kernel calls the vdso of 32-bit programs as that of others, and so does perf in print;
  * its table of build-ids tells them apart. */
 static const char *mapped_name(const struct recording *rec, const struct record_mmap *mm)

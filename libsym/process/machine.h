@@ -158,9 +158,6 @@ struct machine {
 int machine_init(struct machine *m, struct strtab *strings, struct err *e);
 void machine_release(struct machine *m);
 
-/* 1 when machine_apply wants records of this type. */
-int machine_wants(uint32_t type);
-
 /*
  * Take one side-band record (mmap, comm, fork, exit, ksymbol, cgroup) of `rec`. `time` is the
  * record's (0 when it has none: applied before all others, in order). ERR_FORMAT for a record

@@ -1,5 +1,6 @@
 /* machine_dsos.c - what was mapped: DSOs by name, file and build-id; see machine_internal.h. */
 #include "libsym/process/machine_internal.h"
+#include "base/text/path.h"
 
 #include <stdio.h>
 #include <sys/mman.h>
@@ -64,7 +65,7 @@ static const char *module_suffix(const char *base)
 static int module_name(struct machine *m, const char *path, uint32_t *id)
 {
 	char name[256];
-	const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+	const char *base = path_base(path);
 	const char *end = module_suffix(base);
 	size_t n = end ? (size_t)(end - base) : 0;
 	if (!end || n + 3 > sizeof(name))

@@ -11,6 +11,7 @@
  * together is mapped together, and its data behind its code.
  */
 #include "libsym/process/modules_internal.h"
+#include "base/text/path.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -120,8 +121,7 @@ static int intern_variable(struct modules *ms, uint32_t dso, const struct symbol
 	int r = lookup_printable(ms, hit->name, 1, &symbol);
 	if (!r) {
 		const char *path = strtab_get(s, ms->machine->dsos.v[dso].name);
-		const char *slash = strrchr(path, '/');
-		buf_fmt(&b, "%s: %s", slash ? slash + 1 : path, strtab_get(s, symbol));
+		buf_fmt(&b, "%s: %s", path_base(path), strtab_get(s, symbol));
 		if (offset)
 			buf_fmt(&b, "+0x%" PRIx64, offset);
 		r = buf_failed(&b) ? ERR_NOMEM : strtab_intern(s, buf_cstr(&b), name);

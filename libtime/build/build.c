@@ -141,7 +141,7 @@ static uint64_t machine_time(const struct builder *b, const struct record *r,
 
 static int update_machine(struct builder *b, const struct record *r, uint64_t ns, struct err *e)
 {
-	if (b->sideband_done || !machine_wants(r->type))
+	if (b->sideband_done || !record_is_sideband(r->type))
 		return 0;
 	struct err why = {0};
 	int rc = machine_apply(&b->p->machine, b->rec, r, ns, &why);
@@ -260,7 +260,7 @@ static int read_sideband(struct builder *b, struct err *e)
 		if (r.type == PERF_RECORD_CALLCHAIN_DEFERRED &&
 		    deferred_add(&b->deferred, &r, b->rec->swap, NULL) == ERR_NOMEM)
 			return err_nomem(e);
-		if (!machine_wants(r.type))
+		if (!record_is_sideband(r.type))
 			continue;
 		recording_id(b->rec, &r, &id);
 		struct err why = {0};

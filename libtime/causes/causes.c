@@ -4,8 +4,8 @@
 #include "base/mem.h"
 #include "libtime/causes/regex_bound.h"
 #include "libsym/elf/read_file.h"
+#include "libsym/name/rule_lines.h"
 
-#include <fnmatch.h>
 #include <regex.h>
 #include <stdio.h>
 #include <string.h>
@@ -20,17 +20,17 @@ enum {
 
 /* What a key=PATTERNS of a rule asks of a frame; each has a bit in the frames' masks. */
 struct term {
-	char *globs;  /* '\0'-separated, ended by an empty one */
-	uint8_t kind; /* of frames */
+	const char *globs; /* '\0'-separated, ended by an empty one */
+	uint8_t kind;      /* of frames */
 };
 
 enum { TERM_USER, TERM_KERNEL, TERM_ANY };
 
 struct rule {
-	char *state, *syscall;  /* '\0'-separated globs or NULL */
-	int kernel, also, user; /* terms or NO_TERM; also: a second kernel= */
-	int calls;              /* of the frame that `kernel` called itself */
-	int waker;              /* likewise, of the wakeup's stack */
+	const char *state, *syscall; /* '\0'-separated globs or NULL */
+	int kernel, also, user;      /* terms or NO_TERM; also: a second kernel= */
+	int calls;                   /* of the frame that `kernel` called itself */
+	int waker;                   /* likewise, of the wakeup's stack */
 	uint8_t cause, nokernel;
 };
 
@@ -57,49 +57,9 @@ int cause_may_idle(unsigned int cause)
 
 /* --- reading rules ----------------------------------------------------------------------- */
 
-struct line {
-	const char *name; /* of the file */
-	unsigned int number;
-	struct err *e;
-};
-
-static int bad_line(const struct line *at, const char *why, const char *what)
-{
-	return err_set(at->e, ERR_FORMAT, "%s:%u: %s: %s", at->name, at->number, why, what);
-}
-
-/* "a|b" → "a\0b\0\0"; leading underscores go, as they do in the frames' names. */
-static char *globs_of(struct causes *c, const char *s, int frames)
-{
-	size_t n = strlen(s);
-	char *out = arena_bytes(&c->text, n + 2), *w = out;
-	if (!out)
-		return NULL;
-	for (int start = 1; *s; s++) {
-		if (*s == '|') {
-			*w++ = '\0';
-			start = 1;
-		} else if (!(start && frames && *s == '_')) {
-			*w++ = *s;
-			start = 0;
-		}
-	}
-	*w++ = '\0';
-	*w = '\0';
-	return out;
-}
-
-static int globs_match(const char *globs, const char *name)
-{
-	for (; *globs; globs += strlen(globs) + 1)
-		if (!fnmatch(globs, name, 0))
-			return 1;
-	return 0;
-}
-
 static int add_term(struct causes *c, const char *patterns, unsigned kind, int *term)
 {
-	struct term t = {.globs = globs_of(c, patterns, 1), .kind = (uint8_t)kind};
+	struct term t = {.globs = globs_parse(&c->text, patterns, 1), .kind = (uint8_t)kind};
 	if (c->terms.n >= MAX_TERMS)
 		return ERR_LIMIT;
 	if (!t.globs || vec_push(&c->terms, t))
@@ -108,7 +68,7 @@ static int add_term(struct causes *c, const char *patterns, unsigned kind, int *
 	return 0;
 }
 
-static int parse_word(struct causes *c, struct rule *r, char *word, const struct line *at)
+static int parse_word(struct causes *c, struct rule *r, char *word, const struct rule_line *at)
 {
 	char *value = strchr(word, '=');
 	if (!strcmp(word, "nokernel")) {
@@ -116,13 +76,13 @@ static int parse_word(struct causes *c, struct rule *r, char *word, const struct
 		return 0;
 	}
 	if (!value || !value[1])
-		return bad_line(at, "not a condition of a rule", word);
+		return rule_line_bad(at, "not a condition of a rule", word);
 	*value++ = '\0';
 	int err = 0;
 	if (!strcmp(word, "state"))
-		err = (r->state = globs_of(c, value, 0)) ? 0 : ERR_NOMEM;
+		err = (r->state = globs_parse(&c->text, value, 0)) ? 0 : ERR_NOMEM;
 	else if (!strcmp(word, "syscall"))
-		err = (r->syscall = globs_of(c, value, 0)) ? 0 : ERR_NOMEM;
+		err = (r->syscall = globs_parse(&c->text, value, 0)) ? 0 : ERR_NOMEM;
 	else if (!strcmp(word, "kernel"))
 		err = add_term(c, value, TERM_KERNEL,
 			       r->kernel == NO_TERM ? &r->kernel : &r->also);
@@ -133,13 +93,13 @@ static int parse_word(struct causes *c, struct rule *r, char *word, const struct
 	else if (!strcmp(word, "waker"))
 		err = add_term(c, value, TERM_ANY, &r->waker);
 	else
-		return bad_line(at, "not a condition of a rule", word);
+		return rule_line_bad(at, "not a condition of a rule", word);
 	if (err == ERR_LIMIT)
 		return err_set(at->e, err, "%s:%u: too many rules", at->name, at->number);
 	return err ? err_nomem(at->e) : 0;
 }
 
-static int parse_missing(struct causes *c, char *rest, const struct line *at)
+static int parse_missing(struct causes *c, char *rest, const struct rule_line *at)
 {
 	rest += strspn(rest, " \t");
 	size_t n = strcspn(rest, " \t");
@@ -148,7 +108,7 @@ static int parse_missing(struct causes *c, char *rest, const struct line *at)
 		*text++ = '\0';
 	int cause = cause_of(rest);
 	if (cause < 0)
-		return bad_line(at, "not a cause", rest);
+		return rule_line_bad(at, "not a cause", rest);
 	text += strspn(text, " \t");
 	if (!c->missing[cause])
 		c->missing[cause] = arena_strndup(&c->text, text, strlen(text));
@@ -156,8 +116,9 @@ static int parse_missing(struct causes *c, char *rest, const struct line *at)
 }
 
 /* One line, writable and without its newline. */
-static int parse_line(struct causes *c, char *line, const struct line *at)
+static int parse_line(const struct rule_line *at, char *line)
 {
+	struct causes *c = at->ctx;
 	char *save = NULL, *word;
 	struct rule r = {.kernel = NO_TERM,
 			 .also = NO_TERM,
@@ -176,7 +137,7 @@ static int parse_line(struct causes *c, char *line, const struct line *at)
 		return 0; /* frame_table_parse has read it */
 	int cause = cause_of(word);
 	if (cause < 0)
-		return bad_line(at, "neither a cause, missing nor a frame's role", word);
+		return rule_line_bad(at, "neither a cause, missing nor a frame's role", word);
 	r.cause = (uint8_t)cause;
 	while ((word = strtok_r(NULL, " \t\r", &save))) {
 		int err = parse_word(c, &r, word, at);
@@ -199,19 +160,10 @@ static void put_first(struct causes *c, size_t old)
 
 int causes_parse(struct causes *c, const char *text, size_t n, const char *name, struct err *e)
 {
-	struct line at = {.name = name, .e = e};
 	size_t old = c->rules.n;
 	int r = frame_table_parse(c->frames, text, n, name, e);
 	c->stacks = NULL; /* masks are stale */
-	for (const char *p = text, *end = text + n; !r && p < end;) {
-		const char *nl = memchr(p, '\n', (size_t)(end - p));
-		size_t len = (size_t)((nl ? nl : end) - p);
-		char *line = mem_strndup(p, len);
-		at.number++;
-		r = line ? parse_line(c, line, &at) : err_nomem(e);
-		mem_free(line);
-		p += len + 1;
-	}
+	r = r ? r : rule_lines_each(text, n, name, parse_line, c, e);
 	if (!r)
 		put_first(c, old);
 	else

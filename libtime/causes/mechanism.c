@@ -2,8 +2,8 @@
 #include "base/arena.h"
 #include "base/mem.h"
 #include "libsym/name/frame_table.h"
+#include "libsym/name/rule_lines.h"
 
-#include <fnmatch.h>
 #include <string.h>
 
 const char mechanisms_builtin[] =
@@ -47,48 +47,11 @@ struct mechanisms {
 
 /* --- reading rules -------------------------------------------------------------------- */
 
-struct line {
-	struct mechanisms *m;
-	const char *name; /* of the file */
-	unsigned number;
-	struct err *e;
-};
-
-static int bad_line(const struct line *at, const char *why, const char *what)
-{
-	return err_set(at->e, ERR_FORMAT, "%s:%u: %s: %s", at->name, at->number, why, what);
-}
-
-/* "a|__b" → "a\0b\0\0": leading underscores go, as they do in the frames' names. */
-static const char *globs_of(struct mechanisms *m, const char *s, int frames)
-{
-	char *out = arena_bytes(&m->text, strlen(s) + 2), *w = out;
-	if (!out)
-		return NULL;
-	for (int start = 1; *s; s++) {
-		if (start && frames && *s == '_')
-			continue;
-		start = *s == '|';
-		*w++ = start ? '\0' : *s;
-	}
-	*w++ = '\0';
-	*w = '\0';
-	return out;
-}
-
-static int globs_match(const char *globs, const char *name)
-{
-	for (; *globs; globs += strlen(globs) + 1)
-		if (!fnmatch(globs, name, 0))
-			return 1;
-	return 0;
-}
-
-static int add_condition(const struct line *at, struct rule *r, unsigned side,
+static int add_condition(const struct rule_line *at, struct rule *r, unsigned side,
 			 const char *value)
 {
-	struct mechanisms *m = at->m;
-	struct condition c = {globs_of(m, value, 1), (uint8_t)side};
+	struct mechanisms *m = at->ctx;
+	struct condition c = {globs_parse(&m->text, value, 1), (uint8_t)side};
 	if (m->conditions.n >= MAX_CONDITIONS || r->conditions >= PER_RULE)
 		return err_set(at->e, ERR_LIMIT, "%s:%u: too many conditions", at->name,
 			       at->number);
@@ -96,19 +59,20 @@ static int add_condition(const struct line *at, struct rule *r, unsigned side,
 	return !c.globs || vec_push(&m->conditions, c) ? err_nomem(at->e) : 0;
 }
 
-static int parse_condition(const struct line *at, struct rule *r, char *word)
+static int parse_condition(const struct rule_line *at, struct rule *r, char *word)
 {
+	struct mechanisms *m = at->ctx;
 	static const char *const sides[] = {"kernel", "user", "waker"};
 	char *value = strchr(word, '=');
 	if (!value || !value[1])
-		return bad_line(at, "not a condition of a rule", word);
+		return rule_line_bad(at, "not a condition of a rule", word);
 	*value++ = '\0';
 	for (unsigned i = 0; i < sizeof(sides) / sizeof(*sides); i++)
 		if (!strcmp(word, sides[i]))
 			return add_condition(at, r, i, value);
 	if (strcmp(word, "comm"))
-		return bad_line(at, "not a condition of a rule", word);
-	r->comm = globs_of(at->m, value, 0);
+		return rule_line_bad(at, "not a condition of a rule", word);
+	r->comm = globs_parse(&m->text, value, 0);
 	return r->comm ? 0 : err_nomem(at->e);
 }
 
@@ -125,29 +89,31 @@ static const char *trimmed(struct mechanisms *m, const char *s, size_t n)
 }
 
 /* ": the GIL" or ": a pipe : wrote". */
-static int parse_words(const struct line *at, struct rule *r, const char *s)
+static int parse_words(const struct rule_line *at, struct rule *r, const char *s)
 {
 	const char *verb = strstr(s, " : ");
 	size_t n = verb ? (size_t)(verb - s) : strlen(s);
-	r->is.words = trimmed(at->m, s, n);
-	r->is.verb = trimmed(at->m, verb ? verb + 3 : "", verb ? strlen(verb + 3) : 0);
+	r->is.words = trimmed(at->ctx, s, n);
+	r->is.verb = trimmed(at->ctx, verb ? verb + 3 : "", verb ? strlen(verb + 3) : 0);
 	return r->is.words && r->is.verb ? 0 : err_nomem(at->e);
 }
 
-static int parse_head(const struct line *at, struct rule *r, char *head)
+static int parse_head(const struct rule_line *at, struct rule *r, char *head)
 {
+	struct mechanisms *m = at->ctx;
 	static const char *const kinds[] = {"lock", "wait", "state", "doing"};
 	char *save = NULL, *word = strtok_r(head, " \t", &save);
 	unsigned kind = 0;
 	while (word && kind < sizeof(kinds) / sizeof(*kinds) && strcmp(word, kinds[kind]))
 		kind++;
 	if (!word || kind == sizeof(kinds) / sizeof(*kinds))
-		return bad_line(at, "neither lock, wait, state nor doing", word ? word : "");
+		return rule_line_bad(at, "neither lock, wait, state nor doing",
+				     word ? word : "");
 	r->is.kind = (uint8_t)kind;
 	word = strtok_r(NULL, " \t", &save);
 	if (!word)
-		return bad_line(at, "a rule without a name", kinds[kind]);
-	r->is.name = arena_strndup(&at->m->text, word, strlen(word));
+		return rule_line_bad(at, "a rule without a name", kinds[kind]);
+	r->is.name = arena_strndup(&m->text, word, strlen(word));
 	int rc = r->is.name ? 0 : err_nomem(at->e);
 	while (!rc && (word = strtok_r(NULL, " \t", &save)))
 		rc = parse_condition(at, r, word);
@@ -155,8 +121,9 @@ static int parse_head(const struct line *at, struct rule *r, char *head)
 }
 
 /* One line, writable. */
-static int parse_line(const struct line *at, char *line)
+static int parse_line(const struct rule_line *at, char *line)
 {
+	struct mechanisms *m = at->ctx;
 	struct rule r = {0};
 	char *comment = strstr(line, " #"), *words;
 	if (comment)
@@ -166,27 +133,12 @@ static int parse_line(const struct line *at, char *line)
 		return 0;
 	words = strstr(line, " : ");
 	if (!words)
-		return bad_line(at, "a rule without words", line);
+		return rule_line_bad(at, "a rule without words", line);
 	*words = '\0';
 	int rc = parse_head(at, &r, line);
 	if (!rc)
 		rc = parse_words(at, &r, words + 3);
-	return rc ? rc : vec_push(&at->m->rules, r) ? err_nomem(at->e) : 0;
-}
-
-static int parse_text(struct line *at, const char *text, size_t n)
-{
-	int r = 0;
-	for (const char *p = text, *end = text + n; !r && p < end;) {
-		const char *nl = memchr(p, '\n', (size_t)(end - p));
-		size_t len = (size_t)((nl ? nl : end) - p);
-		char *line = mem_strndup(p, len);
-		at->number++;
-		r = line ? parse_line(at, line) : err_nomem(at->e);
-		mem_free(line);
-		p += len + 1;
-	}
-	return r;
+	return rc ? rc : vec_push(&m->rules, r) ? err_nomem(at->e) : 0;
 }
 
 int mechanisms_parse(const struct timeline *tl, const char *text, size_t n, const char *name,
@@ -199,8 +151,8 @@ int mechanisms_parse(const struct timeline *tl, const char *text, size_t n, cons
 	m->nframes = tl->stacks->frames.n;
 	m->of_frame = mem_zalloc(m->nframes + 1, sizeof(*m->of_frame));
 	m->known = mem_zalloc(m->nframes + 1, 1);
-	struct line at = {.m = m, .name = name, .e = e};
-	int r = m->of_frame && m->known ? parse_text(&at, text, n) : err_nomem(e);
+	int r = m->of_frame && m->known ? rule_lines_each(text, n, name, parse_line, m, e)
+					: err_nomem(e);
 	if (r) {
 		mechanisms_free(m);
 		*out = NULL;

@@ -1,5 +1,6 @@
 /* findings_names.c - findings about names, by share of the samples affected. */
 #include "base/mem.h"
+#include "base/text/path.h"
 #include "libtime/doctor/findings_internal.h"
 
 #include <stdlib.h>
@@ -108,8 +109,7 @@ static struct dso_row *row_of(struct name_weights *w, const struct profile *p,
 /* The dynamic linker, which works before any code of the application does. */
 static int is_linker(const char *path)
 {
-	const char *slash = strrchr(path, '/');
-	const char *base = slash ? slash + 1 : path;
+	const char *base = path_base(path);
 	return !strncmp(base, "ld-linux", 8) || !strncmp(base, "ld-2", 4) ||
 	       !strncmp(base, "ld-musl", 7);
 }

@@ -1,6 +1,7 @@
 #include "libtime/record/calls.h"
 #include "base/mem.h"
 #include "base/text/nearest.h"
+#include "base/text/path.h"
 #include "libsym/dwarf/debug_info.h"
 #include "libsym/elf/symtab.h"
 #include "libsym/name/demangle.h"
@@ -331,8 +332,7 @@ static int name_region(const struct calls *c, struct call_region *r, const char 
 {
 	enum { NAME = 40 };
 	struct buf b = {0};
-	const char *slash = strrchr(text, '/');
-	for (const char *p = slash ? slash + 1 : text; *p && *p != '(' && b.n < NAME; p++) {
+	for (const char *p = path_base(text); *p && *p != '(' && b.n < NAME; p++) {
 		int plain = (*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') ||
 			    (*p >= '0' && *p <= '9' && b.n);
 		buf_char(&b, plain ? *p : '_');

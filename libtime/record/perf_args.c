@@ -1,4 +1,5 @@
 #include "libtime/record/perf_args.h"
+#include "base/text/path.h"
 
 #include "base/err.h"
 
@@ -149,8 +150,7 @@ static int read_letters(struct perf_args *out, const char *word, struct cursor *
 /* "perf", "/usr/bin/perf", "perf_6.1". */
 static int is_perf(const char *word)
 {
-	const char *slash = strrchr(word, '/');
-	const char *base = slash ? slash + 1 : word;
+	const char *base = path_base(word);
 	return !strncmp(base, "perf", 4) && (!base[4] || strchr("_-.", base[4]));
 }
 

@@ -16,7 +16,7 @@ static int make_wake(struct sched *s, const struct sched_event *ev, struct wake 
 	return sched_thread_of(s, ev->tid, &w->waker);
 }
 
-/* First seen by being woken: how long it had slept is before the recording. */
+/* First seen when woken: it went to sleep before the recording. */
 static void begin_woken(struct sched *s, uint32_t i, const struct wake *w, int flags)
 {
 	sched_begin_life(s, i, w->ns);
@@ -25,20 +25,21 @@ static void begin_woken(struct sched *s, uint32_t i, const struct wake *w, int f
 	s->threads.v[i].wake = *w;
 }
 
-/* A waking proves that a thread of unknown whereabouts sleeps. */
-static int known_again(struct sched *s, uint32_t i)
+/* End the interval at `ns`, and begin another one there, whose stack is unknown. */
+static int cut_off(struct sched *s, uint32_t i, uint64_t ns)
 {
 	struct thr *t = &s->threads.v[i];
-	int r = s->now > t->off.start_ns ? sched_end_off(s, i, s->now, TL_NOCPU, -1) : 0;
+	int r = ns > t->off.start_ns ? sched_end_off(s, i, ns, TL_NOCPU, -1) : 0;
 	if (r)
 		return r;
-	sched_begin_off(s, i, s->now, TL_NOCPU);
+	sched_begin_off(s, i, ns, TL_NOCPU);
 	t->off.flags |= OFF_SUSPECT | OFF_NO_STACK;
 	return 0;
 }
 
-/* Woken a second time although no switch shows that it ran. It did, where switches are missing:
- * only a thread that has gone to sleep again is woken. In a whole recording the first counts.
+/* Woken a second time although no switch shows that it ran. Where switches are missing, it did:
+ * only a thread that has gone to sleep again is woken. In a complete recording the first
+ * counts.
  */
 static int ran_unseen(const struct sched *s, const struct thr *t)
 {
@@ -46,7 +47,7 @@ static int ran_unseen(const struct sched *s, const struct thr *t)
 	       s->now > t->wake.ns && (s->tl->flags & TL_SOME_CPUS || s->tl->losses.n);
 }
 
-/* What it did since it was woken is not known.
+/* What it has done since its wakeup is unknown.
  *
  *	out ──known──► waking ──unknown──► */
 static int unseen_since_woken(struct sched *s, uint32_t i)
@@ -54,29 +55,20 @@ static int unseen_since_woken(struct sched *s, uint32_t i)
 	struct thr *t = &s->threads.v[i];
 	uint64_t woken = t->wake.ns > t->off.start_ns ? t->wake.ns : t->off.start_ns;
 	t->off.flags |= OFF_SUSPECT;
-	int r = woken > t->off.start_ns ? sched_end_off(s, i, woken, TL_NOCPU, -1) : 0;
-	if (r)
-		return r;
-	sched_begin_off(s, i, woken, TL_NOCPU);
-	t->off.unknown = UNKNOWN_HOLE;
-	t->off.flags |= OFF_SUSPECT | OFF_NO_STACK;
-	return 0;
+	int r = cut_off(s, i, woken);
+	t->off.unknown = r ? t->off.unknown : UNKNOWN_HOLE;
+	return r;
 }
 
 /*	out ──known──► first waking ──unknown──► this one ──runnable──► in */
 static int woken_again(struct sched *s, uint32_t i)
 {
-	struct thr *t = &s->threads.v[i];
 	int r = unseen_since_woken(s, i);
-	if (r || (r = sched_end_off(s, i, s->now, TL_NOCPU, -1)))
-		return r;
-	sched_begin_off(s, i, s->now, TL_NOCPU);
-	t->off.flags |= OFF_SUSPECT | OFF_NO_STACK;
-	return 0;
+	return r ? r : cut_off(s, i, s->now);
 }
 
 /* It was woken into the queue of a CPU that was not recorded (-C): no record came from there,
- * or what did not come is the wakeup, which follows each waking. */
+ * or the wakeup that follows each waking did not come. */
 static int is_woken_unseen(const struct sched *s, const struct thr *t)
 {
 	uint16_t cpu = t->off.cpu_queue;
@@ -92,8 +84,8 @@ int sched_lose_woken(struct sched *s, uint32_t i)
 	return is_woken_unseen(s, &s->threads.v[i]) ? unseen_since_woken(s, i) : 0;
 }
 
-/* Whom the event is about, and what it says of the waker; either may be a new thread, so that
- * pointers into s->threads are taken afterwards. */
+/* The woken thread and the waker; either may be new, so pointers into s->threads are invalid
+ * afterwards. */
 static int find_target(struct sched *s, const struct sched_event *ev, uint32_t *i,
 		       struct wake *w)
 {
@@ -117,7 +109,8 @@ int sched_on_waking(struct sched *s, const struct sched_event *ev)
 	} else if (t->state == RUNNING) {
 		t->early = w;
 	} else if (!t->woken && t->sleeps) {
-		r = t->off.unknown ? known_again(s, i) : 0;
+		/* a waking proves that a thread in an unknown state was asleep */
+		r = t->off.unknown ? cut_off(s, i, s->now) : 0;
 		t->wake = w;
 	} else if (ran_unseen(s, t)) {
 		r = woken_again(s, i);
@@ -134,8 +127,7 @@ int sched_on_wakeup(struct sched *s, const struct sched_event *ev)
 	if (r)
 		return r;
 	struct thr *t = &s->threads.v[i];
-	if (s->tl->flags &
-	    TL_HAS_WAKING) { /* its own waking is missing: the waker is not known */
+	if (s->tl->flags & TL_HAS_WAKING) { /* its waking is missing: the waker is unknown */
 		w.waker = TL_NONE;
 		w.path = 0;
 		w.context = WAKER_NONE;
@@ -145,7 +137,7 @@ int sched_on_wakeup(struct sched *s, const struct sched_event *ev)
 	if (t->state == UNSEEN) {
 		begin_woken(s, i, &w, OFF_OPEN);
 		t->off.cpu_queue = ev->to_cpu;
-		t->woken = 1; /* no later sleep is ended by it */
+		t->woken = 1; /* it ends no later sleep */
 	} else if (t->state == RUNNING) {
 		t->early.set = 0;
 	} else if (!t->woken && t->sleeps && !t->off.unknown) {
@@ -158,8 +150,8 @@ int sched_on_wakeup(struct sched *s, const struct sched_event *ev)
 }
 
 /*
- * A sleeping thread stays on the CPU it left: one that is taken from another has run there
- * meanwhile, and went to sleep again some time before what wakes it now.
+ * A sleeping thread stays on the CPU it left. If it is migrated from another one, it has run
+ * there in between, and gone to sleep again before this wakeup.
  *
  *	out ──unknown──► waking ──runnable──► in
  */

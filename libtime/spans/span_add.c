@@ -74,7 +74,7 @@ int spans_sort(struct timeline *tl)
 
 /* --- adding --------------------------------------------------------------------------- */
 
-static void fill(const struct part_sums *parts, struct tl_span *x)
+void span_set_parts(const struct part_sums *parts, struct tl_span *x)
 {
 	struct tl_sums sum = {0};
 	uint64_t at = x->handed_ns ? x->handed_ns : x->end_ns;
@@ -95,7 +95,7 @@ int spans_added(struct timeline *tl, size_t base, struct err *e)
 	struct part_sums parts = {0};
 	int r = part_sums_init(&parts, tl);
 	for (size_t i = base; i < tl->spans.n && !r; i++)
-		fill(&parts, &tl->spans.v[i]);
+		span_set_parts(&parts, &tl->spans.v[i]);
 	r = r ? r : spans_sort(tl);
 	part_sums_release(&parts);
 	return r ? err_nomem(e) : 0;

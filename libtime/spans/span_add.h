@@ -1,21 +1,23 @@
 /*
- * span_add.h - spans from other sources, put among those of a finished timeline.
+ * span_add.h - adds spans of other sources to a finished timeline.
  */
 #ifndef LIBTIME_SPANS_SPAN_ADD_H
 #define LIBTIME_SPANS_SPAN_ADD_H
 
-#include "libtime/sched/timeline.h"
+#include "libtime/sched/part_sums.h"
 
-/* Order timeline.spans by start, equal ones as they were; parents and labels follow. ERR_NOMEM.
- */
+/* Sort timeline.spans by start, stably, with their parents and labels. ERR_NOMEM. */
 int spans_sort(struct timeline *tl);
 
+/* Set the parts of a span, which add up to end - start, and OFF_SUSPECT. Time outside its
+ * threads' recorded lives, or without a thread, is unknown. */
+void span_set_parts(const struct part_sums *parts, struct tl_span *x);
+
 /*
- * Take the spans in that were put behind the first `base` ones of the timeline: of its own
- * times and threads (or TL_NONE), with parents and labels by index of timeline.spans. Their
- * parts, which sum up to end - start, and OFF_SUSPECT are set here; time outside of a thread's
- * recorded life, or without a thread, is unknown. The timeline must be finished. ERR_NOMEM:
- * then the timeline is to be released.
+ * Complete the spans that the caller appended after the first `base` of timeline.spans, with
+ * times and threads (or TL_NONE) of the timeline, and parents and labels by index of
+ * timeline.spans: set their parts and sort. The timeline must be finished. ERR_NOMEM: then
+ * release the timeline.
  */
 int spans_added(struct timeline *tl, size_t base, struct err *e);
 

@@ -345,7 +345,6 @@ static uint64_t handed_over(const struct timeline *tl, const struct tl_span *x,
 
 static void fill(const struct part_sums *parts, struct tl_span *x, const struct extra *m)
 {
-	struct tl_sums sum = {0};
 	if (x->thread != x->end_thread && x->end_thread != TL_NONE)
 		x->handed_ns = handed_over(parts->tl, x, m);
 	uint64_t at = x->handed_ns ? x->handed_ns : x->end_ns;

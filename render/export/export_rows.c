@@ -1,5 +1,6 @@
 #include "render/export/export_rows.h"
 #include "base/mem.h"
+#include "base/text/path.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -272,9 +273,8 @@ void export_rows_release(struct export_rows *r)
 void export_frame_name(struct buf *b, const struct stacks *s, const struct frame *f)
 {
 	const char *dso = f->dso ? strtab_get(&s->strings, f->dso) : "unknown";
-	const char *slash = strrchr(dso, '/');
 	if (f->name)
 		buf_str(b, strtab_get(&s->strings, f->name));
 	else
-		buf_fmt(b, "[%s]", slash ? slash + 1 : dso);
+		buf_fmt(b, "[%s]", path_base(dso));
 }

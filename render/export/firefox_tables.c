@@ -1,6 +1,7 @@
 #include "render/export/firefox_internal.h"
 #include "base/check.h"
 #include "base/text/longname.h"
+#include "base/text/path.h"
 #include "render/export/export_rows.h"
 
 #include <stdlib.h>
@@ -277,15 +278,9 @@ static void put_text_index(struct firefox *x, const char *s)
 	json_u64(&x->j, NULL, index);
 }
 
-static const char *basename_of(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	return slash ? slash + 1 : path;
-}
-
 static void put_resource_name(struct firefox *x, uint32_t i)
 {
-	put_text_index(x, basename_of(firefox_text_of(x, (uint32_t)x->dsos.v.v[i])));
+	put_text_index(x, path_base(firefox_text_of(x, (uint32_t)x->dsos.v.v[i])));
 }
 
 static void put_number(struct firefox *x, uint32_t i)
@@ -361,9 +356,9 @@ static void put_lib(struct firefox *x, uint32_t i)
 	const char *path = firefox_text_of(x, dso), *id = stacks_build_id(x->tl->stacks, dso);
 	json_open(&x->j, NULL, '{');
 	json_str(&x->j, "arch", "");
-	firefox_put_text(x, "name", basename_of(path));
+	firefox_put_text(x, "name", path_base(path));
 	firefox_put_text(x, "path", path);
-	firefox_put_text(x, "debugName", basename_of(path));
+	firefox_put_text(x, "debugName", path_base(path));
 	firefox_put_text(x, "debugPath", path);
 	put_breakpad_id(x, id);
 	if (*id)
@@ -459,7 +454,7 @@ void firefox_put_meta(struct firefox *x)
 	json_u64(&x->j, "processType", 0);
 	json_u64(&x->j, "stackwalk", 1);
 	firefox_put_text(x, "product",
-			 *firefox_text_of(x, r->file) ? basename_of(firefox_text_of(x, r->file))
+			 *firefox_text_of(x, r->file) ? path_base(firefox_text_of(x, r->file))
 						      : "perf");
 	json_str(&x->j, "importedFrom", "perfkit");
 	json_str(&x->j, "platform", "Linux");

@@ -1,6 +1,7 @@
 #include "render/flame/flame_input.h"
 #include "base/check.h"
 #include "base/text/longname.h"
+#include "base/text/path.h"
 #include "libsym/name/simplify.h"
 
 #include <string.h>
@@ -39,12 +40,6 @@ int flame_split_parse(const char *text, enum flame_split *out, struct err *e)
 		       text);
 }
 
-static const char *basename_of(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	return slash ? slash + 1 : path;
-}
-
 static uint32_t flame_kind_of(const struct frame *f)
 {
 	if (f->flags & FRAME_INLINED)
@@ -76,7 +71,7 @@ static int make_frame(struct flame_input *fi, const struct frame *f, uint32_t *i
 	const char *dso = strtab_get(s, f->dso);
 	buf_clear(&fi->text);
 	if (!f->name)
-		buf_fmt(&fi->text, "[%s]", f->dso ? basename_of(dso) : "unknown");
+		buf_fmt(&fi->text, "[%s]", f->dso ? path_base(dso) : "unknown");
 	else if (fi->simplify)
 		simplify(&fi->text, strtab_get(s, f->name), strtab_len(s, f->name),
 			 SIMPLIFY_ALL);

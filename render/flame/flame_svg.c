@@ -668,15 +668,6 @@ static int put_script(struct writer *w, struct flame_svg_stats *st)
 
 /* --- the <desc> ---------------------------------------------------------------------- */
 
-static void desc_line(struct buf *b, const char *before, const char *text)
-{
-	if (!text || !*text)
-		return;
-	buf_str(b, before);
-	escape_xml_str(b, text);
-	buf_str(b, ". ");
-}
-
 /* The functions that most weight ends in, by name. */
 static int put_largest(struct writer *w)
 {
@@ -708,16 +699,16 @@ static int put_desc(struct writer *w)
 {
 	struct buf hidden = {0};
 	buf_str(&w->b, "<desc>");
-	desc_line(&w->b, "", w->o->subtitle);
-	desc_line(&w->b, "Only ", w->o->filters);
+	svg_desc_line(&w->b, "", w->o->subtitle);
+	svg_desc_line(&w->b, "Only ", w->o->filters);
 	hidden_text(w, &hidden);
-	desc_line(&w->b, "", buf_cstr(&hidden));
+	svg_desc_line(&w->b, "", buf_cstr(&hidden));
 	buf_release(&hidden);
 	buf_str(&w->b, "Total ");
 	put_drawn(w, &w->b);
 	buf_str(&w->b, ". ");
 	int rc = put_largest(w);
-	desc_line(&w->b, "", w->o->notes);
+	svg_desc_line(&w->b, "", w->o->notes);
 	buf_str(&w->b, "</desc>\n");
 	return rc;
 }

@@ -1,5 +1,6 @@
 #include "render/flame/fold_labels.h"
 #include "base/text/longname.h"
+#include "base/text/path.h"
 #include "render/text/escape.h"
 #include "libsym/name/simplify.h"
 #include "libsym/name/tidy.h"
@@ -39,12 +40,6 @@ static int text_id(struct fold_labels *l, const char *s, size_t n, uint32_t *id)
 /* Which of the three texts of a frame is meant. */
 enum { FOR_ALL, FOR_JAVA, FOR_WAKER };
 
-static const char *basename_of(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	return slash ? slash + 1 : path;
-}
-
 static const char *mark_of(const struct fold_labels *l, const struct frame *f)
 {
 	if (f->flags & FRAME_INLINED)
@@ -68,14 +63,14 @@ static void make_text(struct fold_labels *l, const struct frame *f, int how)
 		buf_str(&raw, strtab_get(s, f->name));
 	} else {
 		flags |= TIDY_NOSPLIT;
-		buf_fmt(&raw, "[%s", f->dso ? basename_of(strtab_get(s, f->dso)) : "unknown");
+		buf_fmt(&raw, "[%s", f->dso ? path_base(strtab_get(s, f->dso)) : "unknown");
 		if (l->opt.addrs && !frame_is_merged(f))
 			buf_fmt(&raw, " <%llx>", (unsigned long long)f->addr);
 		buf_char(&raw, ']');
 	}
 	tidy_name(&l->text, buf_cstr(&raw), raw.n, flags, mark);
 	if (l->opt.srcline && f->srcfile && f->line && l->text.n)
-		buf_fmt(&l->text, ":%s:%u", basename_of(strtab_get(s, f->srcfile)), f->line);
+		buf_fmt(&l->text, ":%s:%u", path_base(strtab_get(s, f->srcfile)), f->line);
 	if (raw.failed)
 		l->text.failed = raw.failed;
 	buf_release(&raw);

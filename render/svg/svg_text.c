@@ -102,3 +102,12 @@ void svg_signed(struct buf *b, int64_t x)
 {
 	svg_number(b, x < 0 ? ((0 - (uint64_t)x) << 1) - 1 : (uint64_t)x << 1);
 }
+
+void svg_desc_line(struct buf *b, const char *before, const char *text)
+{
+	if (!text || !*text)
+		return;
+	buf_str(b, before);
+	escape_xml_str(b, text);
+	buf_str(b, ". ");
+}

@@ -1,5 +1,5 @@
 /*
- * svg_text.h - the small change of SVG: pixel values, text elements, packed numbers.
+ * svg_text.h - small pieces of SVG: pixel values, text elements, packed numbers.
  */
 #ifndef RENDER_SVG_SVG_TEXT_H
 #define RENDER_SVG_SVG_TEXT_H
@@ -25,6 +25,9 @@ void svg_text(struct buf *b, const char *attrs, double x, double y, const char *
  */
 int svg_text_lines(struct buf *b, const char *attrs, double x, double y, double dy, size_t room,
 		   const char *s);
+
+/* "BEFORE TEXT. " of a <desc>, text from outside; nothing if it is NULL or "". */
+void svg_desc_line(struct buf *b, const char *before, const char *text);
 
 /* A number in the form flame_data.h describes; a signed one doubled, less one if negative. */
 void svg_number(struct buf *b, uint64_t x);

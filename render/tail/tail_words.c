@@ -1,4 +1,5 @@
 #include "render/tail/tail_words.h"
+#include "base/text/path.h"
 #include "libtime/causes/causes.h"
 #include "libtime/sched/facts.h"
 #include "render/text/escape.h"
@@ -40,9 +41,7 @@ void describe_frame(struct buf *b, const struct timeline *tl, uint32_t frame)
 		describe_name(b, tl, f->name);
 		return;
 	}
-	const char *dso = strtab_get(&tl->stacks->strings, f->dso);
-	const char *base = strrchr(dso, '/');
-	base = base ? base + 1 : dso;
+	const char *base = path_base(strtab_get(&tl->stacks->strings, f->dso));
 	int bare = base[0] != '['; /* "[vdso]" is its name */
 	buf_str(b, bare ? "[" : "");
 	escape_visible(b, base, strlen(base));

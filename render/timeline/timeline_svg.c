@@ -269,15 +269,6 @@ static int put_script(struct tl_writer *w)
 	return rc;
 }
 
-static void desc_line(struct buf *b, const char *before, const char *text)
-{
-	if (!text || !*text)
-		return;
-	buf_str(b, before);
-	escape_xml_str(b, text);
-	buf_str(b, ". ");
-}
-
 /* For those who cannot see the picture. */
 static void put_desc(struct tl_writer *w)
 {
@@ -285,12 +276,12 @@ static void put_desc(struct tl_writer *w)
 	subtitle_text(w, &subtitle);
 	hidden_text(w, &hidden);
 	buf_str(&w->b, "<desc>");
-	desc_line(&w->b, "", buf_cstr(&subtitle));
-	desc_line(&w->b, "Only ", w->o->filters);
-	desc_line(&w->b, "", buf_cstr(&hidden));
+	svg_desc_line(&w->b, "", buf_cstr(&subtitle));
+	svg_desc_line(&w->b, "Only ", w->o->filters);
+	svg_desc_line(&w->b, "", buf_cstr(&hidden));
 	for (size_t i = 0; i < w->n; i++)
-		desc_line(&w->b, "", w->panels[i].caption);
-	desc_line(&w->b, "", w->o->notes);
+		svg_desc_line(&w->b, "", w->panels[i].caption);
+	svg_desc_line(&w->b, "", w->o->notes);
 	buf_str(&w->b, "</desc>\n");
 	buf_release(&subtitle);
 	buf_release(&hidden);
