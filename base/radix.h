@@ -1,5 +1,5 @@
 /*
- * radix.h - a stable sort of many 64-bit keys, without comparing.
+ * radix.h - a stable sort of many 64-bit keys without comparisons, and one comparison for few.
  *
  *	struct radix_key *a = ..., *b = ...;        // n each; b is for the sort alone
  *	a[i] = (struct radix_key){key of i, i};
@@ -13,11 +13,15 @@
 
 struct radix_key {
 	uint64_t key;
-	uint64_t at; /* what the key is of: the caller's */
+	uint64_t at; /* the caller's */
 };
 
-/* v in ascending order of keys, equal ones as they were: in v or in `other`, which is returned.
- * Digits that are equal everywhere cost nothing. */
+/* Sort v by key, stably. Returns v or `other`, whichever has the result. Bytes that are equal
+ * in all keys cost nothing. */
 struct radix_key *radix_sort(struct radix_key *v, struct radix_key *other, size_t n);
+uint64_t *radix_sort_u64(uint64_t *v, uint64_t *other, size_t n);
+
+/* Compares two uint64_t for qsort. */
+int order_u64(const void *a, const void *b);
 
 #endif

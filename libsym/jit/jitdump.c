@@ -4,6 +4,7 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/vec.h"
+#include "base/radix.h"
 #include "libsym/elf/read_file.h"
 
 #include <stdlib.h>
@@ -223,12 +224,6 @@ static struct jit_below fill_tree(struct jitdump *j, size_t lo, size_t hi)
 	       };
 }
 
-static int by_number(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-	return x < y ? -1 : x > y;
-}
-
 /* Code is replaced where two pieces share an address, and gone where it moved from. */
 static int find_changes(struct jitdump *j)
 {
@@ -243,7 +238,7 @@ static int find_changes(struct jitdump *j)
 		reach = larger(reach, end_of(c));
 	}
 	if (j->changes.n)
-		qsort(j->changes.v, j->changes.n, sizeof(*j->changes.v), by_number);
+		qsort(j->changes.v, j->changes.n, sizeof(*j->changes.v), order_u64);
 	for (size_t i = 0; i < j->changes.n; i++)
 		if (!n || j->changes.v[n - 1] != j->changes.v[i])
 			j->changes.v[n++] = j->changes.v[i];

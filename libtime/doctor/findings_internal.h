@@ -7,6 +7,8 @@
 
 #include "libtime/doctor/findings.h"
 
+typedef unsigned long long ull; /* for printf */
+
 struct diagnosis {
 	const struct findings_input *in;
 	const struct recording *rec;

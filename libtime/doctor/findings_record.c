@@ -9,8 +9,6 @@
 #include <stdio.h>
 #include <string.h>
 
-typedef unsigned long long ull;
-
 /* --- the file ------------------------------------------------------------------------- */
 
 static uint64_t sum(uint64_t a, uint64_t b)

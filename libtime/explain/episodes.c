@@ -2,6 +2,7 @@
 #include "libtime/explain/lock_holders.h"
 #include "base/check.h"
 #include "base/mem.h"
+#include "base/radix.h"
 #include "base/search.h"
 
 #include <stdlib.h>
@@ -338,32 +339,14 @@ static int add_thread(struct collector *c, uint32_t thread)
 
 /* --- durations in order --------------------------------------------------------------- */
 
-/* Radix sort, low byte first; bytes that are equal everywhere cost nothing. */
 static int sort_u64(uint64_t *v, size_t n)
 {
-	uint64_t *tmp = n > 1 ? mem_resize(NULL, n, sizeof(*tmp)) : NULL;
-	uint64_t *from = v, *to = tmp;
-	if (n <= 1)
-		return 0;
-	if (!tmp)
+	uint64_t *other = n > 1 ? mem_resize(NULL, n, sizeof(*other)) : NULL;
+	if (n > 1 && !other)
 		return ERR_NOMEM;
-	for (int shift = 0; shift < 64; shift += 8) {
-		size_t at[257] = {0};
-		for (size_t i = 0; i < n; i++)
-			at[(from[i] >> shift & 255) + 1]++;
-		if (at[(from[0] >> shift & 255) + 1] == n)
-			continue;
-		for (int b = 0; b < 256; b++)
-			at[b + 1] += at[b];
-		for (size_t i = 0; i < n; i++)
-			to[at[from[i] >> shift & 255]++] = from[i];
-		uint64_t *swap = from;
-		from = to;
-		to = swap;
-	}
-	if (from != v)
-		memcpy(v, from, n * sizeof(*v));
-	mem_free(tmp);
+	if (n > 1 && radix_sort_u64(v, other, n) == other)
+		memcpy(v, other, n * sizeof(*v));
+	mem_free(other);
 	return 0;
 }
 

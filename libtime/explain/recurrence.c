@@ -1,6 +1,7 @@
 #include "libtime/explain/recurrence.h"
 #include "base/mem.h"
 #include "base/vec.h"
+#include "base/radix.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -32,12 +33,6 @@ static int occurrence_order(const void *a, const void *b)
 	if (x->start_ns != y->start_ns)
 		return x->start_ns < y->start_ns ? -1 : 1;
 	return (x->thread > y->thread) - (x->thread < y->thread);
-}
-
-static int gap_order(const void *a, const void *b)
-{
-	const uint64_t *x = a, *y = b;
-	return (*x > *y) - (*x < *y);
 }
 
 /* Occurrences that overlap, or nearly do, become one. */
@@ -124,7 +119,7 @@ static int find(const gaps *d, struct candidate *best)
 			return ERR_NOMEM;
 		}
 	if (n)
-		qsort(sorted.v, n, sizeof(*sorted.v), gap_order);
+		qsort(sorted.v, n, sizeof(*sorted.v), order_u64);
 	for (size_t i = 0; i < tries; i++)
 		for (unsigned k = 1; k <= (n < MULTIPLE_GAPS ? 1 : MAX_MULTIPLE); k++)
 			try_period(d, sorted.v[i * n / tries] / k, best);
@@ -146,7 +141,7 @@ static int measure(const gaps *d, const struct candidate *best, struct period *o
 		}
 	}
 	if (fit.n)
-		qsort(fit.v, fit.n, sizeof(*fit.v), gap_order);
+		qsort(fit.v, fit.n, sizeof(*fit.v), order_u64);
 	*out = (struct period){fit.n ? fit.v[fit.n / 2] : 0, fit.n, d->n};
 	vec_release(&fit);
 	return 0;

@@ -1,4 +1,5 @@
 #include "libtime/population/sample_chart.h"
+#include "base/radix.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -33,12 +34,6 @@ static int by_lane(const void *pa, const void *pb, void *charting)
 	return a < b ? -1 : a > b; /* samples are sorted by time */
 }
 
-static int by_ns(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-	return x < y ? -1 : x > y;
-}
-
 static const char *name_of(const struct charting *c, uint32_t event)
 {
 	return strtab_get(&c->tl->stacks->strings, c->tl->events.v[event].name);
@@ -59,7 +54,7 @@ static int find_usual(struct charting *c)
 			rc = vec_push(&d, is_time ? s->period : s->time_ns - last->time_ns);
 	}
 	if (d.n)
-		qsort(d.v, d.n, sizeof(*d.v), by_ns);
+		qsort(d.v, d.n, sizeof(*d.v), order_u64);
 	c->usual_ns = d.n && d.v[d.n / 2] ? d.v[d.n / 2] : 1;
 	vec_release(&d);
 	return rc;

@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef unsigned long long ull;
-
 void remedy_merge(struct remedy *all, const struct remedy *more)
 {
 	all->sched |= more->sched;

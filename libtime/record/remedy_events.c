@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef unsigned long long ull;
-
 int remedy_starts(const char *s, const char *with)
 {
 	return !strncmp(s, with, strlen(with));

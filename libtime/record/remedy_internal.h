@@ -8,6 +8,8 @@
 #include "libtime/record/perf_args.h"
 #include "libtime/record/plan.h"
 
+typedef unsigned long long ull; /* for printf */
+
 enum { PAGE = 4096, RING_TEXT = 24 };
 
 /* How stacks are taken, as --call-graph and the terms of an event say it. */

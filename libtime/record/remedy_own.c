@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef unsigned long long ull;
-
 static const struct event *event_named(const struct line *l, const char *name)
 {
 	size_t n = strlen(name);

@@ -1,5 +1,6 @@
 #include "render/flame/flame.h"
 #include "base/mem.h"
+#include "base/radix.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -397,17 +398,11 @@ static uint32_t *rank_frames(const struct flame *f)
 	return rank;
 }
 
-static int by_u64(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-	return x < y ? -1 : x > y;
-}
-
 /* Sort rank << 32 | node words: insertion for the usual handful. */
 static void sort_words(uint64_t *w, size_t n)
 {
 	if (n > 24) {
-		qsort(w, n, sizeof(*w), by_u64);
+		qsort(w, n, sizeof(*w), order_u64);
 		return;
 	}
 	for (size_t i = 1; i < n; i++) {

@@ -4,6 +4,8 @@
 #include "base/mem.h"
 #include "base/radix.h"
 
+#include <stdlib.h>
+
 static uint64_t next(uint64_t *x)
 {
 	*x ^= *x << 13;
@@ -33,6 +35,23 @@ static void expect_sorted(size_t n, uint64_t mask, uint64_t offset)
 	mem_free(b);
 }
 
+static void expect_numbers_sorted(size_t n)
+{
+	uint64_t seed = 88172645463325252u + n, a[300], b[300], by_comparison[300];
+	for (size_t i = 0; i < n; i++)
+		a[i] = by_comparison[i] = next(&seed) >> seed % 64;
+	const uint64_t *v = radix_sort_u64(a, b, n);
+	qsort(by_comparison, n, sizeof(*by_comparison), order_u64);
+	assert_memory_equal(v, by_comparison, n * sizeof(*v));
+}
+
+static void numbers_come_out_in_order(void **state)
+{
+	(void)state;
+	for (size_t n = 1; n <= 300; n++)
+		expect_numbers_sorted(n);
+}
+
 static void keys_come_out_in_order(void **state)
 {
 	(void)state;
@@ -47,6 +66,7 @@ static void keys_come_out_in_order(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(keys_come_out_in_order)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(keys_come_out_in_order),
+					   cmocka_unit_test(numbers_come_out_in_order)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
