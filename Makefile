@@ -312,7 +312,7 @@ check-nomem: all
 check-rules: $(O)/tests/prog/plainname
 	$(Q)python3 tests/rules/check.py $<
 check-house: all
-	$(Q)$(TEST_ENV) sh tests/house.sh headers code externs hostile
+	$(Q)$(TEST_ENV) sh tests/house.sh headers code externs hostile recipes
 
 # --- what reads the sources without running them -------------------------------------------
 # clang-tidy with the checks of .clang-tidy, and gcc's analyzer; a warning is a failure. A file

@@ -6,6 +6,7 @@
 #	headers	  each header compiles alone; a public one says something about each prototype
 #	externs	  what other files could call, one calls
 #	hostile	  SQL is never put together from texts; one place escapes for XML, JSON, CSV
+#	recipes	  the files and names in docs/architecture.md exist
 #	lines	  says how large each room is and how long functions are
 #	code	  memory goes through base/mem.c, machines are told apart in libsym/unwind/arch_*.c, no
 #		  file is too long, the format is clang-format's
@@ -232,6 +233,26 @@ hostile()
 	grep -nF '\\u%04x' $sources | grep -v '^render/text/json\.c:' && wrong "JSON is escaped in render/text/json.c"
 	# shellcheck disable=SC2086
 	grep -nE "memchr\(s, ',', n\)" $sources | grep -v '^render/text/csv\.c:' && wrong "CSV is quoted in render/text/csv.c"
+}
+
+# NAME and LIB stand for any; a bare file or room is in any folder.
+recipes()
+{
+	grep -oE '`[a-zA-Z_./*-]+`' docs/architecture.md | tr -d '`' | sort -u | while read -r word; do
+		case $word in
+		*NAME* | *LIB* | [._-]* | include/* | config.*) ;;
+		*/* | *.c | *.h | *.rules | *.sh)
+			# shellcheck disable=SC2086
+			find $folders tests testdata Makefile configure \( -path "$word" -o -path "*/$word" \
+				-o -path "$word.[ch]" -o -path "*/$word.[ch]" -o -path "tests/$word.sh" \
+				-o -path "tests/${word%/*}/test_${word##*/}.c" \) | grep -q . ||
+				echo "docs/architecture.md: no file $word" ;;
+		*_*)
+			grep -rqw --include='*.[ch]' "$word" $folders tests ||
+				echo "docs/architecture.md: nothing is called $word" ;;
+		esac
+	done >"$tmp/recipes"
+	[ ! -s "$tmp/recipes" ] || wrong "$(cat "$tmp/recipes")"
 }
 
 # Product lines and files of each room, and how long functions are.
