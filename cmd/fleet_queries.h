@@ -5,14 +5,14 @@
 #define CMD_FLEET_QUERIES_H
 
 struct fleet_text {
-	const char *name; /* "hosts"; of a prelude the engine's: "duckdb" */
+	const char *name; /* "hosts"; of a prelude, the engine's: "duckdb" */
 	const char *sql;
 };
 
 /* Both end with a NULL name. */
 extern const struct fleet_text fleet_queries[], fleet_preludes[];
 
-/* The one of a list that has this name, or NULL. */
+/* The one with that name in a list, or NULL. */
 const struct fleet_text *fleet_named(const struct fleet_text *list, const char *name);
 
 #endif

@@ -1,4 +1,4 @@
-/* verbs.h - the verbs there are; each is defined in the file of its name. */
+/* verbs.h - all verbs; each is defined in the file with its name. */
 #ifndef CMD_VERBS_H
 #define CMD_VERBS_H
 

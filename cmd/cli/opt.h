@@ -1,5 +1,5 @@
 /*
- * opt.h - command line options as const tables: one table a verb, shared ones beside it.
+ * opt.h - command line options as const tables, one for each verb and some that verbs share.
  *
  * A table row says where in the verb's options struct the value goes; parsing, `perfkit help
  * VERB`, shell completions and the man pages all read the same rows.
@@ -41,10 +41,10 @@ struct opt {
 	char letter;      /* -x, or 0 */
 	enum opt_kind kind;
 	size_t at; /* offset of the target in the options struct */
-	/* What the argument is called in help, NULL for flags. "ns|us|ms" (small letters and
-	 * bars only) is the list of all the words it can be: others are refused. */
+	/* The argument's name in help, NULL for flags. "ns|us|ms" (only small letters and bars)
+	 * lists all allowed words. */
 	const char *arg;
-	const char *help; /* up to a \n in few words, for completions; NULL hides an alias */
+	const char *help; /* the part before \n is for completions; NULL hides an alias */
 };
 
 #define OPT_HEADING(title)                       \
@@ -56,7 +56,7 @@ struct opt {
 		NULL, 0, OPT_FLAG, 0, NULL, NULL \
 	}
 
-/* What was given to OPT_LIST, OPT_EVENTS, OPT_EACH: copies, owned by the list. */
+/* Arguments of OPT_LIST, OPT_EVENTS, OPT_EACH: copies, owned by the list. */
 struct opt_list {
 	const char **v;
 	size_t n;
@@ -65,10 +65,10 @@ struct opt_list {
 enum { OPT_TABLES = 5, OPT_MODES = 8 };
 
 /*
- * Not every way a verb can be asked reads every option. An option that is named in a mode's
- * list is refused where no mode that names it is asked for, so that none is silently ignored.
- * What is in no list goes with all. Of modes without a flag, "" is asked for where no other is,
- * NULL never: its options are of a shared table and have no meaning here.
+ * Not every mode of a verb uses every option. An option in a mode's list is refused unless a
+ * mode with it in its list is active, so that no option is silently ignored; options in no list
+ * are valid in all modes. A mode is active if its flag is given; "" if no other is; NULL never,
+ * for options of a shared table that have no meaning for this verb.
  */
 struct opt_mode {
 	const char *flag;    /* the option that asks for it */
@@ -81,13 +81,13 @@ struct verb {
 	const char *usage;                    /* "[options] [FILE]" */
 	const char *text;                     /* paragraphs of help below the usage, or NULL */
 	const char *examples;                 /* lines, or NULL */
-	const char *exits;                    /* what other exit statuses mean, or NULL */
-	const char *words;                    /* what the first argument can be; NULL: a file */
+	const char *exits;                    /* meaning of other exit statuses, or NULL */
+	const char *words;                    /* values of the first argument; NULL: a file */
 	const struct opt *tables[OPT_TABLES]; /* NULL-terminated when fewer */
 	size_t options_size;
-	int max_files; /* how many positional arguments are taken */
-	/* opts points to the filled struct; files holds nfiles positional arguments. Returns
-	 * the exit status. */
+	int max_files; /* most positional arguments */
+	/* opts is the filled struct; files has nfiles positional arguments. Returns the exit
+	 * status. */
 	int (*run)(const void *opts, const char *const *files, size_t nfiles);
 	struct opt_mode modes[OPT_MODES]; /* ends with a NULL `options` and `flag` */
 	/* set defaults that are not zero; may be NULL */
@@ -95,24 +95,24 @@ struct verb {
 };
 
 /*
- * Parse argv[1..] by the verb's tables into opts (zeroed and defaulted by the caller);
- * positional arguments go to files[0..max_files). 0, or 2 after printing one line on stderr. 1
- * when --help was asked for. Lists are given back by opt_release, whatever was returned.
+ * Parse argv[1..] by the verb's tables into opts, which the caller has set to zeros and
+ * defaults, and positional arguments into files[0..max_files). 0; 1 for --help; 2 after one
+ * line on stderr. The caller calls opt_release in any case.
  */
 int opt_parse(const struct verb *v, int argc, char **argv, void *opts, const char **files,
 	      size_t *nfiles);
 
-/* Refuse options that no mode asked for reads. 0, or 2 after printing one line on stderr. */
+/* Refuse options that no active mode uses. 0, or 2 after one line on stderr. */
 int opt_check_modes(const struct verb *v, const void *opts);
 
-/* 1 when help, man page and completions tell of the option: it is no alias, and has a meaning
- * with this verb. */
+/* 1 if help, man page and completions show the option: it is not an alias, and has a meaning
+ * for this verb. */
 int opt_is_shown(const struct verb *v, const struct opt *o);
 
-/* 1 when a value follows the option. */
+/* 1 if the option has an argument. */
 int opt_takes_argument(const struct opt *o);
 
-/* The words that the argument can be, bars between, or NULL when it can be anything. */
+/* All words that the argument can be, separated by bars; NULL: anything. */
 const char *opt_words(const struct opt *o);
 
 /* Call `group` for each heading under which v shows an option, `row` for each of these options,
@@ -120,14 +120,14 @@ const char *opt_words(const struct opt *o);
 void opt_each(const struct verb *v, void *ctx, void (*group)(void *ctx, const char *title),
 	      void (*row)(void *ctx, const struct opt *o));
 
-/* Append "; did you mean 'WORD'?" where one of `words` (blanks or bars between) is near. */
+/* Append "; did you mean 'WORD'?" if one of `words` (separated by blanks or bars) is near. */
 void opt_suggest(struct buf *out, const char *words, const char *typed);
 
-/* Which of the options `list` (names, blanks between) was given first by the order of the
- * tables, in *name; NULL for none. 0, or ERR_NOMEM. */
+/* Set *name to the first of the options `list` (names, separated by blanks) that was given, in
+ * the order of the tables; NULL: none. 0, or ERR_NOMEM. */
 int opt_given(const struct verb *v, const void *opts, const char *list, const char **name);
 
-/* Give back what list options hold. */
+/* Release the lists. */
 void opt_release(const struct verb *v, void *opts);
 
 /* Print the verb's help on stdout. */

@@ -1,6 +1,6 @@
 /*
- * say.h - the one way lines get to stderr: what an untrusted file may have put into them is
- * made visible (render/text/escape.h), so that no terminal obeys it and a line stays one line.
+ * say.h - writes lines to stderr; nothing else does. Untrusted text in them is escaped
+ * (render/text/escape.h), so that terminals do not interpret it and a line remains one line.
  */
 #ifndef CMD_CLI_SAY_H
 #define CMD_CLI_SAY_H

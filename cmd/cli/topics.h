@@ -1,6 +1,6 @@
 /*
- * topics.h - pages of `perfkit help` that are about no single command: text files compiled in
- * (see the Makefile), for readers who have the program but not its docs.
+ * topics.h - pages of `perfkit help` that are not about a single command: text files, compiled
+ * in (see the Makefile) for users without the docs.
  */
 #ifndef CMD_CLI_TOPICS_H
 #define CMD_CLI_TOPICS_H
@@ -11,13 +11,13 @@ struct topic {
 	const char *name;  /* "exit-status" */
 	const char *brief; /* one line for `perfkit help` */
 	const char *text;
-	int markdown; /* 1: printed without its marks, each line a paragraph */
+	int markdown; /* 1: Markdown; printed without its marks, each line a paragraph */
 };
 
 /* All of them; ends with a name of NULL. */
 extern const struct topic topics[];
 
-/* The one called so, or NULL. */
+/* The one with that name, or NULL. */
 const struct topic *topic_named(const char *name);
 
 /* Print its text. */

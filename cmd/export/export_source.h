@@ -1,6 +1,6 @@
 /*
- * export_source.h - what an export holds, as rows: samples of every event, waits, both, or the
- * time inside the worst episodes; of recordings, bundles and stores alike.
+ * export_source.h - the rows of an export: samples of every event, waits, both, or the time
+ * inside the worst episodes, of recordings, bundles and stores.
  */
 #ifndef CMD_EXPORT_EXPORT_SOURCE_H
 #define CMD_EXPORT_EXPORT_SOURCE_H
@@ -17,8 +17,8 @@ struct export_request {
 };
 
 /*
- * Read `path` and give its rows, sorted, to `write`; they live for that call. 0, or the exit
- * status after one line on stderr, which a failure of `write` gets, too.
+ * Read `path` and pass its rows, sorted, to `write`; they are valid during the call. 0, or the
+ * exit status after one line on stderr, for failures of `write` too.
  */
 int export_source_read(const struct export_request *rq, const char *path,
 		       int (*write)(void *ctx, const struct export_rows *rows, struct err *e),

@@ -1,6 +1,5 @@
 /*
- * export_time.h - what an export of what happened when holds, of recordings, bundles and
- * stores.
+ * export_time.h - the contents of exports with times, of recordings, bundles and stores.
  */
 #ifndef CMD_EXPORT_EXPORT_TIME_H
 #define CMD_EXPORT_EXPORT_TIME_H
@@ -9,16 +8,16 @@
 
 #include <stdio.h>
 
-/* Each thread as a profile of speedscope.h: the pieces of `svg --wall` where they lie in time,
- * below its spans. ERR_REFUSED when there are none, ERR_NOMEM, ERR_IO. */
+/* Each thread as a profile of speedscope.h: the pieces of `svg --wall` in order of time, below
+ * the thread's spans. ERR_REFUSED if there are none, ERR_NOMEM, ERR_IO. */
 int export_speedscope(struct tlinput *ti, const struct wait_opts *opt, FILE *f, struct err *e);
 
-/* The samples of one event, waits and spans as a profile of firefox.h; `--event` chooses, else
- * the first one with samples. ERR_USAGE for several recordings or events, ERR_REFUSED when
- * nothing is left, ERR_NOMEM, ERR_IO. */
+/* The samples of one event (--event, else the first one with samples), waits and spans as a
+ * profile of firefox.h. ERR_USAGE for several recordings or events, ERR_REFUSED if nothing is
+ * left, ERR_NOMEM, ERR_IO. */
 int export_firefox(struct tlinput *ti, const struct wait_opts *opt, FILE *f, struct err *e);
 
-/* The whole timeline as a trace of perfetto.h; `opt` is not looked at. ERR_USAGE for several
+/* The whole timeline as a trace of perfetto.h; `opt` is ignored. ERR_USAGE for several
  * recordings, ERR_NOMEM, ERR_IO. */
 int export_perfetto(struct tlinput *ti, const struct wait_opts *opt, FILE *f, struct err *e);
 

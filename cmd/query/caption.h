@@ -1,7 +1,6 @@
 /*
- * caption.h - what an answer or a picture is of, in words: "waiting on web1 · 2026-11-22
- * 15:45:54 UTC · perf.data · 100 ms of 1.1 s", and the filters that were given,
- * "comm=front-0,front-1 time=1.5,1.6".
+ * caption.h - captions of answers and pictures: "waiting on web1 · 2026-11-22 15:45:54 UTC ·
+ * perf.data · 100 ms of 1.1 s", and the filters, "comm=front-0,front-1 time=1.5,1.6".
  */
 #ifndef CMD_QUERY_CAPTION_H
 #define CMD_QUERY_CAPTION_H
@@ -9,38 +8,38 @@
 #include "base/text/buf.h"
 #include "cmd/query/waits.h"
 
-/* Append "name=a,b" in visible form, behind a blank where `b` has text; nothing for an empty
- * list. */
+/* Append "name=a,b" in visible form, after a blank if `b` has text; nothing for an empty list.
+ */
 void filters_list(struct buf *b, const char *name, const struct opt_list *l);
 
 /* Append the filters that define the population: threads, CPUs, time, label. "" for none. */
 void filters_population(struct buf *b, const struct tlinput_opts *o);
 
-/* Append every filter that was given: the population's, then event, state and cause, then that
- * idle or system waits are shown. "" for none. */
+/* Append every filter that was given: the population's, event, state, cause, --idle, --system.
+ * "" for none. */
 void filters_all(struct buf *b, const struct wait_opts *o);
 
 /* "/a/perf.data" → "perf.data"; "stdin" for "-". */
 const char *caption_file(const char *path);
 
-/* Where and when something was recorded; borrowed texts, "" where not known. */
+/* Where and when something was recorded; borrowed texts, "" if unknown. */
 struct caption_origin {
 	const char *host, *file;
-	uint64_t wall_ns; /* since 1970; 0 = not known */
+	uint64_t wall_ns; /* since 1970; 0: unknown */
 	int exact;
-	size_t recordings; /* 0 = one */
+	size_t recordings; /* 0: one */
 };
 
-/* What is known of a timeline, with the wall clock at `at_ns` (UINT64_MAX: none); *hosts keeps
- * the text and is the caller's to release. */
+/* The origin of a timeline, with the wall clock at `at_ns` (UINT64_MAX: without). Texts are in
+ * *hosts, which the caller releases. */
 struct caption_origin caption_origin_of(const struct tlinput *ti, uint64_t at_ns,
 					struct buf *hosts);
 
-/* Append the caption; `ns` long (0 = not known), of `whole_ns` (0 = of nothing longer). */
+/* Append the caption of a time of `ns` (0: unknown) out of `whole_ns` (0: it is all). */
 void caption(struct buf *b, const char *what, const struct caption_origin *o, uint64_t ns,
 	     uint64_t whole_ns);
 
-/* Append the caption of what --time leaves of a timeline; returns how long that is, in ns. */
+/* Append the caption of the part of a timeline in --time; returns its length in ns. */
 uint64_t caption_timeline(struct buf *b, const char *what, const struct tlinput *ti);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * examine.h - the findings of one recording, all its records read: for commands that ask what
- * it can answer rather than for an answer.
+ * examine.h - reads all records of a recording for its findings, for commands that do not
+ * answer another question from it.
  */
 #ifndef CMD_QUERY_EXAMINE_H
 #define CMD_QUERY_EXAMINE_H
@@ -8,8 +8,8 @@
 #include "cmd/input/input.h"
 #include "libtime/doctor/findings.h"
 
-/* Findings of an opened recording for the questions `asked` (enum finding_topic; 0: those it
- * was made for). *f is the caller's to release, also after a failure. 0 or a negative code. */
+/* Findings of an opened recording for the topics `asked` (enum finding_topic; 0: those it was
+ * made for). The caller releases *f, after a failure too. 0 or a negative code. */
 int input_examine(struct input *in, unsigned asked, struct findings *f, struct err *e);
 
 #endif

@@ -1,7 +1,6 @@
 /*
- * samples.h - samples folded by stack, of a recording or a store: what collapse and svg show
- * where nothing is said of waiting. Behind samples_open nobody can tell which of the two it
- * was.
+ * samples.h - samples of a recording or a store, folded by stack, for collapse and svg without
+ * options about waiting. After samples_open, the two do not differ.
  */
 #ifndef CMD_QUERY_SAMPLES_H
 #define CMD_QUERY_SAMPLES_H
@@ -11,24 +10,24 @@
 /* An event of the recording. Texts live as long as the samples. */
 struct samples_event {
 	const char *name;
-	const char *unit; /* of its weights: see event_unit */
+	const char *unit; /* of its weights: event_unit */
 	int tracepoint;
-	int wanted; /* --event names it, or is absent */
+	int wanted; /* named by --event, or that is absent */
 };
 
 struct samples {
-	struct tlinput ti;           /* of a recording: ti.in alone is open, but with labels */
-	const struct stacks *stacks; /* what the rows' ids mean */
+	struct tlinput ti;           /* of a recording without labels, only ti.in is open */
+	const struct stacks *stacks; /* of the rows' ids */
 	VEC(struct samples_event) events;
-	struct sample_sums sums; /* of a timeline: of a store, or with labels; times of all */
+	struct sample_sums sums; /* of a store, or with labels; `times` always */
 	const struct folded *v;  /* rows in no order, weights as perf counts them */
 	size_t n;
 };
 
 /*
- * Open `path`, or take `src` over whose first bytes were looked at (NULL: look), and fold all
- * samples that pass the filters. `by`: enum aggregate_by; BY_CGROUP is for recordings. 0, or
- * the exit status after one line on stderr.
+ * Open `path` and fold all samples that pass the filters. `src`, if not NULL, is `path` opened
+ * already, and is taken over. `by`: enum aggregate_by; BY_CGROUP is for recordings. 0, or the
+ * exit status after one line on stderr.
  */
 int samples_open(struct samples *s, const char *verb, const struct tlinput_opts *opt,
 		 const char *path, struct source *src, unsigned by);
@@ -36,29 +35,28 @@ int samples_open(struct samples *s, const char *verb, const struct tlinput_opts 
 /* Valid after a failed open, too. */
 void samples_close(struct samples *s);
 
-/* The event of the earliest sample, index of s->events, of two at once the first; NO_ID: there
- * are no samples. */
+/* The event of the earliest sample (of simultaneous ones, the first event), index of s->events;
+ * NO_ID: no samples. */
 uint32_t samples_earliest(const struct samples *s);
 
-/* 1 when the event has samples that pass. */
+/* 1 if the event has samples that pass the filters. */
 int samples_has(const struct samples *s, uint32_t event);
 
-/* From the first to the last sample of the events that `is` says are `event` (one of those
- * below), summed over recordings. */
+/* Time from the first to the last sample of the events that equal `event` according to `is`
+ * (one of those below), summed over recordings. */
 double samples_seconds(const struct samples *s, uint32_t event, event_is *is);
 
-/* When the first sample of such an event was taken, on the recording's clock; UINT64_MAX: at
- * no known time. */
+/* Time of the first sample of such an event on the recording's clock; UINT64_MAX: unknown. */
 uint64_t samples_start(const struct samples *s, uint32_t event, event_is *is);
 
-/* 1 for events of one name; of one but for the half of a hybrid CPU; for all there are. */
+/* 1 for events with equal names; with names equal except for the kind of core; for all. */
 event_is samples_same_name, samples_same_event, samples_any_event;
 
-/* Judge the recording for an answer about event `shown` (NO_ID: about all that are wanted): as
- * input_check_findings, of a store by what import found. 0, or the exit status. */
+/* Check findings for an answer about event `shown` (NO_ID: all wanted ones), as
+ * input_check_findings does; those of a store were found by import. 0, or the exit status. */
 int samples_check_findings(struct samples *s, uint32_t shown);
 
-/* What a row weighs: of tracepoints its samples, else its weight. */
+/* The weight of a row: for tracepoints the number of samples. */
 uint64_t samples_weight(const struct samples *s, const struct folded *f);
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * stack_source.h - the stacks that collapse, svg and export are about: samples, waits,
- * wall-clock time or the time inside the worst episodes, of a recording, a bundle or a store.
- * All come as the rows of stack_rows.h.
+ * stack_source.h - the stacks of collapse, svg and export: samples, waits, wall-clock time or
+ *the time inside the worst episodes, of a recording, bundle or store, as the rows of
+ *stack_rows.h.
  *
  *	stack_source_open(&s, "svg", STACKS_OF_WAITS, opt, path, NULL, 0);
  *	stack_source_rows(&s, add, ctx, &e);
@@ -26,14 +26,14 @@ enum stack_question {
 struct stack_source {
 	enum stack_question asked;
 	const struct tail_opts *opt;
-	unsigned by;        /* enum aggregate_by, of waits the first two */
-	int causes;         /* of waits: rows apart by cause; set before the rows are read */
-	struct tlinput *ti; /* what is open */
-	const struct stacks *stacks; /* what the rows' ids mean */
+	unsigned by;                 /* enum aggregate_by; for waits, only the first two */
+	int causes;                  /* waits: rows by cause; set before stack_source_rows */
+	struct tlinput *ti;          /* the open input */
+	const struct stacks *stacks; /* of the rows' ids */
 
-	/* STACKS_OF_SAMPLES: the event asked for, and others that `is` says are the same;
-	 * NO_ID: all events. Set before the rows are read. Weights are periods, or numbers of
-	 * samples for tracepoints and with `count`. */
+	/* STACKS_OF_SAMPLES: the event, and those that equal it according to `is`; NO_ID: all
+	 * events. Set before stack_source_rows. Weights are periods, or numbers of samples for
+	 * tracepoints and with `count`. */
 	struct samples samples;
 	uint32_t event;
 	event_is *is;
@@ -42,20 +42,20 @@ struct stack_source {
 
 	struct tail_run run; /* STACKS_OF_TAIL */
 	struct tail tail;
-	struct tlinput own;      /* the others' */
-	struct set_apart hidden; /* once the rows are read */
+	struct tlinput own;      /* of other questions */
+	struct set_apart hidden; /* set by stack_source_rows */
 };
 
-/* Open `path`; `src`, of samples, as in samples_open. 0, or the exit status after one line on
- * stderr; then nothing is open. */
+/* Open `path`; `src`, for samples, as in samples_open. 0, or the exit status after one line on
+ * stderr, and nothing is open. */
 int stack_source_open(struct stack_source *s, const char *verb, enum stack_question asked,
 		      const struct tail_opts *opt, const char *path, struct source *src,
 		      unsigned by);
 
-/* Give all rows to `add`. ERR_USAGE, ERR_NOMEM, or what `add` failed with. */
+/* Call `add` for all rows. ERR_USAGE, ERR_NOMEM, or the error of `add`. */
 int stack_source_rows(struct stack_source *s, stack_row_sink *add, void *ctx, struct err *e);
 
-/* Give all back. */
+/* Release everything. */
 void stack_source_close(struct stack_source *s);
 
 #endif

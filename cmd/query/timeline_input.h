@@ -1,6 +1,6 @@
 /*
- * timeline_input.h - what every verb about waiting shares: a timeline from a recording or a
- * store, told apart by content, with causes and idle waits decided.
+ * timeline_input.h - the input of every command about waiting: a timeline from a recording or a
+ * store, recognized by content, with causes and verdicts.
  */
 #ifndef CMD_QUERY_TIMELINE_INPUT_H
 #define CMD_QUERY_TIMELINE_INPUT_H
@@ -11,13 +11,13 @@
 #include "libtime/store/file_facts.h"
 #include "libtime/spans/label_lanes.h"
 
-/* First member of a verb's options struct, so that input_rows and tlinput_rows fit it. */
+/* First member of a verb's options struct, for input_rows and tlinput_rows. */
 struct tlinput_opts {
 	struct input_opts in;
 	const char *causes, *recording;
-	const char *label;  /* K=V: only what lies in spans with that label */
+	const char *label;  /* K=V: only what has that label */
 	const char *cgroup; /* GLOB: only threads of processes in such cgroups */
-	const char *split;  /* "label:K": what lies in spans with its values, apart */
+	const char *split;  /* "label:K": separately for each value */
 	int keep_trampolines;
 	int addrs; /* see build_options.addrs */
 	struct opt_list idle_frames, work_frames, spans, sides;
@@ -37,70 +37,70 @@ extern const struct opt tlinput_rows[];
 
 struct tlinput {
 	const struct tlinput_opts *opt;
-	struct input in;            /* profile is NULL when a store was read */
+	struct input in;            /* profile is NULL for a store */
 	struct stacks stacks;       /* of a store; a recording's are the profile's */
-	const struct stacks *names; /* the one of the two that the timeline's ids mean */
+	const struct stacks *names; /* the one of the two for the timeline's ids */
 	struct timeline tl;
 	struct survey survey;             /* of a recording */
-	struct name_weights *names_of[2]; /* of findings: of the timeline, of its samples */
+	struct name_weights *names_of[2]; /* cached by findings: of the timeline, of samples */
 	struct causes *causes;
-	uint8_t *events; /* of --event: a flag per event of the timeline; NULL: all */
+	uint8_t *events; /* --event: a flag per event of the timeline; NULL: all */
 	struct label_lanes label, split; /* of --label and --split label:K */
 	uint32_t label_value;            /* strings id */
 	int splits;
 	const char *path;
-	int64_t recording; /* its id, where one of a store was opened; else 0 */
+	int64_t recording; /* id of the only recording opened in a store; else 0 */
 };
 
 enum {
-	TLINPUT_SAMPLES = -1,  /* only where CPU time went */
-	TLINPUT_CONTENTS = -2, /* what is in it, samples of tracepoints too; nothing is said */
-	TLINPUT_COPY = -3,     /* the same, of a recording all is said that it cannot tell,
-			   and rec.hash is set */
-	TLINPUT_SUMS = -4,     /* of a store: samples added up by event, thread and stack */
+	TLINPUT_SAMPLES = -1,  /* only samples of CPU time */
+	TLINPUT_CONTENTS = -2, /* everything, including samples of tracepoints; no warnings */
+	TLINPUT_COPY = -3, /* the same, with all warnings about a recording; sets rec.hash */
+	TLINPUT_SUMS = -4, /* of a store: samples summed by event, thread and stack */
 };
 
 /*
- * Open `path` and build or load its timeline: of a store, all recordings that --recording
- * chooses, side by side (timeline_join.h). `need_time`: see timeline_answerable; or one
- * of the below, which ask nothing of the waits. 0, or the exit status after one line on stderr:
- * 3 where the recording cannot answer, unless --force.
+ * Open `path` and build or load its timeline; of a store, all recordings that --recording
+ * selects, side by side (timeline_join.h). `need_time`: see timeline_answerable, or one of the
+ * above, which need no waits. 0, or the exit status after one line on stderr: 3 if the
+ * recording cannot answer, unless --force.
  */
 int tlinput_open(struct tlinput *ti, const char *verb, const struct tlinput_opts *opt,
 		 const char *path, int need_time);
 
-/* The same for one of the recordings chosen, the nth from 0 on; *of is how many there are, also
- * after a failure. A perf.data file is one recording. */
+/* The same for the nth (from 0) of the selected recordings; *of is set to their number, after a
+ * failure too. A perf.data file is one recording. */
 int tlinput_open_nth(struct tlinput *ti, const char *verb, const struct tlinput_opts *opt,
 		     const char *path, int need_time, size_t nth, size_t *of);
 
-/* On stderr: what missing kernel symbols spoil of an answer about waits (words_nameless).
- * tlinput_open has said it, but for `tail` and `report`, which say it in their answers. */
+/* Warn on stderr about the effect of missing kernel symbols on answers about waits
+ * (words_nameless). tlinput_open does, except for `tail` and `report`, whose answers include
+ * it. */
 void tlinput_say_spoilt(const struct tlinput *ti);
 
-/* The same over an opened recording, which is taken over whatever happens. */
+/* As tlinput_open for an opened recording, which is taken over, after a failure too. */
 int tlinput_of_input(struct tlinput *ti, const char *verb, const struct tlinput_opts *opt,
 		     struct input *in, int need_time);
 
-/* 0, or 2 after saying that `path`, which is no store, has no --recording to choose. */
+/* 0, or 2 after a message if --recording was given for `path`, which is not a store. */
 int tlinput_no_choice(const struct tlinput_opts *opt, const char *verb, const char *path);
 
-/* For verbs whose answer is on one axis of time: 0, or 2 after a list of the recordings when
- * there are several. */
+/* For answers on one axis of time: 0, or 2 after a list of the recordings if there are several.
+ */
 int tlinput_only_one(const struct tlinput *ti, const char *verb);
 
-/* The id of the one recording of a store that --recording chooses; else a list of them. 0, or
+/* The id of the only recording of a store that --recording selects; else prints a list. 0, or
  * the exit status. */
 int tlinput_one_recording(const struct tlinput_opts *opt, const char *verb, const char *path,
 			  struct store *s, int64_t *id);
 
-/* What it is as a file, from the recording or its store (then perhaps nothing: stacks NULL).
- * To be released, after a failure too. ERR_NOMEM, ERR_IO, ERR_FORMAT. */
+/* Facts about the recording as a file, from it or its store (which may have none: stacks NULL).
+ * The caller releases *out, after a failure too. ERR_NOMEM, ERR_IO, ERR_FORMAT. */
 int tlinput_file_facts(struct tlinput *ti, struct file_facts *out, struct err *e);
 
-/* What can be found when asked so: judged of a recording, read of a store, where an older
- * perfkit left nothing to read. *out is the caller's to release, also after ERR_NOMEM, ERR_IO,
- * ERR_FORMAT. */
+/* The findings for the topics `asked`: of a recording gathered, of a store read (none, if an
+ * older perfkit wrote it). The caller releases *out, after ERR_NOMEM, ERR_IO, ERR_FORMAT too.
+ */
 int tlinput_findings(struct tlinput *ti, unsigned asked, struct findings *out, struct err *e);
 
 /* The same however doctor can be asked, as rows: those that touch any of `topics`. The caller
@@ -109,9 +109,10 @@ int tlinput_finding_rows(struct tlinput *ti, unsigned topics, struct finding_row
 			 struct err *e);
 
 /*
- * Judge the recordings opened for an answer about these topics, as input_check_findings does;
- * of a store by what import found. `asked`: as in findings_input, with ASKED_OF_SAMPLES or
- * without. For inputs that were opened without a word. 0, or the exit status.
+ * Check the findings of opened recordings for an answer about these topics, as
+ * input_check_findings does; those of a store were found by import. `asked`: as in
+ * findings_input, with ASKED_OF_SAMPLES or without. For inputs that were opened without
+ * warnings. 0, or the exit status.
  */
 int tlinput_check_findings(struct tlinput *ti, unsigned asked, unsigned topics, int may_refuse);
 
