@@ -1,5 +1,5 @@
 /*
- * input_kind.h - what a file is, by its first bytes, never by its name.
+ * input_kind.h - recognizes the kind of a file by its first bytes, never by its name.
  */
 #ifndef CMD_INPUT_INPUT_KIND_H
 #define CMD_INPUT_INPUT_KIND_H
@@ -19,16 +19,16 @@ enum input_kind {
 enum input_kind input_kind_of_bytes(const uint8_t *p, size_t n);
 
 /*
- * Open `path` ("-" is stdin) and tell its kind without taking its bytes. A store on a stream is
- * refused: SQLite reads files. So is text of perf script or bpftrace: no verb reads it. What is
- * merely compressed comes out plain (plain_input.h). A directory is INPUT_PERF_DATA with *src
- * left closed: open it by path. input_open_source knows bundles. The source is the caller's to
- * close.
+ * Open `path` ("-" is stdin) and find its kind without consuming its bytes. Refuses a store
+ * from a stream, since SQLite needs a file, and text of perf script or bpftrace, which no verb
+ * reads. Compressed files are decompressed (plain_input.h). A directory is INPUT_PERF_DATA, and
+ * *src remains closed: open it by path. input_open_source handles bundles. The caller closes
+ * *src.
  */
 int input_kind_open(const char *path, struct source *src, enum input_kind *kind, struct err *e);
 
-/* Close what input_kind_open opened. A stream, whose first bytes are there once, is kept and
- * given to whoever opens this path next; `path` is borrowed until then. */
+/* Close a source of input_kind_open. A stream, whose first bytes cannot be read again, is kept
+ * for the next opening of this path; `path` is borrowed until then. */
 void input_kind_close(const char *path, struct source *src);
 
 #endif

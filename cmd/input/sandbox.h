@@ -1,10 +1,10 @@
 /*
- * sandbox.h - verbs that read untrusted files give up what they do not need.
+ * sandbox.h - takes rights that are not needed from commands that read untrusted files.
  *
- * Whatever a recording may do to the program that reads it, the kernel then lets it write
- * nowhere but beside the outputs that the user named, in the scratch folder and in perfkit's
- * cache (Landlock, Linux 5.13 and later), and gain no privileges by running programs. Reading
- * stays free: binaries lie anywhere.
+ * Even if a recording takes over the process, the kernel lets it write only next to the outputs
+ * that the user named, in the scratch folder and in perfkit's cache (Landlock, Linux 5.13 and
+ * later), and gain no privileges by running programs. It may read everything, since binaries
+ * can be anywhere.
  */
 #ifndef CMD_INPUT_SANDBOX_H
 #define CMD_INPUT_SANDBOX_H
@@ -13,11 +13,10 @@
 #include "cmd/cli/opt.h"
 
 /*
- * Enter it, for good, before the first input is opened; threads that are made later are in it,
- * too. Verbs without input_rows (they run programs, or write folders) stay outside, as does
- * everything with --no-sandbox and where debuginfod is asked, which keeps a cache of its own.
- * Where the kernel has no Landlock, only privileges are given up. ERR_IO if descriptors or
- * memory are too short to say what may be written.
+ * Enter it permanently, with all threads made later, before the first input is opened. Does
+ * nothing for verbs without input_rows (they run programs, or write folders), with
+ * --no-sandbox, and if debuginfod is used, which has a cache of its own. Without Landlock in
+ * the kernel, only privileges are dropped. ERR_IO if descriptors or memory run out.
  */
 int sandbox_enter(const struct verb *v, const void *opts, struct err *e);
 

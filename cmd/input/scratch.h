@@ -1,35 +1,35 @@
 /*
- * scratch.h - what has to be gone when the process ends, also by a signal (not by SIGKILL): a
- * private folder for what a bundle holds while it is being read, and a file half written.
+ * scratch.h - removes temporary files when the process ends, also by a signal (except SIGKILL):
+ * a private folder for the contents of bundles, and an output that is being written.
  */
 #ifndef CMD_INPUT_SCRATCH_H
 #define CMD_INPUT_SCRATCH_H
 
 #include "base/err.h"
 
-/* Where that folder is made, the first that can be written: $TMPDIR, /tmp, /var/tmp, /dev/shm,
- * and the current directory. Borrowed from the environment. */
+/* Folders for the private folder, of which the first writable one is used: $TMPDIR, /tmp,
+ * /var/tmp, /dev/shm, and the current directory. Borrowed from the environment. */
 enum { SCRATCH_PLACES = 5 };
 void scratch_places(const char *places[SCRATCH_PLACES]);
 
 /*
- * The folder, made at the first call: 0700, in one of these places. *path is borrowed for the
- * process's life. ERR_IO.
+ * The private folder, mode 0700, made in one of these places by the first call. *path is valid
+ * until the process ends. ERR_IO.
  */
 int scratch_dir(const char **path, struct err *e);
 
-/* Remove this folder, too, when the process ends (NULL: not any more). The path is copied; one
- * folder at a time. */
+/* Remove another folder, too, when the process ends; NULL cancels that. The path is copied;
+ * only one folder at a time. */
 void scratch_also(const char *path);
 
-/* Remove a folder with all that is in it. */
+/* Remove a folder with its contents. */
 void scratch_remove_tree(const char *path);
 
-/* Remove this file (NULL: none) if a signal ends the process. The path is copied; one too long
- * for the kernel is no file. */
+/* Remove this file if a signal ends the process; NULL: none. The path is copied; one that is
+ * too long for the kernel is ignored. */
 void scratch_file(const char *path);
 
-/* Remove both now; for signal handlers that end the process by themselves. */
+/* Remove all now; for signal handlers that end the process themselves. */
 void scratch_remove(void);
 
 #endif

@@ -7,7 +7,7 @@
 #include "libtime/record/calls.h"
 
 struct calls_request {
-	const char *binary; /* NULL: not known */
+	const char *binary; /* NULL: unknown */
 	const char *const *regions;
 	size_t nregions;
 	struct calls_wish wish;

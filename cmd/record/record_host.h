@@ -1,7 +1,7 @@
 /*
- * record_host.h - what this machine is, and how it is doing, as `fact` lines of a recording's
+ * record_host.h - facts about this machine and its load as `fact` lines of a recording's
  * context (libtime/build/fd_context.h): CPUs, devices, mounts, interrupts, pressure, cgroups.
- * Read from /proc and /sys before and after the recording, nothing while it runs.
+ * Read from /proc and /sys before and after the recording, not during it.
  */
 #ifndef CMD_RECORD_RECORD_HOST_H
 #define CMD_RECORD_RECORD_HOST_H
