@@ -105,7 +105,7 @@ static void report_remedy(struct diagnosis *j, struct finding *f)
 	if (diagnose_line_changes(j, &change))
 		diagnose_record(j, f, &change);
 	else if (j->rec->stats.lost)
-		diagnose_record(j, f, &(struct remedy){.ring = 1, .spare = 1});
+		diagnose_record(j, f, &(struct remedy){.ring = 1, .lossy = 1});
 	else
 		diagnose_remedy(j, f, FORM_RECORD_ALL, NO_FACTS);
 }

@@ -238,7 +238,7 @@ static void diagnose_lost(struct diagnosis *j)
 		if (f && f->harm == SEVERITY_WRONG && share < 50)
 			f->wrong_for = ABOUT_OFFCPU | ABOUT_TAIL;
 		lost_where(j, f);
-		struct remedy change = {.ring = 1, .spare = 1};
+		struct remedy change = {.ring = 1, .lossy = 1};
 		if (share >= 10) { /* larger buffers alone will not do */
 			change.max_freq = 999;
 			change.max_dump = diagnose_dump_smaller(j);
@@ -298,7 +298,7 @@ static void diagnose_holes(struct diagnosis *j)
 	if (tl->disorder.moved) /* they are there, and came late */
 		diagnose_ask_the_file(j, f);
 	else
-		diagnose_record(j, f, &(struct remedy){.sched = 1, .ring = 1, .spare = 1});
+		diagnose_record(j, f, &(struct remedy){.sched = 1, .ring = 1, .lossy = 1});
 }
 
 static void diagnose_throttle(struct diagnosis *j)

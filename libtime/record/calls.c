@@ -11,17 +11,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PLACES = 64 }; /* of one probe: the kernel hits them all */
+enum { PLACES = 64 }; /* most places of one probe */
 
-/* A binary and what it tells of places. */
+/* A binary, with its symbols and lines. */
 struct target {
-	struct elf_file *file, *debug; /* debug: of the distribution, or NULL */
+	struct elf_file *file, *debug; /* debug: the distribution's debug file, or NULL */
 	struct symtab *symbols;
 	struct debuginfo *info; /* NULL until lines are asked for */
 	const char *path;
 };
 
-/* Where distributions put what they stripped. */
+/* Find the distribution's debug file. */
 static void find_debug(struct target *t)
 {
 	char hex[2 * BUILD_ID_MAX + 1], path[PATH_MAX];
@@ -53,7 +53,7 @@ static int target_open(struct target *t, const char *path, struct err *e)
 	return symtab_from_elf(t->file, t->debug, NULL, &t->symbols, e);
 }
 
-/* The file's bytes of an address in an executable segment: 1, or 0. */
+/* The file offset of an address in an executable segment: 1, or 0. */
 static int offset_of(const struct target *t, uint64_t va, uint64_t *offset)
 {
 	for (size_t i = 0; i < t->file->nsegments; i++) {
@@ -98,7 +98,7 @@ static int add_place(struct calls *c, const struct target *t, struct call_place 
 	return vec_push(&c->places, x);
 }
 
-/* What `name` is called without its parameters; NULL: the same. In b. */
+/* `name` without its parameters, in b; NULL: it has none. */
 static const char *plain_name(const char *name, struct buf *b)
 {
 	buf_clear(b);
@@ -157,23 +157,23 @@ static int find_function(struct calls *c, const struct target *t, uint32_t regio
 
 struct lines {
 	const struct target *t;
-	const struct calls *begins; /* of ends: only where the region has a begin; or NULL */
+	const struct calls *begins; /* for ends: only in functions with a begin; or NULL */
 	const char *file;
 	uint32_t region;
-	uint32_t from, to; /* wanted: the first line in here that has a statement */
-	uint32_t line;     /* it; 0: none yet */
-	VEC(uint64_t) at;  /* where its statements begin */
-	int files;         /* it was met at all */
+	uint32_t from, to; /* range in which the first line with a statement is wanted */
+	uint32_t line;     /* that line; 0: none yet */
+	VEC(uint64_t) at;  /* addresses of its statements */
+	int files;         /* the file was found */
 };
 
-/* Is `path` the file that was named, by as much of its path? */
+/* Does `path` end with the path `file`? */
 static int is_file(const char *path, const char *file)
 {
 	size_t n = strlen(path), m = strlen(file);
 	return n >= m && !strcmp(path + n - m, file) && (n == m || path[n - m - 1] == '/');
 }
 
-/* Is va in a function that has a place of the region already? */
+/* Is va in a function that already has a place of the region? */
 static int is_in_known_function(const struct calls *c, const struct target *t, uint32_t region,
 				int end, uint64_t va)
 {
@@ -206,7 +206,7 @@ static int add_statement(void *ctx, uint64_t va, const char *file, uint32_t line
 	return vec_push(&l->at, va);
 }
 
-/* The lowest of the addresses in each function. */
+/* Add the lowest address in each function. */
 static int add_lines(struct calls *c, const struct lines *l)
 {
 	for (size_t i = 0; i < l->at.n; i++) {
@@ -226,7 +226,7 @@ static int add_lines(struct calls *c, const struct lines *l)
 	return 0;
 }
 
-/* A begin in a function without an end is a span that never ends. */
+/* Drop begins in functions without an end, since their spans would never end. */
 static void drop_lone_begins(struct calls *c, const struct target *t, uint32_t region)
 {
 	size_t n = 0;
@@ -276,7 +276,7 @@ static int find_line(struct calls *c, struct lines *l, struct err *e)
 		       l->t->path, *to ? "s" : "", l->from, to, l->file);
 }
 
-/* "FILE:FIRST-LAST": 1 and the numbers, 0 where it is no such text. */
+/* Parse "FILE:FIRST-LAST": 1, or 0 if it is another text. */
 static int parse_lines(const char *text, struct buf *file, uint32_t *from, uint32_t *to)
 {
 	const char *colon = strrchr(text, ':');
@@ -310,7 +310,7 @@ static int find_lines(struct calls *c, struct target *t, uint32_t region, const 
 
 /* --- names ---------------------------------------------------------------------------- */
 
-/* Words that perf's parser of events takes for something else. */
+/* Words with another meaning for perf's event parser. */
 static int perf_misreads(const char *s)
 {
 	static const char *const words[] = {"cycles", "branches",   "instructions",
@@ -379,7 +379,7 @@ int calls_find(struct calls *out, const char *binary, const char *const *regions
 	if (!r && out->places.n)
 		qsort(out->places.v, out->places.n, sizeof(*out->places.v), place_order);
 	target_close(&t);
-	if (!r && e) /* of files that were looked for in vain */
+	if (!r && e) /* errors of optional files */
 		*e = (struct err){0};
 	return r;
 }

@@ -1,6 +1,6 @@
 /*
  * calls.h - finds places for probes on functions and ranges of lines, and makes the command
- * lines that set these probes and record the counters in their groups.
+ * lines that set these probes and record counters with them.
  *
  * A probe is set only where an instruction is known to begin: at a function's symbol, or where
  * the compiler says that a statement begins.

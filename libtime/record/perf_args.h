@@ -1,9 +1,8 @@
 /*
- * perf_args.h - what somebody asked of `perf record`: the words of its command line, as
- * options.
+ * perf_args.h - parses the command line of a `perf record` into options.
  *
- * Read from the CMDLINE feature of a recording, so the words are untrusted and belong to any
- * perf from 3.x on; remedy.h changes them.
+ * The words come from the CMDLINE feature of a recording, so they are untrusted, and of any
+ * perf from 3.x on. remedy.h changes them.
  */
 #ifndef LIBTIME_RECORD_PERF_ARGS_H
 #define LIBTIME_RECORD_PERF_ARGS_H
@@ -12,7 +11,7 @@
 
 #include <stddef.h>
 
-/* What an option decides, of those that a remedy may have to change. */
+/* What an option controls, for those that a remedy may change. */
 enum perf_role {
 	PERF_OTHER,
 	PERF_FREQ,       /* -F */
@@ -21,7 +20,7 @@ enum perf_role {
 	PERF_SIDES,      /* --user-callchains, --kernel-callchains */
 	PERF_EVENTS,     /* -e */
 	PERF_FILTER,     /* --filter, --exclude-perf: of the tracepoint in front */
-	PERF_TARGET,     /* -p, -t ...: what tracepoints of all CPUs cannot have; like that: */
+	PERF_TARGET,     /* -p, -t ...: impossible with tracepoints on all CPUs; so are: */
 	PERF_ALL_CPUS,   /* -a */
 	PERF_CPUS,       /* -C */
 	PERF_RING,       /* -m, --overwrite */
@@ -48,17 +47,17 @@ struct perf_args {
 	size_t command; /* index of the recorded command's first word; nwords: none */
 };
 
-/* Read the words behind "perf record". 0, or ERR_FORMAT when they are not of perf record, or
- * ERR_NOMEM; to be released in any case. */
+/* Parse the words after "perf record". ERR_FORMAT if they are not of perf record; ERR_NOMEM.
+ * The caller releases *out in any case. */
 int perf_args_read(struct perf_args *out, const char *const *words, size_t nwords);
 
-/* What it decides; PERF_OTHER for those that are not known. */
+/* The role of an option; PERF_OTHER for unknown ones. */
 enum perf_role perf_arg_role(const struct perf_arg *a);
 
-/* Append the option as it was given. ERR_NOMEM stays in `out`. */
+/* Append the option as it was given. `out` keeps ERR_NOMEM. */
 void perf_arg_add(struct words *out, const struct perf_arg *a);
 
-/* Give all back; the options are empty then. */
+/* Release everything; the options are empty afterwards. */
 void perf_args_release(struct perf_args *a);
 
 #endif

@@ -29,7 +29,7 @@ void record_plan_line(struct buf *out, const struct record_plan *p)
 
 /* --- stacks --------------------------------------------------------------------------- */
 
-/* --stacks: bytes to copy, or one of GRAPH_*; `normal` for auto and for dwarf without a size.
+/* --stacks: bytes to copy, or one of GRAPH_*; `normal` for auto, and for dwarf without a size.
  */
 static int record_graph(const char *text, int normal)
 {
@@ -45,7 +45,7 @@ static int record_graph(const char *text, int normal)
 	if (strncmp(text, "dwarf,", 6) && strncmp(text, "dwarf:", 6))
 		return GRAPH_BAD;
 	long n = strtol(text + 6, &end, 10);
-	/* perf wants a multiple of 8 that fits a record */
+	/* perf requires a multiple of 8 that fits into a record */
 	return *end || n < 8 || n > DUMP_MAX || n % 8 ? GRAPH_BAD : (int)n;
 }
 
@@ -78,14 +78,14 @@ static void add_event(struct words *w, const char *event, const char *more, int 
 
 /* --- events --------------------------------------------------------------------------- */
 
-/* Samples cannot be filtered by thread: beyond this, everybody's copies cost more than the
- * chosen threads' switches, and frame pointers have to do. */
+/* Samples cannot be filtered by thread. Beyond this, copies for all threads cost more than the
+ * switches of the chosen ones, and frame pointers are used. */
 enum { SAMPLES_MAX_BYTES = 4000000 };
 
 static void add_cpu_event(struct words *w, const struct record_wish *x, int stacks)
 {
 	char terms[200];
-	/* with terms the event would be called by all of them */
+	/* without name=, all terms would be part of the event's name */
 	snprintf(terms, sizeof(terms), "freq=%d,name=%.100s", x->frequency, x->event);
 	if (x->chosen && stacks > 0 &&
 	    (double)stacks * x->frequency * x->cpus > SAMPLES_MAX_BYTES)
@@ -96,7 +96,8 @@ static void add_cpu_event(struct words *w, const struct record_wish *x, int stac
 	add_event(w, x->event, terms, stacks);
 }
 
-/* An event of all threads; where some are chosen, bare, and with stacks of those. */
+/* An event of all threads; if some are chosen, without stacks, and again with stacks for those.
+ */
 static void add_of_chosen(struct words *w, const struct record_wish *x, const char *event,
 			  const char *filter, int stacks)
 {
@@ -126,7 +127,8 @@ static void add_sched_events(struct words *w, const struct record_wish *x, int s
 		stacks = PLAN_DUMP;
 	add_of_chosen(w, x, plan_sched_events[0].name, x->chosen ? x->chosen->leaving : NULL,
 		      stacks);
-	/* the waker's stack is its own frame-pointer chain: a copy per waking is too much */
+	/* the waker's stack is a frame-pointer chain, since a copy per waking would be too much
+	 */
 	add_of_chosen(w, x, plan_sched_events[1].name, x->chosen ? x->chosen->woken : NULL,
 		      stacks == GRAPH_NONE ? GRAPH_NONE : GRAPH_FP);
 	for (const struct plan_event *ev = plan_sched_events + 2; ev->name; ev++)
@@ -141,17 +143,18 @@ static void add_tail_events(struct words *w, const struct record_wish *x, int st
 	add_sched_events(w, x, stacks);
 	for (size_t i = 0; i < sizeof(interrupts) / sizeof(*interrupts); i++)
 		add_event(w, interrupts[i], "", GRAPH_NONE);
-	/* samples would make gaps of their own */
+	/* samples would cause gaps */
 	if (x->mode != RECORD_JITTER)
 		add_cpu_event(w, x, stacks);
 }
 
-/* What --also adds: events for `perf -e` parted by blanks, or an option. */
+/* What --also adds: events for `perf -e`, separated by blanks, or an option. */
 static const struct also {
 	const char *name, *words;
 	int version; /* the first perf that has it, as in struct record_wish */
 } also_table[] = {
-	/* not irq_work's: the kernel lets nobody sample its exit, since a sample raises it */
+	/* not irq_work's: the kernel does not allow samples of its exit, which a sample raises
+	 */
 	{"vectors",
 	 "irq_vectors:local_timer_* irq_vectors:reschedule_* irq_vectors:call_function_* "
 	 "irq_vectors:*_apic_*",
@@ -228,9 +231,9 @@ static void add_undo(struct record_plan *p, const struct record_wish *x, const c
 }
 
 /*
- * glibc's slow path of a contended mutex: called with the lock word's address, which is also
- * the mutex's; the owner's tid stands 8 bytes behind (struct __pthread_mutex_s). On a machine
- * whose registers are not known there is no probe.
+ * glibc's slow path of a contended mutex: its argument is the address of the lock word, which
+ * is also the mutex's; the owner's tid is 8 bytes further (struct __pthread_mutex_s). Without a
+ * probe on machines whose registers are unknown.
  */
 static void plan_lock_probe(struct record_plan *p, const struct record_wish *x)
 {
@@ -269,7 +272,7 @@ static int plan_request_probes(struct record_plan *p, const struct record_wish *
 
 /* --- the line ------------------------------------------------------------------------- */
 
-/* What --also and --stacks ask of the perf that is to run the line. */
+/* Does this perf support --also and --stacks? */
 static int check_version(const struct record_wish *x, struct err *e)
 {
 	for (const char *p = x->also; p && *p; p += strcspn(p, ","), p += *p == ',') {
@@ -314,7 +317,7 @@ static int check(const struct record_wish *x, struct err *e)
 	return check_version(x, e);
 }
 
-/* cpu: one event, sampled by frequency, of the process alone if one is named. */
+/* cpu: one event, sampled by frequency, of all processes or the given one. */
 static void plan_cpu(struct words *w, const struct record_wish *x)
 {
 	int stacks = record_graph(x->stacks, CPU_DUMP);
@@ -365,7 +368,8 @@ static void plan_target(struct words *w, const struct record_wish *x)
 	words_add(w, "%d", x->duration);
 }
 
-/* perf record -k CLOCK_MONOTONIC --buildid-all [-m N] -a -c 1 -e sched:sched_switch... */
+/* Is it perf record -k CLOCK_MONOTONIC --buildid-all [-m N] -a -c 1 -e sched:sched_switch...?
+ */
 int record_plan_is(const char *const *argv, size_t n)
 {
 	static const char *const words[] = {
@@ -391,7 +395,7 @@ static int plan_mode(struct record_plan *p, const struct record_wish *x)
 		rc = plan_request_probes(p, x);
 	words_pair(w, x->perf, "record");
 	words_pair(w, "-k", "CLOCK_MONOTONIC");
-	/* what goes through a pipe cannot have a list of them at its end */
+	/* a pipe has no list of build-ids at its end */
 	words_add(w, strcmp(x->output, "-") ? "--buildid-all" : "--buildid-mmap");
 	if (x->pages) {
 		words_add(w, "-m");

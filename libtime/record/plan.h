@@ -28,7 +28,7 @@ enum record_mode {
 
 enum { PERF_MINORS = 100 };
 
-/* What is recorded where nothing is asked for. */
+/* Defaults. */
 enum {
 	PLAN_CPU_FREQ = 999,
 	PLAN_CPU_PAGES = 1024,
@@ -37,8 +37,8 @@ enum {
 	PLAN_DUMP = 4096,  /* bytes of stack with a switch */
 };
 
-/* The scheduler's events, as they are recorded; `optional`: waits can be measured without. Ends
- * with a name NULL. */
+/* The scheduler's events that are recorded; `optional`: waits can be measured without it. Ends
+ * with a NULL name. */
 struct plan_event {
 	const char *name;
 	int optional;
@@ -65,8 +65,8 @@ struct record_wish {
 	const char *tid;             /* -t: of thread ids; cpu only, like the next two */
 	const char *cpu_list;        /* -C: "0,2-3" */
 	const char *cgroup;          /* --cgroup */
-	const struct chosen *chosen; /* whose stacks; NULL: everybody's. Not for cpu */
-	const char *event;           /* what samples CPU time: cycles, cpu-clock */
+	const struct chosen *chosen; /* threads with stacks; NULL: all. Not for cpu */
+	const char *event;           /* that samples CPU time: cycles, cpu-clock */
 	int frequency;               /* of it, Hz */
 	const char *stacks;          /* auto, dwarf, dwarf:BYTES, fp, lbr, none */
 	const char *also;            /* --also: "block,idle" */
@@ -87,12 +87,12 @@ enum { GRAPH_FP = 0, GRAPH_NONE = -1, GRAPH_BAD = -2, GRAPH_LBR = -3 };
 
 enum { PLAN_PROBES = 16 };
 
-/* What is done, in this order; `undo` removes what `probes` set, whatever happens between. */
+/* Commands, in this order; `undo` removes what `probes` set, even if one in between fails. */
 struct record_plan {
-	struct words lock_probe;          /* may fail: the recording does without it */
-	struct words probes[PLAN_PROBES]; /* empty from the first empty one on */
+	struct words lock_probe;          /* may fail; the recording then lacks it */
+	struct words probes[PLAN_PROBES]; /* up to the first empty one */
 	struct words record;
-	struct words undo; /* all probes; run where any was set */
+	struct words undo; /* of all probes; run if any was set */
 	const char *span;  /* for `perfkit tail --by span:NAME`; NULL: none */
 };
 
@@ -114,11 +114,11 @@ void record_plan_release(struct record_plan *p);
 /* Append the plan's probes and the recording as one line for sh. */
 void record_plan_line(struct buf *out, const struct record_plan *p);
 
-/* 1 when the words (argv[0] is perf) are a plan's for one of the modes about waits. */
+/* 1 if the words (argv[0] is perf) are the plan of a mode about waits. */
 int record_plan_is(const char *const *argv, size_t n);
 
-/* Append an event's terms that say how its stacks are taken: kind "fp", "dwarf", "lbr" or "no",
- * `bytes` copied (0: not said). */
+/* Append an event's terms for its kind of stacks: "fp", "dwarf", "lbr" or "no", with `bytes`
+ * copied (0: without a size). */
 void plan_put_graph(struct buf *out, const char *kind, uint32_t bytes);
 
 #endif

@@ -10,16 +10,16 @@
  * fields, a callchain of kernel and user frames, registers; a copy comes on top. */
 enum { PLAIN_BYTES = 112, CHAIN_BYTES = 150, REGS_BYTES = 160, PERF_STAT_FIELDS = 3 };
 
-/* CPU time of a record, kernel and perf together: rounded from docs/recording.md's table of
- * prices, so good for a choice between two lines, not for a bill. */
+/* CPU time of a record in kernel and perf, rounded from the table of prices in
+ * docs/recording.md: enough to compare two command lines. */
 enum { PLAIN_NS = 700, CHAIN_NS = 1100, COPY_NS = 900, COPY_NS_PER_KB = 400 };
 
-/* More than this perf did not write without losing records, at -m 2048 on two CPUs. */
+/* The most bytes a second that perf wrote without lost records, at -m 2048 on two CPUs. */
 #define WRITTEN_MAX 150e6
 
 /* --- what is planned ------------------------------------------------------------------ */
 
-/* "sched:sched_switch/call-graph=dwarf,stack-size=4096/" taken apart. */
+/* Parse "sched:sched_switch/call-graph=dwarf,stack-size=4096/". */
 static struct price_rate rate_of_event(const char *event, int cpus)
 {
 	struct price_rate r = {.stacks = GRAPH_NONE};
@@ -36,7 +36,7 @@ static struct price_rate rate_of_event(const char *event, int cpus)
 	return r;
 }
 
-/* The cpu mode names its stack kind for the whole recording. */
+/* The cpu mode has one option for the stacks of all events. */
 static void cpu_rate(struct price *p, const struct record_wish *w, const struct words *line)
 {
 	if (w->mode != RECORD_CPU || !p->v.n)
@@ -68,7 +68,7 @@ int price_plan(struct price *p, const struct record_plan *plan, const struct rec
 	return 0;
 }
 
-/* Probes are not set yet. */
+/* Probes, which are not set yet, cannot be counted. */
 static int is_countable(const struct price_rate *r)
 {
 	return !r->sampled && strncmp(r->name, "perfkit:", 8) != 0;
@@ -91,7 +91,7 @@ int price_countable(const struct price *p, struct words *w)
 
 /* --- counting ------------------------------------------------------------------------- */
 
-/* Events come in the plan's order; one of its names may stand twice, or be several events. */
+/* Events are in the plan's order; a name may occur twice, or be a glob for several events. */
 static void parse_count(struct price *p, size_t *at, const char *name, double n)
 {
 	for (size_t i = *at; i < p->v.n; i++) {
@@ -160,10 +160,10 @@ int price_is_known(const struct price *p)
 /* --- the estimate --------------------------------------------------------------------- */
 
 struct cost {
-	double events, bytes, cpu_ns; /* of a second */
+	double events, bytes, cpu_ns; /* per second */
 };
 
-/* All events together; `no_copy`: with frame pointers in place of stack copies. */
+/* The sum over all events; `no_copy`: with frame pointers instead of stack copies. */
 static struct cost sum_up(const struct price *p, int no_copy)
 {
 	struct cost c = {0};

@@ -1,6 +1,6 @@
 /*
- * price.h - what a planned recording would cost, from the rates of its events: counted by perf
- * stat, or measured by a recording without stacks.
+ * price.h - estimates the cost of a planned recording from the rates of its events, which perf
+ * stat has counted, or a recording without stacks has measured.
  */
 #ifndef LIBTIME_RECORD_PRICE_H
 #define LIBTIME_RECORD_PRICE_H
@@ -21,7 +21,7 @@ struct price_rate {
 struct price {
 	VEC(struct price_rate) v;
 	int measured;         /* recorded, not only counted: the fields below are set */
-	double bytes, cpu_ns; /* of the bare recording, a second */
+	double bytes, cpu_ns; /* per second, of the recording without stacks */
 	uint64_t lost;
 };
 
@@ -37,10 +37,10 @@ int price_countable(const struct price *p, struct words *w);
 void price_from_stat(struct price *p, char *text);
 void price_from_recording(struct price *p, struct recording *rec);
 
-/* 1 when rates were counted, or none had to be. */
+/* 1 if all necessary rates were counted. */
 int price_is_known(const struct price *p);
 
-/* Append the rates, the estimate and what would be cheaper, in lines that begin with "#". */
+/* Append the rates, the estimate and cheaper alternatives, in lines that begin with "#". */
 void price_text(struct buf *b, const struct price *p, const struct record_wish *w);
 
 /* Free its memory. */

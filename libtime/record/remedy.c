@@ -14,7 +14,7 @@ void remedy_merge(struct remedy *all, const struct remedy *more)
 	all->dump = more->dump > all->dump ? more->dump : all->dump;
 	all->copies |= more->copies;
 	all->ring |= more->ring;
-	all->spare |= more->spare;
+	all->lossy |= more->lossy;
 	if (more->max_dump && (!all->max_dump || more->max_dump < all->max_dump))
 		all->max_dump = more->max_dump;
 	all->clock |= more->clock;
@@ -30,7 +30,7 @@ void remedy_merge(struct remedy *all, const struct remedy *more)
 	all->only = all->only ? all->only : more->only;
 }
 
-/* --- what the recorded line says ------------------------------------------------------ */
+/* --- the recorded line ------------------------------------------------------ */
 
 /* "512" pages, "64M". */
 static uint64_t ring_bytes(const char *value)
@@ -82,7 +82,7 @@ uint32_t remedy_copy(const struct remedy *r, uint32_t size)
 	return r->max_dump && size > r->max_dump ? r->max_dump : size;
 }
 
-/* Bytes of a --call-graph dwarf for all events; 0: as it is. */
+/* Bytes of a --call-graph dwarf for all events; 0: unchanged. */
 static uint32_t all_copies(const struct line *l)
 {
 	if (l->per_event || (!l->r.dump && !l->r.max_dump && l->known))
@@ -90,7 +90,7 @@ static uint32_t all_copies(const struct line *l)
 	return l->r.dump || l->graph.size ? remedy_copy(&l->r, l->graph.size) : 0;
 }
 
-/* A process that another CPU started is not known where only -C was recorded. */
+/* With only -C, processes that other CPUs started are unknown. */
 static int all_instead(const struct line *l)
 {
 	return l->r.mappings && l->some_cpus;
@@ -107,7 +107,7 @@ static int is_dropped(const struct line *l, const struct perf_arg *a)
 		return l->per_event || all_copies(l) > 0;
 	case PERF_SIDES:
 		return r->dump || r->stacks;
-	case PERF_EVENTS: /* written anew, or left out */
+	case PERF_EVENTS: /* written again, or left out */
 		return 1;
 	case PERF_FILTER:
 	case PERF_TARGET:
@@ -143,7 +143,7 @@ uint64_t remedy_larger_ring(const struct line *l)
 	uint64_t most = 1024, size = 64;
 	while (most > 1 && cpus && most * cpus > 1024)
 		most /= 2;
-	/* where so much was lost from large ones, still larger ones do not help */
+	/* if that much was lost from large buffers, larger ones do not help */
 	while (size < most && size < 512 && size << 20 <= l->ring && !l->r.max_dump)
 		size *= 2;
 	size = (size < most ? size : most) << 20;
@@ -205,8 +205,8 @@ static void put_options(struct line *l, struct words *out)
 	}
 }
 
-/* Append the command that was recorded, behind "--", or COMMAND where it cannot be shown; 0
- * when there is none. */
+/* Append the recorded command after "--", or COMMAND if it cannot be shown; 0 if there is none.
+ */
 static int put_command(const struct line *l, struct words *out)
 {
 	const struct features *f = &l->rec->features;
@@ -223,7 +223,7 @@ static int put_command(const struct line *l, struct words *out)
 	return 1;
 }
 
-/* What the recording itself says of the line, where the line is not there to be read. */
+/* Derive the line from the recording's events if it was not recorded. */
 static void look_at_events(struct line *l)
 {
 	for (size_t i = 0; i < l->rec->events.n; i++) {
@@ -246,7 +246,7 @@ static void look_at_events(struct line *l)
 	}
 }
 
-/* 1 when the recorded words are perf record's and can be shown. */
+/* 1 if the recorded words are of perf record and can be shown. */
 static int read_line(struct line *l)
 {
 	const struct features *f = &l->rec->features;
@@ -266,7 +266,7 @@ struct line remedy_line(const struct recording *rec, const struct remedy *r)
 	l.r.stacks |= r->sched;
 	l.r.clock |= r->sched;
 	l.mixed = l.others = r->sched;
-	if (r->spare) /* what takes more room loses more */
+	if (r->lossy) /* larger copies lose more records */
 		l.r.dump = 0;
 	l.known = read_line(&l);
 	if (!l.known)

@@ -1,8 +1,8 @@
 /*
- * remedy.h - what would have to change in a recorded `perf record` line.
+ * remedy.h - the changes to a recorded `perf record` line that findings propose.
  *
- * Each finding asks for changes and says which options and why; all of them together give one
- * line (plan.h), so that pasting it gives a recording without any of these findings.
+ * Each finding names options and the reason; the changes of all findings together give one line
+ * (plan.h), which makes a recording without these findings.
  */
 #ifndef LIBTIME_RECORD_REMEDY_H
 #define LIBTIME_RECORD_REMEDY_H
@@ -11,35 +11,34 @@
 
 struct recording;
 
-/* What is to change in the recorded line; zero-initialised: nothing. */
+/* Changes to the recorded line; zero-initialized: none. */
 struct remedy {
 	int sched;     /* every context switch and wakeup of all CPUs; implies stacks, clock */
-	int every;     /* tracepoints each time, not sampled */
+	int every;     /* every hit of tracepoints, no sampling */
 	int stacks;    /* at least -g */
-	uint32_t dump; /* --call-graph dwarf with so many bytes */
-	int copies;    /* that, too, of events that have a frame-pointer chain of their own */
+	uint32_t dump; /* --call-graph dwarf with this many bytes */
+	int copies;    /* also for events with frame-pointer chains */
 	int ring;      /* larger ring buffers */
-	int spare;     /* records were lost: no larger copies, whatever is asked for */
-	uint32_t max_dump; /* many were: copies not larger than this */
-	int clock;         /* a clock that other programs have, too */
-	uint64_t max_freq; /* not more samples a second */
+	int lossy;     /* records were lost: no larger copies, even if `dump` is set */
+	uint32_t max_dump; /* many were lost: most bytes of copies */
+	int clock;         /* a clock that other programs can read */
+	uint64_t max_freq; /* most samples a second */
 	int ungroup;       /* {a,b}:S as a,b */
 	int build_ids, times, samples;
-	int own_ids;      /* each mapping's build-id beside it, not by path */
+	int own_ids;      /* build-ids in mappings, not by path */
 	int mappings;     /* of all processes: no --synth, -a instead of -C */
-	int all_cpus;     /* -a was recorded; for where the line cannot be read */
-	const char *only; /* this event alone; borrowed */
+	int all_cpus;     /* it was recorded with -a; used if the line cannot be read */
+	const char *only; /* only this event; borrowed */
 };
 
-/* Let `all` ask for what `more` asks for, too; of two sizes the larger, of two rates the
- * smaller. */
+/* Add the changes of `more` to `all`: the larger of two sizes, the smaller of two rates. */
 void remedy_merge(struct remedy *all, const struct remedy *more);
 
-/* 1 when `perfkit record` made the recording, one of waits, and the remedy is its own line.
- * Only sched_switch has stack copies there. */
+/* 1 if the recording is one of waits by `perfkit record`, so that the remedy is a `perfkit
+ * record` line. Only sched_switch has stack copies there. */
 int remedy_is_perfkit(const struct recording *rec);
 
-/* 1 when `r` changes anything of the recorded line, 0 when not; ERR_NOMEM. */
+/* 1 if `r` changes the recorded line, else 0; ERR_NOMEM. */
 int remedy_changes(const struct recording *rec, const struct remedy *r);
 
 /* What an option is for: "-m 64M" gives larger buffers. */

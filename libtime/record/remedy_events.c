@@ -1,4 +1,4 @@
-/* remedy_events.c - the events of a remedy line: what each keeps, what changes. */
+/* remedy_events.c - the events of a remedy line, and what changes in each. */
 #include "base/text/shellword.h"
 #include "libtime/record/plan.h"
 #include "libtime/record/remedy_internal.h"
@@ -14,7 +14,7 @@ int remedy_starts(const char *s, const char *with)
 
 /* --- lists ---------------------------------------------------------------------------- */
 
-/* An event as somebody writes it behind -e, `n` bytes. */
+/* Is it a tracepoint? `n` bytes as written after -e. */
 static int is_tracepoint(const struct line *l, const char *s, size_t n)
 {
 	const char *colon = memchr(s, ':', n), *slash = memchr(s, '/', n);
@@ -29,16 +29,16 @@ static int is_tracepoint(const struct line *l, const char *s, size_t n)
 	return mods < n - (size_t)(colon + 1 - s);
 }
 
-/* Of `perfkit record` and of `perf probe -x`: such a probe is removed when its user is done,
- * and perf refuses a line with one that is not there. */
+/* A probe of `perfkit record` or `perf probe -x`. Those are removed after use, and perf refuses
+ * a line with one that does not exist. */
 static int is_probe(const char *s, size_t n)
 {
 	return memchr(s, ':', n) &&
 	       (remedy_starts(s, "perfkit:") || remedy_starts(s, "probe_"));
 }
 
-/* The next event of a list like "a,{b,c/x,y/}:S": where it begins; *n its length, 0 at the end.
- * Brackets and what follows them are passed over. */
+/* The next event of a list like "a,{b,c/x,y/}:S", and its length *n; 0 at the end. Skips
+ * brackets and what follows them. */
 static const char *next_item(const char **p, size_t *n)
 {
 	const char *s = *p;
@@ -55,11 +55,11 @@ static const char *next_item(const char **p, size_t *n)
 	return s;
 }
 
-/* One event, taken apart; nothing is copied. */
+/* The parts of an event; borrowed. */
 struct item {
 	const char *name, *terms, *mods;
 	size_t nname, nterms, nmods;
-	int tracepoint, whole; /* whole: not to be taken apart */
+	int tracepoint, whole; /* whole: not split into terms */
 };
 
 static struct item read_item(const struct line *l, const char *s, size_t n)
@@ -141,7 +141,7 @@ void remedy_look_at_list(struct line *l, const char *list)
 
 /* --- one event ------------------------------------------------------------------------ */
 
-/* freq=99 or period=1000, as the line asks for it; nothing where it asks for no rate. */
+/* The line's rate, freq=99 or period=1000; nothing if it has none. */
 static void put_rate(const struct line *l, struct buf *b, const char *before, const char *after)
 {
 	uint64_t cap = l->r.max_freq;
@@ -157,7 +157,7 @@ static int is_switch(const struct item *it)
 	return it->nname == 18 && remedy_starts(it->name, "sched:sched_switch");
 }
 
-/* How the stacks of an event are to be taken. `own`: as its terms have it. */
+/* The new kind of stacks of an event. `own`: by its terms. */
 static struct graph item_graph(const struct line *l, const struct item *it, struct graph own)
 {
 	static const struct graph chain = {"fp", 0};
@@ -166,7 +166,7 @@ static struct graph item_graph(const struct line *l, const struct item *it, stru
 	int crowd = it->tracepoint && !is_switch(it);
 	if ((!g.kind[0] || !strcmp(g.kind, "no")) && r->stacks && !crowd)
 		g = chain;
-	/* copies are what fills the buffers; who waits needs them most */
+	/* copies fill the buffers; waits need them most */
 	if (r->max_dump && crowd && !own.kind[0] && !strcmp(g.kind, "dwarf"))
 		g = chain;
 	if (r->copies && r->dump && !strcmp(g.kind, "fp") && !crowd)
@@ -183,7 +183,7 @@ static void put_term(struct buf *b, const char *s, size_t n)
 	buf_add(b, s, n);
 }
 
-/* Its terms with the rate and the stacks that it is to have. */
+/* Its terms with its new rate and stacks. */
 static void put_terms(const struct line *l, struct buf *b, const struct item *it)
 {
 	struct graph own = {0};
@@ -238,7 +238,7 @@ static void put_event(const struct line *l, struct buf *b, const struct item *it
 	buf_release(&terms);
 }
 
-/* Which of the scheduler's events an item is, as a set: a glob is several. */
+/* The scheduler's events that an item matches; a glob matches several. */
 static unsigned sched_set(const struct item *it)
 {
 	char name[64];
@@ -254,7 +254,7 @@ static unsigned sched_set(const struct item *it)
 	return set;
 }
 
-/* `list` grows by an event; what is there already, or cannot be recorded again, is left out. */
+/* Append an event to `list`, unless it is there already or cannot be recorded again. */
 static void put_item(struct line *l, struct buf *list, const char *s, size_t n)
 {
 	struct item it = read_item(l, s, n);
@@ -264,7 +264,7 @@ static void put_item(struct line *l, struct buf *list, const char *s, size_t n)
 	l->sched_seen |= set;
 	if (list->n)
 		buf_char(list, ',');
-	if (set && it.nmods) /* one side of a switch is not a switch */
+	if (set && it.nmods) /* :u or :k makes no sense for switches */
 		it.nmods = 0;
 	put_event(l, list, &it);
 }

@@ -1,5 +1,5 @@
 /*
- * remedy_internal.h - what the makers of remedy lines share: the recorded line, read.
+ * remedy_internal.h - the parsed recorded line, shared by the makers of remedy lines.
  */
 #ifndef LIBTIME_RECORD_REMEDY_INTERNAL_H
 #define LIBTIME_RECORD_REMEDY_INTERNAL_H
@@ -12,9 +12,9 @@ typedef unsigned long long ull; /* for printf */
 
 enum { PAGE = 4096, RING_TEXT = 24 };
 
-/* How stacks are taken, as --call-graph and the terms of an event say it. */
+/* The kind of stacks, from --call-graph and the terms of an event. */
 struct graph {
-	char kind[8];  /* "fp", "dwarf", "lbr", "no"; "": not said */
+	char kind[8];  /* "fp", "dwarf", "lbr", "no"; "": not given */
 	uint32_t size; /* bytes copied, of dwarf */
 };
 
@@ -24,55 +24,55 @@ struct line {
 	struct perf_args args;
 	uint64_t freq, period; /* the rate of all events; 0: not given */
 	int has_stacks, has_events;
-	int mixed;     /* tracepoints beside: every other event carries its own rate */
+	int mixed;     /* has tracepoints, so other events have rates of their own */
 	int per_event; /* an event says how its stacks are taken: then all do, as a
 			  --call-graph for all of them would take user stacks from it */
-	int probes;    /* events of probes that are gone by now */
-	int others;    /* events that are none of these */
+	int probes;    /* has events of probes, which no longer exist */
+	int others;    /* has other events */
 	int some_cpus; /* -C */
 	int known;     /* the recorded line could be read */
 	uint64_t ring;
 	struct graph graph;  /* of all events */
-	unsigned sched_seen; /* of plan_sched_events, those that the line has; a bit each */
+	unsigned sched_seen; /* bits of the plan_sched_events that the line has */
 };
 
 /* The plan of wish->like with wish->change. ERR_NOMEM. */
 int remedy_plan(struct record_plan *p, const struct record_wish *wish);
 
-/* Read the recorded line, and settle what contradicts itself in the changes; perf_args_release
- * of its args. */
+/* Read the recorded line, and resolve contradictions in the changes. The caller calls
+ * perf_args_release for its args. */
 struct line remedy_line(const struct recording *rec, const struct remedy *r);
 
-/* 1 when `s` begins with `with`. */
+/* 1 if `s` begins with `with`. */
 int remedy_starts(const char *s, const char *with);
 
-/* Bytes of larger ring buffers; locked memory of all CPUs together stays below a gigabyte. */
+/* Bytes of larger ring buffers; all CPUs together lock less than a gigabyte. */
 uint64_t remedy_larger_ring(const struct line *l);
 
 /* The value of -m for them: "64M"; in pages for `perfkit record`. */
 const char *remedy_ring_text(const struct line *l, char text[RING_TEXT]);
 
-/* `size` with what is asked for: at least r.dump, at most r.max_dump. */
+/* `size`, but at least r.dump and at most r.max_dump. */
 uint32_t remedy_copy(const struct remedy *r, uint32_t size);
 
-/* Take a --call-graph apart. */
+/* Parse a --call-graph. */
 struct graph remedy_graph(const char *value);
 
-/* Take in what a list of events behind -e says of the whole line. */
+/* Note what a list of events after -e means for the whole line. */
 void remedy_look_at_list(struct line *l, const char *list);
 
-/* Append -e and a list of events without those that are asked for anyway, each with
- * the rate and the stacks it is to have; groups stay only where nothing changes. */
+/* Append -e and the list of events, without those that are added anyway, each with its new rate
+ * and stacks; groups remain only if nothing changes. */
 void remedy_put_list(struct line *l, struct words *out, const char *list);
 
-/* The recording's own events as a list, where the line names none. */
+/* Append the recording's events as a list, if the line names none. */
 void remedy_put_recorded(struct line *l, struct words *out);
 
-/* Where no event but those of probes is left: how they are set. */
+/* If only events of probes are left: the commands that set them. */
 void remedy_put_probes(const struct line *l, struct record_plan *p, const char *perf);
 
-/* 1 when `perfkit record` made the recording and its own line is the remedy: it sets probes and
- * removes them. */
+/* 1 if `perfkit record` made the recording, so that the remedy is a line of it, which sets and
+ * removes probes. */
 int remedy_is_own(const struct line *l);
 void remedy_own_line(const struct line *l, struct words *out);
 

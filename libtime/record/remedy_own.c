@@ -1,4 +1,4 @@
-/* remedy_own.c - the remedy of what `perfkit record` recorded: its own line, corrected. */
+/* remedy_own.c - the remedy for a recording of `perfkit record`: its line, corrected. */
 #include "base/text/shellword.h"
 #include "libtime/record/remedy_internal.h"
 
@@ -47,7 +47,7 @@ static const char *mode_of(const struct line *l)
 		       : "offcpu";
 }
 
-/* Where only the chosen threads' switches have stacks, two events are called so. */
+/* If only chosen threads' switches have stacks, two events have this name. */
 static const struct event *switch_event(const struct line *l)
 {
 	const struct event *found = NULL;
@@ -110,7 +110,7 @@ static void put_stacks(const struct line *l, struct words *out)
 static void put_rate(const struct line *l, struct words *out)
 {
 	const struct event *ev = cpu_event(l);
-	if (!strcmp(mode_of(l), "offcpu")) /* it samples none */
+	if (!strcmp(mode_of(l), "offcpu")) /* it has no samples of CPU time */
 		return;
 	uint64_t freq = ev && attr_flag(&ev->attr, ATTR_FREQ) ? ev->attr.sample_period : 0;
 	if (l->r.max_freq && freq > l->r.max_freq)
@@ -118,13 +118,13 @@ static void put_rate(const struct line *l, struct words *out)
 	if (freq && freq != PLAN_FREQ)
 		words_option(out, "-F", "%llu", (ull)freq);
 	const char *name = l->r.only ? l->r.only : ev ? ev->name : NULL;
-	/* the two that it would choose itself */
+	/* the two events that it chooses by default */
 	if (name && shell_is_printable(name) && strcmp(name, "cpu-clock") != 0 &&
 	    !remedy_starts(name, "cycles"))
 		words_pair(out, "-e", name);
 }
 
-/* Where the functions of requests lie is not in a recording. */
+/* The recording does not contain the places of the requests' functions. */
 static void put_functions(const struct line *l, struct words *out)
 {
 	if (strcmp(mode_of(l), "requests") != 0)

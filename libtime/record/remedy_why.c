@@ -8,7 +8,7 @@
 
 #define ASKED(field) offsetof(struct remedy, field)
 
-/* What is asked for by an int of struct remedy. */
+/* Changes that are an int in struct remedy. */
 static const struct flag {
 	size_t asked;
 	const char *text;
@@ -42,7 +42,7 @@ static int has_word(const struct words *w, const char *word)
 	return 0;
 }
 
-/* 1 when the lines of two changes have different words, in whatever order; ERR_NOMEM. */
+/* 1 if the lines of two changes have different words, in any order; ERR_NOMEM. */
 static int differ(const struct recording *rec, const struct remedy *one,
 		  const struct remedy *other)
 {
@@ -98,7 +98,7 @@ static int is_recorded(const struct recording *rec, const char *name)
 	return 0;
 }
 
-/* 1 when the line, unchanged, is about all CPUs; ERR_NOMEM. */
+/* 1 if the recorded line is about all CPUs; ERR_NOMEM. */
 static int is_of_all_cpus(const struct recording *rec)
 {
 	struct record_wish wish = {.perf = "perf", .like = rec};
@@ -109,7 +109,7 @@ static int is_of_all_cpus(const struct recording *rec)
 	return r;
 }
 
-/* The scheduler's events that a line with -a lacks; nothing where it lacks them all. */
+/* The scheduler's events that a line with -a lacks; nothing if it lacks all of them. */
 static const char *lacking(struct why *w, struct buf *b, const char *otherwise)
 {
 	size_t asked = 0, missing = 0;

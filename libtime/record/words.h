@@ -1,5 +1,5 @@
 /*
- * words.h - a command line as words: what is printed is what runs, without a shell.
+ * words.h - a command line as words, which is printed exactly as it runs, without a shell.
  */
 #ifndef LIBTIME_RECORD_WORDS_H
 #define LIBTIME_RECORD_WORDS_H
@@ -24,7 +24,7 @@ void words_option(struct words *w, const char *option, const char *fmt, ...)
 /* Append the words as a line that sh splits into the same words. */
 void words_line(struct buf *out, const struct words *w);
 
-/* Forget the words. */
+/* Release the words. */
 void words_release(struct words *w);
 
 #endif

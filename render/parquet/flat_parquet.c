@@ -6,7 +6,7 @@
 
 enum { COLUMNS = 48, NAME = 32 };
 
-/* What a column of the file is of the table. */
+/* Columns of the file that are not in the table. */
 enum { OF_RECORDING = -1, OF_TIME = -2 };
 
 struct flat_file {
@@ -25,7 +25,7 @@ static int is_name(const struct column *c)
 	return schema_is_text(c) || (c->kind >= COLUMN_COMM && c->kind <= COLUMN_EVENT);
 }
 
-/* By what the declared kind can hold. */
+/* The Parquet type for a declared kind. */
 static enum parquet_type type_of(const struct column *c)
 {
 	switch (c->kind) {
@@ -49,7 +49,7 @@ static void add_column(struct flat_file *x, const char *name, enum parquet_type 
 		.name = name, .type = (uint8_t)type, .optional = optional != 0};
 }
 
-/* comm_id refers to a text; where that stands in its place, it is comm. */
+/* comm_id refers to a text, which the file contains instead, as comm. */
 static const char *name_in_place(struct flat_file *x, const struct column *c)
 {
 	char *name = x->names[x->n];
@@ -65,7 +65,7 @@ static void add_declared(struct flat_file *x)
 {
 	for (size_t i = 0; i < x->table->n; i++) {
 		const struct column *c = &x->table->columns[i];
-		/* what numbers the rows of a store says nothing of one recording */
+		/* row numbers of a store mean nothing for one recording */
 		if (c->kind == COLUMN_RECORDING || c->kind == COLUMN_FIRST_OFF ||
 		    (c->kind == COLUMN_ID && x->table == &flat_tables[FLAT_RECORDINGS]))
 			continue;
@@ -86,7 +86,7 @@ static void declare(struct flat_file *x)
 	add_declared(x);
 }
 
-/* On the wall clock; missing where the recording does not tell, or the row has none. */
+/* The row's wall-clock time; missing if it or the recording's is unknown. */
 static int time_of(const struct flat_file *x, size_t row, struct cell *cell, struct err *e)
 {
 	const struct flat_origin *o = x->origin;
@@ -128,7 +128,7 @@ int flat_parquet_write(struct flat *f, enum flat_table_id table, const struct fl
 	declare(&x);
 	int r = flat_begin(f, table, rows, e);
 	r = r ? r : parquet_open(&p, out, x.columns, x.n, e);
-	/* whole stacks as texts are long: fewer rows at a time */
+	/* stacks as texts are long: fewer rows in a group */
 	size_t group = table == FLAT_CALL_PATHS ? PARQUET_GROUP / 8 : PARQUET_GROUP;
 	for (size_t at = 0; !r && at < *rows; at += group) {
 		size_t n = *rows - at < group ? *rows - at : group;

@@ -40,7 +40,7 @@ enum {
 	ZSTD_LEVEL = 1,
 	MOST_BYTES = INT32_MAX - 64, /* of a page: its length is an i32 */
 	STATS_TEXT = 64,             /* texts longer than this are no use as bounds */
-	/* A dictionary of numbers is given up when it grows like the rows. */
+	/* A dictionary of numbers is dropped if it grows like the rows. */
 	DICTIONARY_LEAST = 4096,
 	DICTIONARY_SHARE = 8,
 	NEAR = 256, /* power of 2 */
@@ -53,7 +53,7 @@ struct text {
 
 typedef VEC(int64_t) numbers_vec;
 
-/* One column of one group, being made. */
+/* A column chunk that is being made. */
 struct chunk {
 	numbers_vec defined, repeated; /* levels; one for each value, missing ones and empty
 					  lists included */
@@ -70,10 +70,10 @@ struct chunk {
 	struct near {
 		const char *s;
 		uint32_t n, id;
-	} near[NEAR]; /* texts come by the same pointers again and again */
+	} near[NEAR]; /* cache, since the same pointers recur */
 };
 
-/* Where a chunk came to lie, for the group's metadata. */
+/* The position of a chunk, for the group's metadata. */
 struct placed {
 	uint64_t dictionary_at, data_at, values, bytes, stored;
 	int encoding;
@@ -99,7 +99,7 @@ static void put(struct parquet *p, const void *bytes, size_t n)
 	p->at += n;
 }
 
-/* p->page, as a page of this type. */
+/* Write p->page as a page of this type. */
 static int put_page(struct parquet *p, const struct parquet_column *col, int type,
 		    size_t values, struct placed *to, struct err *e)
 {

@@ -164,19 +164,19 @@ static const struct {
 	 "x"},
 	/* where records were lost, none gets larger */
 	{"perf|record|--call-graph|dwarf,8192|-e|cycles|x",
-	 {.ring = 1, .spare = 1, .stacks = 1, .dump = 65528},
+	 {.ring = 1, .lossy = 1, .stacks = 1, .dump = 65528},
 	 "perf record -m 64M --call-graph dwarf,8192 -e cycles -- x"},
 	{"perf|record|-g|-e|cycles|x",
-	 {.ring = 1, .spare = 1, .stacks = 1, .dump = 16384, .copies = 1},
+	 {.ring = 1, .lossy = 1, .stacks = 1, .dump = 16384, .copies = 1},
 	 "perf record -m 64M -g -e cycles -- x"},
 	{"perf|record|-m|64M|--call-graph|dwarf,65528|-e|sched:sched_switch|-e|"
 	 "irq:softirq_entry|-e|cycles/freq=199,call-graph=fp/|-e|"
 	 "page-faults/freq=5000/|x",
-	 {.ring = 1, .spare = 1, .max_freq = 999, .max_dump = 16384, .dump = 65528},
+	 {.ring = 1, .lossy = 1, .max_freq = 999, .max_dump = 16384, .dump = 65528},
 	 "perf record -m 64M -e sched:sched_switch/call-graph=dwarf,stack-size=16384/ "
 	 "-e irq:softirq_entry/call-graph=fp/ -e cycles/freq=199,call-graph=fp/ "
 	 "-e page-faults/freq=999,call-graph=dwarf,stack-size=16384/ -- x"},
-	{"perf|record|-m|256M|x", {.ring = 1, .spare = 1}, "perf record -m 256M -- x"},
+	{"perf|record|-m|256M|x", {.ring = 1, .lossy = 1}, "perf record -m 256M -- x"},
 	/* probes are gone by now */
 	{"perf|record|-g|-e|cycles,probe_libc:malloc|-e|probe_a:b|x",
 	 {.clock = 1},
@@ -277,7 +277,7 @@ static void what_perfkit_recorded_is_recorded_by_it_again(void **state)
 		 lock,
 		 wait,
 		 4096,
-		 {.ring = 1, .spare = 1, .dump = 65528, .stacks = 1},
+		 {.ring = 1, .lossy = 1, .dump = 65528, .stacks = 1},
 		 "perfkit record tail -m 16384"},
 		{OWN("-m|2048|", "|-e|irq:softirq_entry") "|--|./a",
 		 irq,
@@ -301,7 +301,7 @@ static void what_perfkit_recorded_is_recorded_by_it_again(void **state)
 		 req,
 		 start,
 		 8192,
-		 {.max_dump = 4096, .max_freq = 999, .spare = 1, .dump = 16384},
+		 {.max_dump = 4096, .max_freq = 999, .lossy = 1, .dump = 16384},
 		 "perfkit record requests --begin FUNC --end FUNC --exec FILE -m 99"},
 		{NULL,
 		 lock,
