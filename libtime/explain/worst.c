@@ -1,4 +1,5 @@
 #include "libtime/explain/worst.h"
+#include "base/text/path.h"
 #include "libtime/explain/tail_model.h"
 
 #include <string.h>
@@ -6,8 +7,7 @@
 void worst_frame_name(struct buf *b, const struct timeline *tl, uint32_t frame)
 {
 	const struct frame *f = &tl->stacks->frames.v[frame];
-	const char *dso = strtab_get(&tl->stacks->strings, f->dso), *base = strrchr(dso, '/');
-	base = base ? base + 1 : dso;
+	const char *base = path_base(strtab_get(&tl->stacks->strings, f->dso));
 	if (f->name)
 		buf_str(b, strtab_get(&tl->stacks->strings, f->name));
 	else if (*base == '[')
