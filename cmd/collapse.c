@@ -1,6 +1,6 @@
 /*
- * collapse.c - `perfkit collapse`: folded stacks, as `perf script | stackcollapse-perf.pl`
- * gives them.
+ * collapse.c - `perfkit collapse`: folded stacks, like those of `perf script |
+ * stackcollapse-perf.pl`.
  */
 #include "base/count.h"
 #include "cmd/input/input.h"
@@ -15,7 +15,7 @@
 #include <string.h>
 
 struct collapse_opts {
-	struct tail_opts t; /* for recordings and stores */
+	struct tail_opts t; /* first, for the rows of tail, waits and input */
 	const char *output, *weight;
 	int all_events, pid_name, tid_name;
 	int kernel, jit, inlined, all, delim, simplify;
@@ -68,7 +68,7 @@ struct collapser {
 	const struct samples_event *events; /* of samples; else NULL */
 	size_t rows;
 	const char *unit; /* of the samples added so far */
-	int unlike;       /* it was not the same for all */
+	int unlike;       /* they had different units */
 };
 
 static const char *input_name(const struct collapse_opts *o, const char *const *files,
@@ -103,7 +103,7 @@ static void warn_unlike(const struct collapser *c, struct input *in)
 			   "samples instead; --event chooses one)");
 }
 
-/* The one event to show; NO_ID: all that were read. */
+/* The event to show; NO_ID: all that were read. */
 static uint32_t chosen_event(const struct collapser *c, const struct samples *s)
 {
 	if (c->opt->all_events || c->opt->t.wait.tl.in.events.n)
@@ -128,7 +128,7 @@ static int add_row(void *collapser, const struct stack_row *r, struct err *e)
 	return 0;
 }
 
-/* What is shown of the samples, and what is not. */
+/* Print which samples are shown, and which are not. */
 static void say_events(struct collapser *c, const struct stack_source *s)
 {
 	warn_unlike(c, &s->ti->in);
@@ -161,7 +161,7 @@ static uint64_t unit_ns(const char *unit)
 	return !strcmp(unit, "ns") ? 1 : 1000000;
 }
 
-/* What is printed, or that nothing is. */
+/* Print which waits are shown, or that there are none. */
 static void say_waits(struct collapser *c, const struct stack_source *s)
 {
 	const struct collapse_opts *o = c->opt;

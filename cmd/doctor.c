@@ -1,6 +1,6 @@
 /*
- * doctor.c - `perfkit doctor`: can this recording answer? Findings, worst first, each with its
- * remedy; exit status 3 where an answer would be wrong. A store repeats what import found.
+ * doctor.c - `perfkit doctor`: can this recording answer? Findings, worst first, with their
+ * remedies; exit status 3 if an answer would be wrong. For a store, the findings of import.
  */
 #include "render/text/fill.h"
 #include "cmd/input/input.h"
@@ -60,8 +60,8 @@ static unsigned parse_asked(const struct doctor_opts *o)
 
 /* --- text ----------------------------------------------------------------------------- */
 
-/* Text behind `used` columns of a line that is there, the next lines `indent` blanks in; blanks
- * that it begins with stay (shares in columns). 0, or ERR_NOMEM. */
+/* Print text after `used` columns of the current line, and further lines with `indent` blanks.
+ * Leading blanks remain (columns of shares). 0, or ERR_NOMEM. */
 static int print_text_at(size_t used, size_t indent, const char *s)
 {
 	struct buf shown = {0}, b = {0};
@@ -76,7 +76,7 @@ static int print_text_at(size_t used, size_t indent, const char *s)
 	return failed ? ERR_NOMEM : 0;
 }
 
-/* Up to the next blank outside quotes. */
+/* Length up to the next blank outside quotes. */
 static size_t argument_length(const char *p)
 {
 	size_t n = 0;
@@ -85,8 +85,7 @@ static size_t argument_length(const char *p)
 	return n;
 }
 
-/* The same of a command, which keeps its meaning: lines end in a backslash, arguments stay
- * whole. */
+/* The same for a command: lines end with a backslash, and arguments are not split. */
 static int print_command_at(size_t used, size_t indent, const char *s)
 {
 	struct buf b = {0};
@@ -261,7 +260,7 @@ static int print_json(const char *path, const struct findings *f, unsigned asked
 
 /* --- all of it ------------------------------------------------------------------------ */
 
-/* Leave only what touches the questions asked, and the line where that asks for one. */
+/* Keep only findings about the topics asked, and the line if one of these needs it. */
 static void select_asked(struct findings *f, unsigned asked)
 {
 	size_t n = 0;
@@ -275,7 +274,7 @@ static void select_asked(struct findings *f, unsigned asked)
 	f->line = again ? f->line : "";
 }
 
-/* What was found when the store was written. 0, or the exit status. */
+/* Read the findings of import. 0, or the exit status. */
 static int ask_store(const struct doctor_opts *o, const char *path, unsigned asked,
 		     struct findings *f, unsigned *intended_for)
 {

@@ -1,6 +1,5 @@
 /*
- * export.c - `perfkit export`: what collapse and svg show, in the formats that other tools
- * open.
+ * export.c - `perfkit export`: the data of collapse and svg in formats of other tools.
  */
 #include "cmd/export/export_source.h"
 #include "cmd/export/export_tables.h"
@@ -16,7 +15,7 @@
 #include <unistd.h>
 
 struct export_opts {
-	struct tail_opts t; /* for recordings and stores */
+	struct tail_opts t; /* first, for the rows of tail, waits and input */
 	const char *to, *output;
 	int offcpu, offwake, wall, tail, by_cgroup, by_time;
 };
@@ -55,7 +54,7 @@ static const struct opt rows[] = {
 /* A format of sums by stack. */
 typedef int format_writer(const struct export_rows *rows, FILE *f, struct err *e);
 
-/* A format of what happened when. */
+/* A format with times. */
 typedef int time_writer(struct tlinput *ti, const struct wait_opts *opt, FILE *f,
 			struct err *e);
 
@@ -63,9 +62,9 @@ struct format {
 	const char *name;
 	format_writer *rows;
 	time_writer *by_time;
-	int need_time; /* of by_time: see tlinput_open */
-	int whole;     /* it takes no filters */
-	int tables;    /* a folder of tables, of any number of recordings: export_tables.h */
+	int need_time; /* for by_time: see tlinput_open */
+	int whole;     /* filters are refused */
+	int tables;    /* a folder of tables, for any number of recordings: export_tables.h */
 };
 
 static const struct format formats[] = {
@@ -95,7 +94,7 @@ static const struct format *format_named(const char *name)
 	return NULL;
 }
 
-/* 2 after saying that an option of `list` was given, 0 without. */
+/* 2 after a message if an option of `list` was given, else 0. */
 static int check_none_of(const struct export_opts *o, const char *list, const char *instead)
 {
 	const char *given;
@@ -105,7 +104,7 @@ static int check_none_of(const struct export_opts *o, const char *list, const ch
 	return 2;
 }
 
-/* Which waits are hidden is a question of what has waits. */
+/* Options that hide waits need an answer with waits. */
 static int check_waits(const struct export_opts *o, const struct format *f)
 {
 	if (!f->rows || o->offcpu + o->offwake + o->wall + o->tail + o->by_time)
@@ -138,7 +137,7 @@ static int check(const struct export_opts *o, size_t nfiles)
 	if (!f->rows && (o->offcpu || o->offwake || o->wall || o->tail))
 		return usage("--to firefox, perfetto and parquet export everything: "
 			     "--offcpu, --offwake, --wall and --tail do not go with them");
-	/* a trace is of the whole recording; who shows it filters */
+	/* a trace has the whole recording; its viewer filters */
 	if (f->whole &&
 	    check_none_of(o,
 			  f->tables ? INPUT_FILTERS

@@ -1,6 +1,6 @@
 /*
- * fleet.c - `perfkit fleet`: a question about the tables of many recordings, asked of an engine
- * that is installed here.
+ * fleet.c - `perfkit fleet`: answers a question about the tables of many recordings with an
+ * installed SQL engine.
  */
 #include "base/text/buf.h"
 #include "base/text/nearest.h"
@@ -45,7 +45,7 @@ static int usage(const char *what)
 
 /* --- the engine ------------------------------------------------------------------------- */
 
-/* Python's module duckdb in place of the program of that name. */
+/* Python's module duckdb, if the program duckdb is missing. */
 static const char python[] = "import csv, sys\n"
 			     "try:\n"
 			     "    import duckdb\n"
@@ -62,7 +62,7 @@ static const char python[] = "import csv, sys\n"
 
 enum { NOT_HERE = 126, NOT_FOUND = 127 };
 
-/* In the child: become the engine, in the folder of the tables. */
+/* In the child: run the engine in the folder of the tables. */
 static void become_engine(const char *dir, const char *sql, int out, int try_python)
 {
 	const char *duckdb[] = {"duckdb", "-batch", "-bail", "-csv", "-nullvalue",
@@ -87,7 +87,7 @@ static int read_all(int fd, struct buf *out)
 	return n < 0 ? ERR_IO : buf_failed(out);
 }
 
-/* Its exit status, and what it printed. */
+/* Returns its exit status; *out has its output. */
 static int ask(const char *dir, const char *sql, int try_python, struct buf *out)
 {
 	int fd[2], status = 0;
@@ -138,7 +138,7 @@ static const char *cell(const struct answer *a, size_t row, size_t column)
 	return a->text.v + a->cells.v[row * a->columns + column];
 }
 
-/* Take one cell of CSV from p on; returns what follows it. */
+/* Parse one CSV cell at p; returns what follows it. */
 static const char *parse_cell(struct answer *a, const char *p, const char *end)
 {
 	int quoted = p < end && *p == '"';
@@ -209,7 +209,7 @@ static void add_cell(struct table *t, const char *text, int duration)
 		table_text(t, *text ? text : "-");
 }
 
-/* "waited_ns" is a duration with a unit: "waited". */
+/* Print a column "waited_ns" as durations with units, "waited". */
 static void print_table(struct answer *a, struct buf *out)
 {
 	struct table_column columns[TABLE_COLUMNS];
@@ -232,7 +232,7 @@ static void print_table(struct answer *a, struct buf *out)
 	table_release(&t);
 }
 
-/* "stack weight": what svg and collapse take. */
+/* Print "stack weight" lines, as svg and collapse read them. */
 static void print_folded(const struct answer *a, struct buf *out)
 {
 	for (size_t r = 1; r < a->cells.n / a->columns; r++)

@@ -31,13 +31,13 @@ static const struct opt rows[] = {
 	OPT_END,
 };
 
-/* What is asked of a recording that is open. */
+/* The question about an open recording. */
 struct question {
 	struct tail_opts picks;
 	struct tail_run r;
 	struct tail t;
 	int has_tail;
-	struct err why_not; /* there are no waits to show */
+	struct err why_not; /* why there are no waits to show */
 };
 
 static int usage(const char *what)
@@ -46,7 +46,7 @@ static int usage(const char *what)
 	return 2;
 }
 
-/* The worst episodes, where the recording can tell of any. 0, or the exit status. */
+/* Find the worst episodes, if the recording has any. 0, or the exit status. */
 static int ask_tail(struct question *p)
 {
 	struct tail_opts *o = &p->picks;

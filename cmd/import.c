@@ -30,8 +30,8 @@ static const struct opt rows[] = {
 	OPT_END,
 };
 
-/* The recordings that are in the store already. Can their clocks be compared with the next
- * one's? Is it one of them? */
+/* The recordings imported so far, to check that the next one's clock agrees with theirs, and
+ * that it is not one of them. */
 struct before {
 	char clock[32], host[256];
 	int n, exact;
@@ -43,8 +43,8 @@ struct before {
 	struct arena strings;
 };
 
-/* Times of two recordings mean the same if they stand on one clock of one boot, or if each
- * carries CLOCK_DATA. Of the boot only the host's name and the kernel's clock are known. */
+/* Times of two recordings are comparable if they are on one clock of one boot, or if both have
+ * CLOCK_DATA. The host's name and the kernel's clock stand for the boot. */
 static int clocks_agree(struct before *c, const struct timeline *tl, const char *path)
 {
 	const char *clock = strtab_get(&tl->stacks->strings, tl->rec.clock);
@@ -65,7 +65,7 @@ static int clocks_agree(struct before *c, const struct timeline *tl, const char 
 	return 0;
 }
 
-/* Say so when it has the host and the times, to the nanosecond, of one before. 0, or ERR_NOMEM.
+/* Warn if it has the host and the times, to the nanosecond, of an earlier one. 0, or ERR_NOMEM.
  */
 static int warn_again(struct before *b, struct tlinput *ti, const char *path, struct err *e)
 {
@@ -88,7 +88,7 @@ static int warn_again(struct before *b, struct tlinput *ti, const char *path, st
 	return !x.host || !x.path || vec_push(&b->v, x) ? err_nomem(e) : 0;
 }
 
-/* What doctor would say of it, however it is asked. */
+/* Add the findings of doctor, for all questions. */
 static int add_findings(struct store_writer *w, struct tlinput *ti, struct err *e)
 {
 	struct finding_rows f;
@@ -98,7 +98,7 @@ static int add_findings(struct store_writer *w, struct tlinput *ti, struct err *
 	return r;
 }
 
-/* What report would say of it. */
+/* Add the facts that report shows. */
 static int add_file(struct store_writer *w, struct tlinput *ti, struct err *e)
 {
 	struct file_facts f;
@@ -108,7 +108,7 @@ static int add_file(struct store_writer *w, struct tlinput *ti, struct err *e)
 	return r;
 }
 
-/* The nth of the recordings in a file. */
+/* Import the nth recording of a file. */
 static int import_one(struct store_writer *w, const struct import_opts *o, const char *path,
 		      size_t nth, size_t *of, struct before *before)
 {
@@ -155,7 +155,7 @@ static int import_file(struct store_writer *w, const struct import_opts *o, cons
 	return rc;
 }
 
-/* No signal comes between the temporary file and its registration for removal. */
+/* Signals are blocked until the temporary file is registered for removal. */
 static int open_writer(struct store_writer **w, const char *path, struct err *e)
 {
 	sigset_t all, old;
@@ -168,7 +168,7 @@ static int open_writer(struct store_writer **w, const char *path, struct err *e)
 	return r;
 }
 
-/* What was written, by name: without -o nobody has said it yet. */
+/* Print what was written, with its name, which is a default without -o. */
 static void summary(const char *output, int recordings)
 {
 	struct stat st;

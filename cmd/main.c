@@ -1,4 +1,4 @@
-/* main.c - choose the verb, parse its options, run it, turn the outcome into an exit status. */
+/* main.c - finds the verb, parses its options, runs it, and returns the exit status. */
 #include "base/mem.h"
 #include "base/text/nearest.h"
 #include "base/shortage.h"
@@ -70,7 +70,7 @@ static void help(FILE *f)
 	fputs("  --version         versions of perfkit and its libraries\n", f);
 }
 
-/* A word that is no command: which one was meant? Returns the exit status. */
+/* Suggest a command for an unknown word. Returns the exit status. */
 static int unknown_command(const char *word, int with_topics)
 {
 	struct nearest x = nearest_to(word, strlen(word));
@@ -87,8 +87,8 @@ static int unknown_command(const char *word, int with_topics)
 	return 2;
 }
 
-/* Of the libraries as they are found now; libtraceevent and libelf have no way to ask, so their
- * headers'. */
+/* Versions of the libraries in use; of libtraceevent and libelf, those of their headers, since
+ * they have no function for that. */
 static int version(void)
 {
 	unsigned xxh = XXH_versionNumber();
@@ -179,8 +179,8 @@ static int run(const struct verb *v, int argc, char **argv)
 	return rc;
 }
 
-/* The exit status; 1 where what was printed did not get out, or lacks what memory or
- * descriptors were short for. */
+/* The exit status; 1 if stdout failed, or if the answer is incomplete because memory or
+ * descriptors ran out. */
 static int finish(int rc)
 {
 	struct err e = {0};
@@ -191,13 +191,13 @@ static int finish(int rc)
 	errno = 0;
 	if (!fflush(stdout) && !ferror(stdout))
 		return rc;
-	if (rc != 1) /* else the writer has said so */
+	if (rc != 1) /* else the writer has printed it */
 		fprintf(stderr, "perfkit: stdout: cannot write%s%s\n", errno ? ": " : "",
 			errno ? strerror(errno) : "");
 	return 1;
 }
 
-/* Files are read in place: one that is cut meanwhile, or a disk that fails, shows as SIGBUS. */
+/* Files are mapped: one that is truncated meanwhile, or a disk failure, raises SIGBUS. */
 static void on_bus(int sig)
 {
 	static const char line[] =
@@ -209,8 +209,8 @@ static void on_bus(int sig)
 	_exit(1);
 }
 
-/* The number of a standard stream that is closed would be the next file's. Nothing can be read
- * from or written to what stands in for it (stderr apart), so that lost results are reported.
+/* The next file would get the number of a closed standard stream. What replaces it can be
+ * neither read nor written (except stderr), so that lost results are reported.
  */
 static void fill_standard_streams(void)
 {
@@ -220,8 +220,8 @@ static void fill_standard_streams(void)
 			return;
 }
 
-/* Beyond the largest file that may be, write says EFBIG. A handler, unlike SIG_IGN, is not
- * handed on to programs that are run. */
+/* At the limit of file sizes, write returns EFBIG. Programs that are run do not inherit a
+ * handler, unlike SIG_IGN. */
 static void on_file_size(int sig)
 {
 	(void)sig;

@@ -1,6 +1,6 @@
 /*
- * pack.c - `perfkit pack`: a recording and every file its frames are named from, in one
- * compressed tar that is read anywhere.
+ * pack.c - `perfkit pack`: a recording and every file that names its frames, in one compressed
+ *tar, to be read on any machine.
  *
  *	perf.data ──fold, unwind, name──► files in use ──► MANIFEST, perf.data, debug/, symfs/
  */
@@ -65,7 +65,7 @@ static const struct opt rows[] = {
 	OPT_END,
 };
 
-/* Content that is not in the profile's memory, read before anything is written. */
+/* Content that the profile does not have in memory, read before anything is written. */
 struct content {
 	const uint8_t *mapped;
 	char *heap;
@@ -74,12 +74,12 @@ struct content {
 struct packer {
 	const struct pack_opts *opt;
 	struct input in;
-	const char *recording; /* file or folder that holds it */
+	const char *recording; /* file or folder */
 	struct packlist list;
-	packlist_dsos lost; /* mapped, with no frame in them, and not found */
+	packlist_dsos lost; /* mapped, without a frame in them, and not found */
 	size_t left_out;    /* files below --min-share */
 	uint64_t left_bytes;
-	VEC(struct content) contents; /* to give back */
+	VEC(struct content) contents; /* to be released */
 	VEC(char *) parts;            /* files of a directory recording, sorted */
 	struct unnamed_files missing;
 	struct buf manifest;
@@ -88,7 +88,7 @@ struct packer {
 
 /* --- what goes in ---------------------------------------------------------------------- */
 
-/* All of an open source into the file `name`. */
+/* Copy an open source to the file `name`. */
 static int copy_source(struct source *src, const char *name, struct err *e)
 {
 	char piece[65536];
@@ -107,8 +107,8 @@ static int copy_source(struct source *src, const char *name, struct err *e)
 	return got < 0 ? (int)got : 0;
 }
 
-/* A pipe is kept in a file, since it is read twice; but no byte of one that holds no recording:
- * it might never end. */
+/* A pipe is stored in a file, since it is read twice; but only if it has a recording, since
+ * another one might never end. */
 static int spool(const char *path, const char **file, struct err *e)
 {
 	static char name[4200];
@@ -163,7 +163,7 @@ static int list_parts(struct packer *k, struct err *e)
 	return rc;
 }
 
-/* Bring in what the profile does not hold in memory; what cannot be read is left out. */
+/* Read what the profile does not have in memory; leave out what cannot be read. */
 static int read_contents(struct packer *k)
 {
 	enum { KALLSYMS_MAX = 1 << 28 };
@@ -196,7 +196,7 @@ static int read_contents(struct packer *k)
 	return 0;
 }
 
-/* 1 when fewer samples than --min-share have a frame in it; never of the kernel's symbols. */
+/* 1 if fewer samples than --min-share have a frame in it; never for the kernel's symbols. */
 static int is_below_share(const struct packer *k, const struct pack_file *f)
 {
 	const struct dso *d = &k->in.profile->machine.dsos.v[f->dso];
@@ -274,7 +274,7 @@ static void manifest_missing(struct packer *k)
 	}
 }
 
-/* What the list of missing names says already is not repeated. */
+/* Omit what the list of missing names has already. */
 static void forget_listed(struct packer *k)
 {
 	const struct dso *dsos = k->in.profile->machine.dsos.v;
@@ -328,7 +328,7 @@ static int make_manifest(struct packer *k, struct err *e)
 
 /* --- writing ----------------------------------------------------------------------------- */
 
-/* What the host knew of descriptors, if it is beside the recording and belongs to it. */
+/* Add the context of the recording's host, if it is next to the recording and belongs to it. */
 static int add_context(const struct packer *k, struct bundle_writer *w, struct err *e)
 {
 	struct fd_context *context;
@@ -343,7 +343,7 @@ static int add_context(const struct packer *k, struct bundle_writer *w, struct e
 	return rc;
 }
 
-/* The gaps that `record jitter` noted. */
+/* Add the gaps of `record jitter`. */
 static int add_gaps(const struct packer *k, struct bundle_writer *w, struct err *e)
 {
 	struct buf path = {0};
@@ -414,7 +414,7 @@ static int by_size(const void *a, const void *b)
 	return x->size != y->size ? (x->size > y->size ? -1 : 1) : strcmp(x->name, y->name);
 }
 
-/* Those that make the bundle large, and in how many samples they are; reorders the list. */
+/* Print the largest files with their numbers of samples; reorders the list. */
 static void print_largest(struct packer *k, FILE *f)
 {
 	enum { ROWS = 5, WORTH_PERCENT = 1 };

@@ -1,5 +1,5 @@
 /*
- * record.c - `perfkit record`: the perf record line that can answer the question.
+ * record.c - `perfkit record`: runs the perf record line that can answer the question.
  */
 #include "base/check.h"
 #include "base/mem.h"
@@ -168,7 +168,7 @@ static int check_given(const struct record_opts *o, struct record_wish *w, struc
 	return parse_version(o->for_perf, &w->version, e);
 }
 
-/* Whose stacks are recorded with waits. */
+/* Choose the threads whose stacks are recorded with waits. */
 static int choose(struct chosen *out, const struct record_opts *o, struct record_wish *w,
 		  struct err *e)
 {
@@ -197,7 +197,7 @@ static void find_targets(struct targets *t, const struct record_opts *o,
 		t->binary = file_of_command(w->command[0]);
 	if (o->no_lock_owner || w->mode == RECORD_CPU || w->mode == RECORD_OFFCPU)
 		return;
-	/* without a process to look at, the libc that this one runs with */
+	/* without a process, this process's libc */
 	t->libc = file_of_process(pid ? pid : "self", "libc.so");
 	if (!t->libc)
 		t->libc = file_of_process(pid ? pid : "self", "libpthread");
@@ -241,7 +241,7 @@ static int set_probe(const struct words *w)
 	return rc;
 }
 
-/* 1 when probes of ours are set already: another recording is using them, or left them. */
+/* 1 if our probes are set already: another recording uses them, or did not remove them. */
 static int probes_are_taken(const char *perf)
 {
 	struct words w = {0};
@@ -255,7 +255,7 @@ static int probes_are_taken(const char *perf)
 	return taken;
 }
 
-/* Set the probes; where the lock-owner probe cannot be set, plan again without it. */
+/* Set the probes; if the lock-owner probe cannot be set, plan again without it. */
 static int set_probes(struct record_plan *p, struct record_wish *w, struct err *e)
 {
 	if (p->undo.v.n && probes_are_taken(w->perf))

@@ -83,7 +83,8 @@ uint64_t report_top(const struct report_opts *o)
 	return o->top >= 0 ? (uint64_t)o->top : o->csv || o->json ? 0 : TOP;
 }
 
-/* A column of the table by its name in data, or that without its unit, or above the text. */
+/* A column of the table by its name in data, with or without the unit, or by its title in text.
+ */
 static int column_named(const struct rows *r, const char *name, size_t n, enum column *out)
 {
 	for (size_t i = 0; i < r->ncolumns; i++) {
@@ -111,7 +112,7 @@ static int no_column(const struct rows *r, const char *option, const char *given
 	return 2;
 }
 
-/* "5ms" where the column has times, "12.5" of a share, a number of others. */
+/* Parse "5ms" for columns of times, "12.5" for shares, a number for others. */
 static int parse_value(const struct rows *r, enum column c, const char *s, uint64_t *out)
 {
 	char *end;
@@ -198,7 +199,7 @@ static int label_named(const struct tlinput *ti, const char *s, size_t n, uint32
 	return usage("no span has the label ", s, "");
 }
 
-/* Is KEY of --by label:KEY a label of trampolines, and of no span? */
+/* Is KEY of --by label:KEY a label of trampolines, but of no span? */
 static int label_is_bound(const struct tlinput *ti, const char *by, uint32_t *key)
 {
 	const struct timeline *tl = &ti->tl;

@@ -15,24 +15,24 @@ struct report_opts {
 
 extern const struct opt report_table_rows[];
 
-/* Names of the options that only tables read. */
+/* Names of the options that only tables use. */
 #define REPORT_TABLE_OPTIONS "sort filter every expected where in-tail outermost csv json"
 
-/* The kind of table that --by names; NULL, after one line on stderr, if there is no such kind.
+/* The kind of table that --by names; NULL after one line on stderr if there is none.
  */
 const struct table_kind *report_kind(const struct report_opts *o);
 
 /* How many rows of text to show: 0 is all. */
 uint64_t report_top(const struct report_opts *o);
 
-/* Print the table of an open timeline, and what it lacks. 0, or the exit status. */
+/* Print the table of an open timeline, and warnings. 0, or the exit status. */
 int report_table(struct tlinput *ti, const struct report_opts *o,
 		 const struct table_kind *kind);
 
-/* The same of cgroups, which need the samples alone. */
+/* The same for cgroups, which need only samples. */
 int report_cgroups(struct input *in, const struct report_opts *o);
 
-/* The rows of a table in windows of every_ns, unfiltered; the caller releases them, after a
+/* The rows of a table in windows of every_ns, unfiltered. The caller releases them, after a
  * failure too. 0, or the exit status. */
 int report_window_rows(struct tlinput *ti, const struct report_opts *o,
 		       const struct table_kind *kind, uint64_t every_ns, struct rows *out);

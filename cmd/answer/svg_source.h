@@ -1,6 +1,6 @@
 /*
- * svg_source.h - where a flame graph's stacks come from: folded text, samples, waits, or both
- * run and wait of the same threads.
+ * svg_source.h - the stacks of a flame graph: folded text, samples, waits, or running and
+ * waiting time of the same threads.
  */
 #ifndef CMD_ANSWER_SVG_SOURCE_H
 #define CMD_ANSWER_SVG_SOURCE_H
@@ -15,32 +15,33 @@ struct svg_request {
 	enum flame_split split;
 	enum stack_side side;
 	int simplify, merge_threads;
-	int color_label;            /* the value of a label stands on top of each stack */
-	int before;                 /* weights go to v[1]: the first file of a diff */
-	int in_order;               /* a flame chart: stacks one by one, in the order of time */
-	int columns;                /* folded text: see folded_options */
-	const char *for_recordings; /* an option given that folded text has no use for; NULL */
+	int color_label; /* a label's value is put on top of each stack */
+	int before;      /* weights go to v[1]: the first file of a diff */
+	int in_order;    /* a flame chart: stacks one by one, in order of time */
+	int columns;     /* folded text: see folded_options */
+	const char
+		*for_recordings; /* an option that folded text does not support; NULL: none */
 	const struct tail_opts *tail;
 };
 
 /* What was drawn, for the title and the unit. */
 struct svg_drawn {
-	const char *unit;  /* "samples", "events", "ns"; NULL: as the user says (folded text) */
-	const char *title; /* "CPU", "Off-CPU Time" …; NULL for folded text */
+	const char *unit; /* "samples", "events", "ns"; NULL: the user's choice (folded text) */
+	const char *title;   /* "CPU", "Off-CPU Time" …; NULL for folded text */
 	struct buf subtitle; /* what, host, date, file, length */
-	struct buf filters;  /* every filter that was given; "" */
-	struct buf hidden;   /* what was left out; "" */
-	struct buf spoilt;   /* what missing kernel symbols spoil; "" */
+	struct buf filters;  /* every filter that was given, or "" */
+	struct buf hidden;   /* what was left out, or "" */
+	struct buf spoilt;   /* the effect of missing kernel symbols, or "" */
 	double before_scale; /* with `median`: tail time by median time; else 0 */
-	double seconds;      /* recorded; 0 = unknown */
+	double seconds;      /* recorded; 0: unknown */
 	int columns;         /* of folded text */
-	int status;          /* exit status of what has printed its failure already */
-	int warned;          /* how many warnings there were, for --strict */
+	int status;          /* exit status of a failure that has been printed */
+	int warned;          /* number of warnings, for --strict */
 };
 
 /*
- * Add the stacks of `path` to `flame`. 0, or a failure in *e; when out->status is set the
- * message has been printed already. `out` is zeroed by the caller and released with
+ * Add the stacks of `path` to `flame`. 0, or a failure in *e; if out->status is set, the
+ * message has been printed already. The caller zeroes `out`, and releases it with
  * svg_drawn_release.
  */
 int svg_source_read(const struct svg_request *rq, const char *path, struct flame *flame,

@@ -11,7 +11,7 @@
 /* The whole answer as text, appended to b. ERR_NOMEM. */
 int tailout_text(struct tail_run *r, struct tail *t, struct buf *b, struct err *e);
 
-/* How the recording is called. */
+/* The recording's name. */
 const char *tailout_file(const struct tail_run *r);
 
 /* Population and percentiles only. */

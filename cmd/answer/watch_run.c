@@ -20,7 +20,7 @@
 
 enum { STEP_NS = 1000000000, READ_SIZE = 256 << 10, IDLE_MS = 200 };
 
-/* What a child says of its answer. */
+/* A child's report about its answer. */
 struct reply {
 	struct watch_counts counts;
 	uint64_t first_ns, last_ns; /* of its spikes; 0: none */
@@ -32,14 +32,15 @@ struct watcher {
 	struct history_status now;
 	struct watch_counts total;
 	uint8_t bytes[READ_SIZE];
-	size_t nbytes, at; /* read; of them taken */
+	size_t nbytes, at; /* read; of these, consumed */
 	int fd, ended, full;
 	pid_t child; /* 0: none */
 	int reply_fd;
 	struct reply reply;
-	size_t replied;          /* bytes of `reply` that came */
-	uint64_t asked_ns;       /* newest record when the last answer began */
-	uint64_t done_ns, to_ns; /* waits that ended until then are answered; by the child */
+	size_t replied;    /* bytes of `reply` that came */
+	uint64_t asked_ns; /* newest record when the last answer began */
+	uint64_t done_ns,
+		to_ns; /* waits that ended up to here are answered; will be by the child */
 	uint64_t save_from, save_at, save_until; /* save_until 0: nothing to save */
 	double lag_s, said_s;
 	int status;
@@ -55,7 +56,7 @@ static void on_signal(int sig)
 		stopped = 1;
 }
 
-/* Ctrl-C reaches perf, too, which then ends the stream: what it wrote last is read. */
+/* Ctrl-C also reaches perf, which then ends the stream; its last bytes are still read. */
 static void catch_signals(void)
 {
 	struct sigaction sa = {.sa_handler = on_signal};
@@ -84,7 +85,7 @@ static uint64_t own_memory(void)
 	return n == 2 ? (uint64_t)resident * (uint64_t)sysconf(_SC_PAGESIZE) : 0;
 }
 
-/* The largest of the children that have ended. */
+/* Peak memory of the children that have ended. */
 static uint64_t answers_memory(void)
 {
 	struct rusage u = {0};
@@ -92,8 +93,8 @@ static uint64_t answers_memory(void)
 	return (uint64_t)u.ru_maxrss * 1024;
 }
 
-/* How far the records that were answered are behind the clock they are on; -1: not known.
- * perf's own clock is no clock that others can read. */
+/* How far the answered records are behind their clock; -1: unknown. Other programs cannot read
+ * perf's own clock. */
 static double lag_of(const struct history_status *s)
 {
 	enum { YEAR_LIKE = 86400 }; /* more than a day: of another run, or another machine */
@@ -183,7 +184,7 @@ static void answer_in_child(const struct watcher *w, int fd)
 	_exit(rc);
 }
 
-/* Answer what is complete; at the end, all that there is. */
+/* Answer what is complete; at the end, everything. */
 static void start_answer(struct watcher *w)
 {
 	int fd[2];
@@ -209,7 +210,7 @@ static void start_answer(struct watcher *w)
 	w->replied = 0;
 }
 
-/* Keep from --before to --after of the first spike; what follows meanwhile is in it. */
+/* Save from --before to --after the first spike; later spikes in that time are included. */
 static void want_save(struct watcher *w, uint64_t from, uint64_t at)
 {
 	const struct watch_plan *p = w->plan;
@@ -228,7 +229,7 @@ static void finish_answer(struct watcher *w)
 	close(w->reply_fd);
 	w->child = 0;
 	if (w->replied != sizeof(w->reply)) {
-		/* what it could not answer, the next one will not either */
+		/* the next child would fail, too */
 		w->status = WIFEXITED(status) && WEXITSTATUS(status) ? WEXITSTATUS(status) : 1;
 		if (WIFSIGNALED(status))
 			say("an answer ended by signal %d", WTERMSIG(status));
@@ -254,7 +255,7 @@ static void read_reply(struct watcher *w)
 		finish_answer(w);
 }
 
-/* A child writes the file, from the memory as it is now. */
+/* Save in a child, from the current memory. */
 static void save(struct watcher *w)
 {
 	struct err e = {0};
@@ -267,7 +268,7 @@ static void save(struct watcher *w)
 		_exit(rc != 0);
 	}
 	w->save_until = 0;
-	/* some tens of MB: soon over, and the next answer's child is told from it */
+	/* some tens of MB: short enough to wait, so that only one child runs */
 	while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
 		;
 }

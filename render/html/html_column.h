@@ -1,13 +1,13 @@
 /*
- * html_column.h - columns of numbers as a report carries them: of each row one number a column.
- * First the lowest byte of each, then the second of each, up to the highest that any needs:
- * what is alike stands together, which deflate shortens best. html_data.js reads them.
+ * html_column.h - columns of numbers in a report, one number for each row. A column has the
+ *lowest byte of all numbers, then the second byte of all, and so on, since deflate compresses
+ *similar bytes best. html_data.js reads them.
  *
  *	struct html_columns c = {0};
  *	struct html_column *t = html_column(&c, "sample.t");
  *	html_put(t, 7183);                             // any number of times
  *	html_columns_head(&c, &json);                  // name, rows, bytes a number
- *	html_columns_write(&c, blob, &e);              // one behind the other
+ *	html_columns_write(&c, blob, &e);              // one after another
  *	html_columns_release(&c);
  */
 #ifndef RENDER_HTML_HTML_COLUMN_H
@@ -21,8 +21,8 @@ enum { HTML_COLUMNS = 128 };
 struct html_column {
 	const char *name; /* borrowed */
 	uint64_t n;       /* numbers in it */
-	uint64_t bits;    /* that any of them has set */
-	struct buf b; /* seven bits a byte, little end first; its failure is the only error */
+	uint64_t bits;    /* the bitwise or of all */
+	struct buf b; /* seven bits a byte, low ones first; keeps the only possible failure */
 };
 
 /* Zero-initialised is empty. */
@@ -31,8 +31,8 @@ struct html_columns {
 	size_t n;
 };
 
-/* One more column, valid as long as the columns. NULL beyond HTML_COLUMNS, which is a fault of
- * the program. */
+/* Add a column, which lives as long as the columns. NULL past HTML_COLUMNS: a programming
+ * error. */
 struct html_column *html_column(struct html_columns *c, const char *name);
 
 /* Append a number; a signed one doubled, less one if negative. */

@@ -6,11 +6,11 @@
 #include "render/text/escape.h"
 #include "render/timeline/timeline_data.h"
 
-/* Of the flame graphs, in the order that html_time.js counts them. */
+/* Marks of the flame graphs, in the order of html_time.js. */
 static const char *const html_marks[] = {
 	"[open]",   "[state unknown]", "[suspect]",     "[unclear]",           "[unclear]",
 	"runnable", "preempted",       "state unknown", "[running, no sample]"};
-/* The first ones stand below a thread's name, those behind them on top of a wait's stack. */
+/* The first ones are below a thread's name, the next ones on top of a wait's stack. */
 enum { MARKS_BELOW = 4, MARKS_WAIT = 8, MARKS = 9 };
 ENTRIES(html_marks, MARKS);
 
@@ -19,10 +19,10 @@ struct gathering {
 	const struct timeline *tl;
 	const struct population *of;
 	struct html_column *path_parent, *path_frame, *row_comm, *row_path;
-	struct html_column *v[9]; /* of the table that is being filled */
-	int64_t last_path;        /* the highest that a row has */
+	struct html_column *v[9]; /* of the current table */
+	int64_t last_path;        /* the highest in a row so far */
 	uint64_t at;              /* end of the thread's last wait or run */
-	uint32_t thread;          /* whose it was */
+	uint32_t thread;          /* its thread */
 	struct html_column *life[3], *wait[11], *run[4];
 	struct err *e;
 };
@@ -40,8 +40,8 @@ static void columns(struct gathering *g, struct html_column **out, const char *c
 
 /* --- stacks ---------------------------------------------------------------------------- */
 
-/* The number of the path that flame_input_begin laid out; callers get theirs before callees.
- * Paths whose frames have the same names are one. */
+/* The number of the path of flame_input_begin; callers get theirs before callees. Paths with
+ * equal names of frames are one. */
 static int path_number(struct gathering *g, uint32_t *no)
 {
 	struct html_data *d = g->d;
@@ -60,7 +60,7 @@ static int path_number(struct gathering *g, uint32_t *no)
 	return rc;
 }
 
-/* The number of the row that flame_input_begin laid out: stacks that read the same share it. */
+/* The number of the row of flame_input_begin, which equal stacks share. */
 static int laid_out_row(struct gathering *g, uint32_t *no)
 {
 	struct html_data *d = g->d;
@@ -90,7 +90,7 @@ static int row_number(struct gathering *g, uint32_t comm, uint32_t path, uint32_
 	return u64map_put(&d->row_no, key, *no);
 }
 
-/* Put a stack's row: 0 where it is new, for it then has the next number. */
+/* Put a stack's row: 0 if it is new, since it then has the next number. */
 static int put_row(struct gathering *g, struct html_column *c, uint32_t comm, uint32_t path)
 {
 	uint64_t rows = g->row_comm->n;
@@ -133,7 +133,7 @@ static int make_marks(struct html_data *d)
 
 /* --- samples --------------------------------------------------------------------------- */
 
-/* The samples that are selected, by CPU; the time stays their order on each. */
+/* The selected samples by CPU, and by time on each. */
 static int samples_by_cpu(const struct html_data *d, const struct timeline *tl, uint32_t **list,
 			  size_t *n)
 {
@@ -157,8 +157,8 @@ static int samples_by_cpu(const struct html_data *d, const struct timeline *tl, 
 	return 0;
 }
 
-/* The time since the last one on its CPU tells less than how that differs from the one before:
- * samplers tick. */
+/* Samples are periodic, so differences between intervals on a CPU compress better than the
+ * intervals. */
 static int put_samples(struct gathering *g)
 {
 	static const char *const names[] = {
@@ -189,7 +189,7 @@ static int put_samples(struct gathering *g)
 
 /* --- threads --------------------------------------------------------------------------- */
 
-/* Is it a wait, whose, and how long after the thread's last wait or run? */
+/* Put whether it is a wait, its thread, and the time since that thread's last wait or run. */
 static void put_place(struct gathering *g, int is_wait, uint32_t thread, uint64_t start,
 		      uint64_t end)
 {
@@ -202,7 +202,7 @@ static void put_place(struct gathering *g, int is_wait, uint32_t thread, uint64_
 	g->at = end;
 }
 
-/* `out`: the filters leave it out. */
+/* `out`: filtered out. */
 static int put_run(struct gathering *g, uint32_t thread, uint32_t comm, uint16_t cpu,
 		   uint64_t from, uint64_t to, int out)
 {
@@ -255,7 +255,7 @@ static unsigned state_number(struct html_data *d, uint8_t state)
 	return d->state_no[state];
 }
 
-/* What tooltips tell of a wait. */
+/* Put what tooltips show about a wait. */
 static int put_story(struct gathering *g, const struct off *o)
 {
 	uint32_t path;
@@ -270,7 +270,7 @@ static int put_story(struct gathering *g, const struct off *o)
 	return 0;
 }
 
-/* Of the population, or (`out`) for pictures alone. */
+/* Put a wait of the population, or (`out`) only for pictures. */
 static int put_wait(struct gathering *g, const struct off *o, int out)
 {
 	struct html_data *d = g->d;
@@ -317,7 +317,7 @@ static int put_life(struct gathering *g, uint32_t thread)
 			    !population_has_thread(&d->of, tl, thread, comm));
 }
 
-/* A string of the timeline among those of the page. */
+/* Intern a string of the timeline in the page's strings. */
 static int name_string(struct gathering *g, uint32_t id, uint32_t *name)
 {
 	const struct strtab *s = &g->tl->stacks->strings;
@@ -423,7 +423,7 @@ static int put_losses(struct gathering *g)
 
 enum { PART_RUNTIME = 1, PART_KERNEL = 2 };
 
-/* Of which part of a program each frame is. */
+/* The part of a program that each frame belongs to. */
 static uint8_t *frame_parts(const struct html_data *d)
 {
 	uint8_t *part = mem_zalloc(d->flame.frames.n + 1, 1);

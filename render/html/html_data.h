@@ -1,7 +1,7 @@
 /*
- * html_data.h - what happened in a recording as the columns of a report (html_column.h):
- * threads, samples, waits, running intervals, spans, losses, and the frames and stacks they
- * name. The script of the report sums them up for any stretch of time.
+ * html_data.h - a timeline as the columns of a report (html_column.h): threads, samples, waits,
+ * running intervals, spans, losses, and their frames and stacks. The report's script sums them
+ *up for any interval of time.
  *
  *	columns   one number for each ...
  *	frame.*   frame of the flame graphs: strings, kind, colours of three palettes,
@@ -35,10 +35,10 @@
 /* Bits of a wait: enum off_flag (as recorded), enum unknown_reason from HTML_REASON on, and: */
 enum html_wait {
 	HTML_UNCLEAR = 1 << 8, /* for work, or for an answer */
-	HTML_HIDDEN = 1 << 9,  /* its blocked part is: idle, or unclear with --no-unclear */
+	HTML_HIDDEN = 1 << 9,  /* its blocked part is hidden: idle, or --no-unclear */
 	HTML_CUT_LEFT = 1 << 10,
 	HTML_CUT_RIGHT = 1 << 11, /* by --time */
-	HTML_OUT = 1 << 12,       /* in pictures alone: the filters leave it out */
+	HTML_OUT = 1 << 12,       /* filtered out, so only in pictures */
 	HTML_REASON = 13,         /* the first bit */
 };
 
@@ -46,16 +46,16 @@ struct html_data {
 	const struct timeline *tl;
 	struct population of;
 	struct sample_selection samples;
-	const uint8_t *drawn; /* by thread: pictures have a row of it; NULL: of none */
+	const uint8_t *drawn; /* by thread: it has a row in pictures; NULL: none has */
 	uint64_t from_ns, to_ns;
-	struct flame flame; /* its frames alone */
+	struct flame flame; /* only its frames */
 	struct flame_input fi;
 	struct u64map path_no, row_no;
 	struct html_columns columns;
 	struct html_labels labels;
 	uint32_t marks[9]; /* frames: [open] ... [running, no sample] */
 	uint32_t cause_frames[CAUSE_COUNT];
-	/* indices of timeline.states as they come, which no order of reading changes; 0 is ""
+	/* indices of timeline.states in order of appearance, so independent of reading; 0 is ""
 	 */
 	uint8_t states[TL_MAX_STATES], state_no[TL_MAX_STATES], nstates;
 };
@@ -69,13 +69,13 @@ int html_data_gather(struct html_data *d, const struct timeline *tl,
 		     const struct population *of, const struct sample_selection *samples,
 		     const uint8_t *drawn, int merge_threads, struct err *e);
 
-/* Add the columns of the frames, when all graphs have theirs. ERR_NOMEM. */
+/* Add the columns of frames, after those of all graphs. ERR_NOMEM. */
 int html_data_frames(struct html_data *d, struct err *e);
 
-/* What the script must know to read them, into an open JSON object. */
+/* Put what the script needs to read them into an open JSON object. */
 void html_data_head(const struct html_data *d, struct json *j);
 
-/* The names, one a line, in visible form. */
+/* Append the names, one per line, in visible form. */
 void html_data_strings(const struct html_data *d, struct buf *b);
 void html_data_release(struct html_data *d);
 

@@ -13,7 +13,7 @@ struct graphs {
 	struct err *e;
 };
 
-/* The weight of the stacks that end in a node, which has the sum of its callees, too. */
+/* The weight of the stacks that end in a node, without its callees'. */
 static uint64_t own_weight(const struct flame *f, uint32_t node, int which)
 {
 	uint64_t ns = f->nodes.v[node].v[which];
@@ -22,7 +22,7 @@ static uint64_t own_weight(const struct flame *f, uint32_t node, int which)
 	return ns;
 }
 
-/* Nodes in preorder: those still to be put lie on a stack with their depths. */
+/* Put nodes in preorder, with a stack of pending nodes and their depths. */
 static int put_nodes(struct graphs *g)
 {
 	const struct flame *f = &g->d->flame;
@@ -56,7 +56,7 @@ static int add_row(void *ctx, const struct stack_row *r, struct err *e)
 	return flame_input_row(&g->fi, r, g->before ? 0 : w, g->before ? w : 0, e);
 }
 
-/* The kinds: of all (episode NULL) or of one. *scale: what makes the median's time equal. */
+/* The kinds: for all (episode NULL) or one. *scale: factor of the median's time. */
 
 static int add_wakers(struct graphs *g, const struct tail *one, double *scale)
 {

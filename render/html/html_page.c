@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-/* By the build: html.css, the scripts of render/html and of the pictures, and their hash. */
+/* Made by the build: html.css, the scripts of render/html and of the pictures, and their hash.
+ */
 extern const char html_css[], html_js[], html_js_hash[], flame_css[];
 
 static void element(struct buf *b, const char *open, const char *text, const char *close)
@@ -15,7 +16,7 @@ static void element(struct buf *b, const char *open, const char *text, const cha
 	buf_str(b, close);
 }
 
-/* Lines stay lines, which escape_xml would not leave them. */
+/* Escapes line by line, since escape_xml would replace line ends. */
 static void put_lines(struct buf *b, const char *text)
 {
 	while (*text) {

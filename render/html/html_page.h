@@ -1,7 +1,7 @@
 /*
- * html_page.h - the page around a report's data: head, what stands without scripts, style,
- * scripts. The page's policy (CSP) lets it fetch nothing and run its own script alone, known by
- * its hash; workers of it, too.
+ * html_page.h - the page around a report's data: head, text for readers without scripts, style,
+ * scripts. The page's policy (CSP) forbids to fetch anything, and allows only its own script,
+ *by hash, and that script's workers.
  *
  *	html_page_begin(&page, out);
  *	html_blob_write("head", &json, out, &e);       // and the others
@@ -24,10 +24,10 @@ struct html_page {
 	const char *text;   /* the answer of `tail` as preformatted text, for them */
 };
 
-/* Everything up to the data; failures stay in `out` and `b`, which is scratch. */
+/* Everything before the data. `out` and `b`, which is scratch, keep failures. */
 void html_page_begin(const struct html_page *p, struct buf *b, FILE *out);
 
-/* The script and the end. */
+/* The script and the end of the page. */
 void html_page_end(FILE *out);
 
 #endif
