@@ -206,7 +206,7 @@ static int collapse(struct collapser *c, enum stack_question asked,
 	struct tail_opts opt = c->opt->t;
 	struct stack_source s;
 	struct err e = {0};
-	int samples = asked == STACKS_OF_SAMPLES, judged = 0;
+	int samples = asked == STACKS_OF_SAMPLES, refused = 0;
 	opt.wait.tl.in.no_lines = samples && !opt.wait.tl.in.lines;
 	int rc = stack_source_open(&s, "collapse", asked, &opt, path, NULL, fold_by(c->opt));
 	if (rc)
@@ -217,9 +217,9 @@ static int collapse(struct collapser *c, enum stack_question asked,
 		s.event = chosen_event(c, &s.samples);
 		s.is = samples_same_name;
 		s.count = counts_samples(c);
-		judged = samples_check_findings(&s.samples, s.event);
+		refused = samples_check_findings(&s.samples, s.event);
 	}
-	rc = judged            ? judged
+	rc = refused           ? refused
 	     : fold(c, &s, &e) ? input_fail(&s.ti->in, &e)
 			       : input_status(&s.ti->in);
 	stack_source_close(&s);

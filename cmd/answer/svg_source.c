@@ -483,7 +483,7 @@ static int read_rows(const struct svg_request *rq, const char *path, struct sour
 	return rc;
 }
 
-/* Folded text that does not begin like it: lines are judged one by one. */
+/* Folded text with another beginning: each line is checked. */
 static int may_be_text(struct source *src)
 {
 	const uint8_t *p;

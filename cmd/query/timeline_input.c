@@ -173,7 +173,7 @@ static int load_one(struct tlinput *ti, struct store *s, int64_t id, struct time
 	return 0;
 }
 
-/* How an answer is judged. */
+/* Which findings matter to an answer. */
 struct asking {
 	unsigned asked, topics; /* what findings are asked for, and which of them are said */
 	int may_refuse;         /* where all contents are asked for, no answer would mislead */

@@ -6,7 +6,7 @@
  *
  * Told by the first bytes. Several frames, members or streams one behind the other are one
  * text. What comes out is bounded by 1100 times what went in (deflate cannot do better, and
- * honest archives stay below 50).
+ * normal archives stay below 50).
  */
 #ifndef LIBPARSE_ARCHIVE_UNZIP_H
 #define LIBPARSE_ARCHIVE_UNZIP_H

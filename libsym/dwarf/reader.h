@@ -104,7 +104,7 @@ struct dwarf_object {
 
 /*
  * Prepare an object whose sec[] and swap the caller has filled (borrowed for the object's
- * life). Sets the work budget: honest DWARF needs a few steps per byte, hostile DWARF (a
+ * life). Sets the work budget: normal DWARF needs a few steps per byte, hostile DWARF (a
  * million DIEs sharing one range list) may ask for their product, so the steps are limited to
  * 64 per byte and everything below answers ERR_LIMIT when they are spent.
  */

@@ -194,13 +194,13 @@ int kallsyms_detect(const char *path)
 	char text[512];
 	struct line l;
 	struct stat st;
-	int told = 0;
+	int matches = 0;
 	FILE *f = stat(path, &st) || !S_ISREG(st.st_mode) ? NULL : open_text(path);
-	for (int i = 0; f && !told && i < 200 && fgets(text, sizeof(text), f); i++)
-		told = split_line(text, text + strcspn(text, "\n"), &l);
+	for (int i = 0; f && !matches && i < 200 && fgets(text, sizeof(text), f); i++)
+		matches = split_line(text, text + strcspn(text, "\n"), &l);
 	if (f)
 		fclose(f);
-	return told;
+	return matches;
 }
 
 int kallsyms_is_zeroed(const char *path)

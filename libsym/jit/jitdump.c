@@ -209,7 +209,7 @@ static uint64_t smaller(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* Node of [lo, hi) is its middle; depth is log2 of the number of codes. */
+/* The root of [lo, hi) is its middle; depth is log2 of the number of codes. */
 static struct jit_below fill_tree(struct jitdump *j, size_t lo, size_t hi)
 {
 	if (lo >= hi)

@@ -66,7 +66,7 @@ static struct map_max_end together(struct map_max_end a, struct map_max_end b)
 				    .last = a.last > b.last ? a.last : b.last};
 }
 
-/* Node of [lo, hi) is its middle; depth is log2 of the number of maps. */
+/* The root of [lo, hi) is its middle; depth is log2 of the number of maps. */
 static struct map_max_end fill_reach(const struct machine *m, struct space *s, size_t lo,
 				     size_t hi)
 {

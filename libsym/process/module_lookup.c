@@ -28,7 +28,7 @@ static int special_constructor(struct modules *ms, const char *raw)
 	return made;
 }
 
-/* Bytes of a name that are looked at in any case: demangled ones are shorter, and honest ones
+/* Bytes of a name that are always searched: demangled ones are shorter, and normal ones
  * much. Many frames may point into one endless text. */
 enum { NAME_CUT = DEMANGLE_OUTPUT_MAX };
 

@@ -6,7 +6,7 @@
  *	s0 - 16: the caller's s0    s0 - 8: return address    s0: the caller's sp
  *
  * The vdso's trampoline has call-frame information that says "signal frame" and no more; where
- * it is in the kernel's frame is told by its code (arch/riscv/kernel/vdso/rt_sigreturn.S).
+ * it is in the kernel's frame is known from its code (arch/riscv/kernel/vdso/rt_sigreturn.S).
  */
 #include "libsym/unwind/arch.h"
 #include "libsym/elf/symtab.h"

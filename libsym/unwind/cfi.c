@@ -253,7 +253,7 @@ static struct cfi *cfi_new(uint16_t machine, struct err *e)
 }
 
 /*
- * Rows come from bytes: an honest section has fewer rows than bytes. Work is what a hostile one
+ * Rows come from bytes: a normal section has fewer rows than bytes. Work is what a hostile one
  * could make us do over and over (thousands of table entries for one long program, rows that
  * always need the full step): a few seconds' worth, then the file counts as damaged.
  */

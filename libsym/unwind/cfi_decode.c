@@ -7,7 +7,7 @@ enum {
 	PROG_MAX =
 		128 << 10,  /* bytes of one program; 34 KiB is the longest of 4 million seen */
 	CIE_PROG_MAX = 256, /* a CIE is read again for each of its FDEs in the worst case */
-	CIE_MAX = 1024,     /* bytes of all of it; honest ones have some 30 */
+	CIE_MAX = 1024,     /* bytes of all of it; normal ones have some 30 */
 	CFA_negate_ra_state_with_pc = 0x2c,
 	CFA_negate_ra_state = 0x2d, /* the number SPARC calls DW_CFA_GNU_window_save */
 };

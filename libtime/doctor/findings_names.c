@@ -340,9 +340,9 @@ static uint64_t unnamed(const struct diagnosis *j, const struct dso_row *r)
 static enum finding_severity name_harm(const struct diagnosis *j, const struct name_weights *w,
 				       const struct dso_row *r)
 {
-	uint64_t told = r->unnamed - unnamed(j, r);
-	uint64_t leaf = r->leaf > told ? r->leaf - told : 0;
-	uint64_t frames = r->frames > told ? r->frames - told : 0;
+	uint64_t named = r->unnamed - unnamed(j, r);
+	uint64_t leaf = r->leaf > named ? r->leaf - named : 0;
+	uint64_t frames = r->frames > named ? r->frames - named : 0;
 	return percent(leaf, w->total) >= 5 || percent(frames, w->frames) >= 25
 		       ? SEVERITY_PARTIAL
 		       : SEVERITY_ADVICE;

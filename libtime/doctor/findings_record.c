@@ -393,7 +393,7 @@ static void diagnose_switches(struct diagnosis *j)
 
 static void diagnose_tracepoints(struct diagnosis *j)
 {
-	int told = 0;
+	int found = 0;
 	for (size_t i = 0; i < j->rec->events.n; i++) {
 		const struct event *ev = &j->rec->events.v[i];
 		int sw = ev->name && !strncmp(ev->name, "sched:sched_switch", 18);
@@ -412,9 +412,9 @@ static void diagnose_tracepoints(struct diagnosis *j)
 						 FACTS(fact_text("event", FACT_EVENT, ev->name),
 						       fact_text("option", FACT_OPTION, how)));
 		diagnose_record(j, f, &(struct remedy){.sched = 1});
-		told = 1;
+		found = 1;
 	}
-	if (!told)
+	if (!found)
 		diagnose_switches(j);
 }
 

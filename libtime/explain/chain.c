@@ -120,7 +120,7 @@ static uint64_t taken_at(const struct timeline *tl, const struct episode *ep)
 }
 
 /* Work handed from thread to thread is followed backwards from its end: a thread has it since
- * whoever began it woke it last, or else since the wakeup out of its idle wait. */
+ * the thread that began it woke it last, or else since the wakeup out of its idle wait. */
 int episode_windows(const struct timeline *tl, const struct episode *ep, windows_vec *out)
 {
 	struct window w = {ep->start_ns, ep->end_ns, ep->end_thread};

@@ -74,7 +74,7 @@ int chain_add_part(struct explainer *x, const struct chain_part *p, uint32_t *at
 int chain_own_part(struct explainer *x, uint8_t state, uint8_t end, uint32_t off, uint64_t from,
 		   uint64_t to);
 
-/* [from, to) of the wait `off`, in which the thread was blocked: whoever kept it there claims
+/* [from, to) of the wait `off`, in which the thread was blocked: the cause of that claims
  * it. */
 int chain_blocked(struct explainer *x, uint32_t off, uint64_t from, uint64_t to, struct err *e);
 

@@ -3,7 +3,7 @@
 /* So many wakeups and hits of the probe are looked at for one wait. */
 enum { STEPS = 256 };
 
-/* A wait for a lock while it is being told who held it. */
+/* A wait for a lock, and the search for its holders. */
 struct lock_wait {
 	struct evidence *ev;
 	const struct timeline *tl;

@@ -157,7 +157,7 @@ static uint64_t mix(uint64_t h, uint64_t x)
 
 enum root_role { ROLE_SELF, ROLE_LOCK, ROLE_CPU };
 
-/* How the root's doing held up the others: not what it did, but what they are told of it. */
+/* How the root held up the others: by a CPU, a lock, or its own work. */
 static unsigned role_of(const struct tail_root *r)
 {
 	int lock = r->held == CAUSE_LOCK || r->held == CAUSE_RWLOCK;

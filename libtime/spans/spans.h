@@ -2,7 +2,7 @@
  * spans.h - begin and end events in time order → the spans of a timeline.
  *
  * A span is work between two events: of one thread, nested as a stack; of one CPU (interrupts);
- * or of whoever handles one key, across threads. Which events begin and end what is
+ * or of all threads that handle one key. Which events begin and end what is
  * span_def.h's business; this machine knows nothing of perf.data.
  *
  *	spans_new(&tl, &s, &e);

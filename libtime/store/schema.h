@@ -1,8 +1,8 @@
 /*
  * schema.h - the tables of a store, declared once: each column's name, kind, unit and meaning.
  *
- * CREATE TABLE, the writer, the reader and the tables of docs/store.md come from here; whoever
- * writes timelines in another format may use it, too. A column says where its value is in the
+ * CREATE TABLE, the writer, the reader and the tables of docs/store.md come from here;
+ * writers of other formats may use it, too. A column says where its value is in the
  * struct that a row stands for (model) and, by its kind, how it is stored. A new column is one
  * line in schema.c, with the field it belongs to.
  *

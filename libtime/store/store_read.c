@@ -13,8 +13,8 @@
 
 /* --- opening ----------------------------------------------------------------------------- */
 
-/* Rows are read, never computed: a virtual table or a generated column runs what a stranger
- * wrote, for as long and with as much memory as it likes. */
+/* Rows are read, never computed: a virtual table or a generated column runs what another
+ * program wrote, for as long and with as much memory as it likes. */
 static int check_plain(struct store *s, struct err *e)
 {
 	int64_t computed;

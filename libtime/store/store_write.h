@@ -22,7 +22,7 @@ struct store_writer;
  * replaces a recording given by mistake. *out is NULL then. */
 int store_writer_open(struct store_writer **out, const char *path, struct err *e);
 
-/* The file written to until store_writer_commit, for whoever removes it when a signal ends the
+/* The file written to until store_writer_commit, for its removal when a signal ends the
  * process. Life: the writer's. */
 const char *store_writer_temporary(const struct store_writer *w);
 

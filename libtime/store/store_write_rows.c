@@ -42,7 +42,7 @@ static int put_kind(struct writing *l, struct kinds *k, const struct off *o, uin
 	return writing_row(l, TABLE_KINDS, &x);
 }
 
-/* By thread and time, as whoever looks for a thread's intervals relies on. */
+/* By thread and time, on which searches for a thread's intervals rely. */
 static int check_order(const struct writing *l, size_t i)
 {
 	const struct off *o = &l->tl->off.v[i], *before = i ? o - 1 : o;

@@ -116,7 +116,7 @@ static void put_row_weight(struct firefox *x, size_t i)
 		json_u64(&x->j, NULL, x->rows.v[i].weight);
 }
 
-/* Rows where the thread's life begins and ends, so that its running time is all told. */
+/* Rows where the thread's life begins and ends, so that all of its running time is included. */
 static int add_edges(struct firefox *x, uint32_t thread)
 {
 	const struct tl_thread *t = &x->tl->threads.v[thread];

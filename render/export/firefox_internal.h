@@ -81,7 +81,7 @@ int firefox_use_path(struct firefox *x, uint32_t path, uint32_t *index);
 /* A text of the timeline's. */
 const char *firefox_text_of(const struct firefox *x, uint32_t id);
 
-/* Values: ns as ms, exact; a stranger's text, cut at 4 KB; a column of n equal values. `key` as
+/* Values: ns as ms, exact; untrusted text, cut at 4 KB; a column of n equal values. `key` as
  * in json.h. */
 void firefox_put_ms(struct firefox *x, const char *key, uint64_t ns);
 void firefox_put_text(struct firefox *x, const char *key, const char *s);

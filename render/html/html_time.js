@@ -57,7 +57,7 @@ function hasLabel(table, i) {
 
 const part = {blocked: 0, runnable: 0, preempted: 0, unknown: 0, hidden: 0, isOpen: false, bits: 0};
 
-// What of wait i lies in [from, to), into `part`; false where nothing does. [low, high): the part that
+// The part of wait i in [from, to), into `part`; false if there is none. [low, high): the part that
 // has the chosen label, which is not open for ending there.
 function cutWait(i, from, to, low, high) {
 	const w = data.wait, first = Math.max(w.start[i], from), last = Math.min(w.end[i], to);
@@ -80,7 +80,7 @@ function cutWait(i, from, to, low, high) {
 	return true;
 }
 
-// Calls take(i) of each wait of the chosen threads, and label, with what lies in [from, to) in `part`.
+// Calls take(i) for each wait of the chosen threads, and label, with its part in [from, to) in `part`.
 function eachWait(from, to, chosen, take) {
 	const w = data.wait;
 	for (let i = 0; i < w.n; i++) {

@@ -197,7 +197,7 @@ function pickLabel(text) {
 	saveView(true);
 }
 
-// What lies in spans, or below functions, with a label: in every pane.
+// What is in spans, or below functions, with a label: in every pane.
 function labelPart() {
 	const all = labelChoices().slice(0, LABELS_LISTED);
 	return !labelChoices().length ? null : el("label", {class: "label"}, "label ", el("input", {id: "label", list: "labels", value: view.label,

@@ -84,9 +84,9 @@ function answer({no, kind, s, label: chosenLabel, view: chosen}) {
 }
 
 if (isWorker)
-	self.onmessage = ({data: told}) => {
-		if (told.head)
-			({head, data, frames} = told);
+	self.onmessage = ({data: message}) => {
+		if (message.head)
+			({head, data, frames} = message);
 		else
-			answer(told);
+			answer(message);
 	};

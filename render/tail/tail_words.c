@@ -310,17 +310,17 @@ static void ahead(struct buf *b, const struct timeline *tl, const struct explana
 	for (size_t i = 1; i < x->ahead.n; i++)
 		rest += x->ahead.v[i].ns;
 	uint64_t unseen = c->ns + rest < ns ? ns - c->ns - rest : 0;
-	int told = unseen > ns / 10;
+	int shown = unseen > ns / 10;
 	if (x->ahead.n > 1) {
 		buf_str(b, ", ");
 		units_plural(b, x->ahead.n - 1, "other", "others");
 		buf_str(b, " for ");
-		if (told)
+		if (shown)
 			units_part(b, rest, ns);
 		else
 			buf_str(b, "the rest");
 	}
-	if (told) {
+	if (shown) {
 		buf_str(b, ", unrecorded for ");
 		units_part(b, unseen, ns);
 	}
@@ -467,19 +467,19 @@ void describe_parts(struct buf *b, struct evidence *ev, const struct explanation
 		    const struct chain_link *l)
 {
 	enum { MOST = 3 };
-	uint64_t told = 0;
+	uint64_t shown = 0;
 	uint32_t n = 0, most = l->nparts == MOST + 1 ? MOST + 1 : MOST;
 	for (; n < l->nparts && n < most; n++) {
 		const struct chain_part *p = &x->parts.v[l->part + n];
 		if (n && n + 1 < l->nparts && p->ns < l->ns / 25)
 			break;
-		if (n && l->ns - told <= l->ns / 100)
+		if (n && l->ns - shown <= l->ns / 100)
 			break;
 		buf_str(b, n ? ", " : "");
 		one_part(b, ev, x, l, p, p->ns);
-		told += p->ns;
+		shown += p->ns;
 	}
-	rest(b, l->ns - told, l->ns, l->nparts - n);
+	rest(b, l->ns - shown, l->ns, l->nparts - n);
 }
 
 /* The shares of the episode above the root: they and the root add up to it. */
@@ -489,7 +489,7 @@ static void other_shares(struct buf *b, struct evidence *ev, const struct explan
 	const struct chain_link *l = explanation_root(x);
 	uint64_t whole = x->chain.v[0].ns, left = whole - l->ns;
 	shares_vec v = {0};
-	size_t n = 0, told = 0;
+	size_t n = 0, shown = 0;
 	if (left <= whole / 100)
 		return;
 	if (explanation_shares(x, &v))
@@ -500,17 +500,17 @@ static void other_shares(struct buf *b, struct evidence *ev, const struct explan
 	buf_str(b, "; the other ");
 	units_part(b, left, whole);
 	buf_char(b, ':');
-	for (; told < n && told < MOST && (!told || v.v[told].ns > whole / 1000); told++) {
-		const struct chain_link *of = &x->chain.v[v.v[told].link];
-		buf_str(b, told ? ", " : " ");
-		if (!told || v.v[told].link != v.v[told - 1].link) {
+	for (; shown < n && shown < MOST && (!shown || v.v[shown].ns > whole / 1000); shown++) {
+		const struct chain_link *of = &x->chain.v[v.v[shown].link];
+		buf_str(b, shown ? ", " : " ");
+		if (!shown || v.v[shown].link != v.v[shown - 1].link) {
 			describe_thread(b, ev->tl, of->thread, of->comm);
 			buf_char(b, ' ');
 		}
-		one_part(b, ev, x, of, &x->parts.v[v.v[told].part], v.v[told].ns);
-		left -= v.v[told].ns;
+		one_part(b, ev, x, of, &x->parts.v[v.v[shown].part], v.v[shown].ns);
+		left -= v.v[shown].ns;
 	}
-	rest(b, left, whole, n - told);
+	rest(b, left, whole, n - shown);
 	vec_release(&v);
 }
 

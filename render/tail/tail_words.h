@@ -53,7 +53,7 @@ void words_root_brief(struct buf *b, const struct tail *t, const struct tail_roo
  * "snapshot: held the lock, asleep in write_pages()". ERR_NOMEM by the buffer. */
 void describe_group(struct buf *b, struct tail *t, const struct tail_group *g);
 
-/* One line for each thing that is not known, with the flag of perf record that would have told:
+/* One line for each unknown fact, with the option of perf record that would have recorded it:
  * calls `say` for each. */
 void describe_missing(const struct timeline *tl, unsigned missing,
 		      void (*say)(void *ctx, const char *line), void *ctx);

@@ -133,8 +133,8 @@ static int find_holders(struct writer *w, uint32_t row, uint32_t nth, uint32_t o
 	const struct off *o = &w->tl->off.v[off];
 	uint64_t end = cut->start_ns + cut->blocked_ns;
 	w->holders.n = 0;
-	int told = !(w->tl->flags & TL_THINNED);
-	int rc = told && off_is_lock(o) && o->blocked_ns && !o->unknown
+	int complete = !(w->tl->flags & TL_THINNED);
+	int rc = complete && off_is_lock(o) && o->blocked_ns && !o->unknown
 			 ? lock_holders(&w->evidence, off, &w->holders, w->e)
 			 : 0;
 	for (size_t i = 0; i < w->holders.n && !rc; i++) {

@@ -25,7 +25,7 @@
  *	   losses   start (s), length, cpu + 1 (0 = all), kind, records
  *	   irqs     cpu, start (s), length, vector (string), of CPUs that have rows
  *	   gaps     cpu, start (s), length, time lost to the gap, 1 if all that is known is that
- *	              it lies in there, then what had the CPU, the most first: ns, enum
+ *	              it is there, then what had the CPU, the most first: ns, enum
  *	              gap_taker, thread or vector (string); of CPUs that have rows
  *	   held     who held the lock of a wait: row, number of its interval there, thread,
  *	            start since the wait's, length

@@ -235,7 +235,7 @@ function ownersOf(p, row, i) {
 	return parts;
 }
 
-// {text, thread, from} of whoever explains an interval: who held its lock, who woke it, who had
+// {text, thread, from} of the threads that explain an interval: the holder of its lock, its waker, what had
 // its CPU. Of the blocked part and of the one after it, as `paint` says.
 function becauseOf(p, row, i, paint) {
 	const x = offOf(row, i), said = [];
@@ -295,7 +295,7 @@ function segmentLines(p, row, seg) {
 		(cpu >= 0 ? " \u00b7 CPU " + cpu : "")];
 }
 
-// What lies in one pixel column, by share.
+// The contents of one pixel column, by share.
 function columnLines(row, from, to) {
 	const sums = new Map(), segs = row.segs;
 	let pieces = 0;
