@@ -277,7 +277,7 @@ static void say_hidden(struct drawing *d)
 	hide(d, p->quiet, "sleeping", 0, "");
 	hide(d, p->system, "system", p->system_ns, " (--system)");
 	spoilt = &d->hidden[d->nhidden];
-	if (words_nameless(spoilt, &d->ti.tl))
+	if (describe_unnamed_waits(spoilt, &d->ti.tl))
 		d->hidden_text[d->nhidden++] = buf_cstr(spoilt);
 }
 

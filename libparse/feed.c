@@ -136,7 +136,7 @@ int inflater_push(struct inflater *z, const uint8_t *p, size_t n, uint64_t offse
 	z->in = (ZSTD_inBuffer){.src = p, .size = n};
 	z->offset = offset;
 	z->more = 1;
-	z->spoiled = 0;
+	z->corrupt = 0;
 	z->taken += n;
 	return 0;
 }

@@ -145,8 +145,8 @@ static void note_joined(struct recording *rec, uint64_t end)
 	const uint8_t *p = section_bytes(&rec->reader->src, (struct section){end, 8});
 	if (!p || !header_is_magic(p))
 		return;
-	snprintf(rec->stats.torn, sizeof(rec->stats.torn), "another recording begins at 0x%llx",
-		 (unsigned long long)end);
+	snprintf(rec->stats.truncated, sizeof(rec->stats.truncated),
+		 "another recording begins at 0x%llx", (unsigned long long)end);
 	rec->stats.joined = 1;
 }
 
@@ -251,7 +251,7 @@ int header_read_file(struct recording *rec, struct err *e)
 		if (r)
 			return r;
 	} else if (!rec->cut_off) {
-		snprintf(rec->stats.torn, sizeof(rec->stats.torn),
+		snprintf(rec->stats.truncated, sizeof(rec->stats.truncated),
 			 "the file ends %llu bytes before its data section does",
 			 (unsigned long long)(data.size - (src->size - data.offset)));
 		rec->stats.missing_bytes = data.size - (src->size - data.offset);

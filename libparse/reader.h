@@ -55,7 +55,7 @@ struct inflater {
 	ZSTD_inBuffer in; /* of one compressed record, and not yet inflated */
 	uint64_t offset;  /* of that record */
 	int more;         /* there is more to come of it */
-	int spoiled;      /* … that cannot be read */
+	int corrupt;      /* … that cannot be read */
 	int lost;         /* set when data was left out: what follows is of no use until a
 			   * frame begins */
 	uint64_t taken, given;

@@ -31,9 +31,9 @@ static const uint64_t ORIGIN_FREE = 64 << 20, ORIGIN_RATIO = 2048;
 static void note_torn(struct recording *rec, uint64_t offset, uint64_t left, const char *why)
 {
 	rec->stats.torn_bytes += left;
-	if (!rec->stats.torn[0])
-		snprintf(rec->stats.torn, sizeof(rec->stats.torn), "%s at 0x%llx", why,
-			 (unsigned long long)offset);
+	if (!rec->stats.truncated[0])
+		snprintf(rec->stats.truncated, sizeof(rec->stats.truncated), "%s at 0x%llx",
+			 why, (unsigned long long)offset);
 }
 
 /* From the inflated bytes: 1 with a record, 0 when no whole one is there. */
@@ -47,7 +47,7 @@ static int next_inflated(struct recording *rec, struct stream *st, struct record
 	if (size < RECORD_HEADER_SIZE) {
 		note_torn(rec, st->feed.offset, left, "inflated record with a size below 8");
 		z->p = z->end;
-		z->spoiled = 1;
+		z->corrupt = 1;
 		return 0;
 	}
 	if (size > left)
@@ -107,7 +107,7 @@ static int inflate_more(struct recording *rec, struct stream *st, struct err *e)
 	struct inflater *z = &st->inflater;
 	struct err why = {0};
 	int rc = inflater_more(z, &why);
-	if (z->spoiled) {
+	if (z->corrupt) {
 		rec->stats.torn_bytes += (uint64_t)(z->end - z->p);
 		z->p = z->end;
 	}
@@ -257,7 +257,7 @@ static int next_in_stream(struct recording *rec, struct stream *st, struct recor
 		if (next_inflated(rec, st, r))
 			return 1;
 		const struct inflater *z = &st->inflater;
-		int got = z->more || z->spoiled ? inflate_more(rec, st, e) : 0;
+		int got = z->more || z->corrupt ? inflate_more(rec, st, e) : 0;
 		if (got < 0)
 			return got;
 		if (got)

@@ -86,7 +86,7 @@ struct recording_stats {
 	struct bad_records bad;
 	uint64_t torn_bytes;    /* bytes after the last whole record */
 	uint64_t missing_bytes; /* of the data section: behind the file's end */
-	char torn[160];         /* where and how the recording was cut; "" if not */
+	char truncated[160];    /* where and how the recording was cut; "" if not */
 	int joined;             /* … since another recording begins there */
 	uint64_t aux_bytes;     /* AUX area payload skipped by size */
 };
@@ -130,10 +130,11 @@ int recording_open_mem(struct recording **out, const void *p, size_t n, const ch
 void recording_close(struct recording *rec);
 
 /*
- * The next record in file order. 1, 0 at the end (torn tails are noted in stats.torn and are an
- * end, not a failure), or < 0 when the stream cannot go on (read error, no memory). Header
- * records of pipe mode are applied (events, features, ids) and also returned. Not thread-safe.
- * r->chunk, when set, stays alive only until the next call unless chunk_hold is called.
+ * The next record in file order. 1, 0 at the end (truncated ends are noted in stats.truncated
+ * and are an end, not a failure), or < 0 when the stream cannot go on (read error, no memory).
+ * Header records of pipe mode are applied (events, features, ids) and also returned. Not
+ * thread-safe. r->chunk, when set, stays alive only until the next call unless chunk_hold is
+ * called.
  */
 int recording_next(struct recording *rec, struct record *r, struct err *e);
 

@@ -262,7 +262,7 @@ int recording_rewind(struct recording *rec, struct err *e)
 	struct recording_stats was = rec->stats;
 	rec->stats = (struct recording_stats){.bad = rd->bad};
 	if (!rec->pipe_mode) { /* a cut that the header shows stays known */
-		memcpy(rec->stats.torn, was.torn, sizeof(was.torn));
+		memcpy(rec->stats.truncated, was.truncated, sizeof(was.truncated));
 		rec->stats.missing_bytes = was.missing_bytes;
 		rec->stats.joined = was.joined;
 	}

@@ -139,9 +139,10 @@ static const struct cached_view *view_of(struct aggregate *a, const struct sampl
 	machine_thread_at(a->machine, s->pid, s->tid, s->time, &c->view);
 	if (c->view.until > applied) /* what comes later may not be known yet */
 		c->view.until = applied == TIME_END ? TIME_END : applied + 1;
-	c->comm_wanted = !f->ncomms ||
-			 (c->view.comm == NO_ID ? in_i32(f->nameless, f->n_nameless, s->tid)
-						: in_u32(f->comms, f->ncomms, c->view.comm));
+	c->comm_wanted =
+		!f->ncomms ||
+		(c->view.comm == NO_ID ? in_i32(f->unnamed_tids, f->n_unnamed_tids, s->tid)
+				       : in_u32(f->comms, f->ncomms, c->view.comm));
 	return c;
 }
 

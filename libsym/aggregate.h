@@ -36,8 +36,8 @@ enum aggregate_by {
 struct sample_filter {
 	uint32_t *comms; /* strings ids */
 	size_t ncomms;
-	int32_t *nameless; /* tids; threads without a name that are asked for as `:TID` */
-	size_t n_nameless;
+	int32_t *unnamed_tids; /* tids; threads without a name that are asked for as `:TID` */
+	size_t n_unnamed_tids;
 	int32_t *pids, *tids;
 	size_t npids, ntids;
 	uint32_t *cpus;

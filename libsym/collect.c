@@ -1,7 +1,7 @@
 #include "libsym/collect.h"
 #include "base/mem.h"
 #include "libparse/rounds.h"
-#include "libsym/counting.h"
+#include "libsym/workers.h"
 
 #include <pthread.h>
 #include <unistd.h>
@@ -21,7 +21,7 @@ struct collector {
 	struct machine *machine; /* theirs */
 	const struct collect_options *opt;
 	struct collection *out;
-	struct counting *counting;
+	struct workers *workers;
 	VEC(struct slice) slices;
 	struct rounds rounds;  /* of a stream */
 	size_t round_start;    /* first slice of the round being read */
@@ -42,7 +42,7 @@ int collect_workers(const struct collect_options *opt)
 /* Hand the first n slices on. */
 static int flush(struct collector *c, size_t n, struct err *e)
 {
-	int rc = counting_give(c->counting, c->slices.v, n, e);
+	int rc = workers_add(c->workers, c->slices.v, n, e);
 	if (rc)
 		return rc;
 	for (size_t i = 0; i < n; i++) {
@@ -56,7 +56,7 @@ static int flush(struct collector *c, size_t n, struct err *e)
 		memmove(c->slices.v, c->slices.v + n, left * sizeof(*c->slices.v));
 	c->slices.n = left;
 	c->round_start = c->round_start > n ? c->round_start - n : 0;
-	return counting_wait(c->counting, e);
+	return workers_wait(c->workers, e);
 }
 
 /* --- the walk ------------------------------------------------------------------------- */
@@ -306,10 +306,10 @@ int collect(struct recording *rec, struct names *names, const struct collect_opt
 		c.timed |= !!(rec->events.v[i].attr.sample_type & PERF_SAMPLE_TIME);
 	int rc = start(&c, e);
 	if (!rc)
-		rc = counting_new(&c.counting, out->aggregates, out->n, e);
+		rc = workers_new(&c.workers, out->aggregates, out->n, e);
 	if (!rc)
 		rc = walk_all(&c, e);
-	counting_free(c.counting);
+	workers_free(c.workers);
 	forget_slices(&c);
 	vec_release(&c.slices);
 	return rc;

@@ -18,7 +18,7 @@
 #ifndef LIBSYM_COLLECT_H
 #define LIBSYM_COLLECT_H
 
-#include "libsym/counting.h"
+#include "libsym/workers.h"
 #include "libsym/expand.h"
 
 struct collect_options {

@@ -195,7 +195,7 @@ static int make_run(struct names *n, uint32_t dso, uint64_t addr, const struct m
 	const char *outer = strtab_get(&n->stacks->strings, l->frames[l->n - 1].name);
 	/* user code that was interrupted by a signal is not on a recorded chain: the frame
 	 * pointer below the handler's leads to its caller's */
-	if (f.kind == FRAME_KERNEL && modules_interrupts_caller(outer))
+	if (f.kind == FRAME_KERNEL && modules_is_interrupt_entry(outer))
 		*run |= RUN_INTERRUPTS;
 	*run |= strstr(outer, "execve") ? RUN_EXECVE : 0;
 	return rc;

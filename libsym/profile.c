@@ -72,7 +72,7 @@ static void add_totals(struct profile *p, const struct aggregate *a)
 	}
 }
 
-int profile_nameless_comm(struct profile *p, int32_t tid, uint32_t *comm)
+int profile_tid_comm(struct profile *p, int32_t tid, uint32_t *comm)
 {
 	char text[16];
 	snprintf(text, sizeof(text), ":%d", tid);
@@ -180,7 +180,7 @@ static int name_threads(struct profile *p, struct tally *t, unsigned by)
 {
 	for (size_t i = 0; i < t->v.n; i++) {
 		struct tallied *x = &t->v.v[i];
-		if (x->comm == NO_ID && profile_nameless_comm(p, x->tid, &x->comm))
+		if (x->comm == NO_ID && profile_tid_comm(p, x->tid, &x->comm))
 			return ERR_NOMEM;
 		x->tid = by & BY_TID ? x->tid : -1;
 	}
@@ -295,8 +295,8 @@ static int wanted_comms(struct profile *p, const struct fold_options *opt,
 			struct sample_filter *f, struct err *e)
 {
 	f->comms = mem_alloc(opt->ncomms * sizeof(*f->comms));
-	f->nameless = mem_alloc(opt->ncomms * sizeof(*f->nameless));
-	if (!f->comms || !f->nameless)
+	f->unnamed_tids = mem_alloc(opt->ncomms * sizeof(*f->unnamed_tids));
+	if (!f->comms || !f->unnamed_tids)
 		return err_nomem(e);
 	for (; f->ncomms < opt->ncomms; f->ncomms++) {
 		const char *name = opt->comms[f->ncomms];
@@ -305,7 +305,7 @@ static int wanted_comms(struct profile *p, const struct fold_options *opt,
 		if (strtab_intern(&p->stacks.strings, name, &f->comms[f->ncomms]))
 			return err_nomem(e);
 		if (sscanf(name, ":%9d%n", &tid, &end) == 1 && !name[end])
-			f->nameless[f->n_nameless++] = tid;
+			f->unnamed_tids[f->n_unnamed_tids++] = tid;
 	}
 	return 0;
 }
@@ -356,6 +356,6 @@ int profile_fold(struct profile *p, const struct fold_options *opt, struct err *
 	free_expanders(&co);
 	deferred_release(&deferred);
 	mem_free(filter->comms);
-	mem_free(filter->nameless);
+	mem_free(filter->unnamed_tids);
 	return rc;
 }

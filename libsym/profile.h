@@ -72,7 +72,7 @@ int profile_fold(struct profile *p, const struct fold_options *opt, struct err *
 int profile_start_over(struct profile *p, const struct recording_stats *stats, struct err *e);
 
 /* perf's name of a thread without one, ":TID", interned. 0 or ERR_NOMEM. */
-int profile_nameless_comm(struct profile *p, int32_t tid, uint32_t *comm);
+int profile_tid_comm(struct profile *p, int32_t tid, uint32_t *comm);
 
 /* Hand the recorded build-ids of all DSOs to the stacks (stacks_build_id), once all side-band
  * records are taken; profile_fold does so itself. 0 or ERR_NOMEM. */

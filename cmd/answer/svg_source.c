@@ -141,7 +141,7 @@ static void describe_timeline(struct svg_drawn *out, const struct svg_request *r
 			      const char *what, const struct tlinput *ti)
 {
 	out->seconds = (double)caption_timeline(&out->subtitle, what, ti) / 1e9;
-	words_nameless(&out->spoilt, &ti->tl);
+	describe_unnamed_waits(&out->spoilt, &ti->tl);
 	describe_choices(out, rq);
 }
 

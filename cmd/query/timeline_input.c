@@ -604,7 +604,7 @@ static int names_somebody(const struct tlinput *ti)
 void tlinput_say_spoilt(const struct tlinput *ti)
 {
 	struct buf b = {0};
-	if (!ti->opt->in.quiet && words_nameless(&b, &ti->tl))
+	if (!ti->opt->in.quiet && describe_unnamed_waits(&b, &ti->tl))
 		say("%s", buf_cstr(&b));
 	buf_release(&b);
 }

@@ -74,8 +74,8 @@ int tlinput_open_nth(struct tlinput *ti, const char *verb, const struct tlinput_
 		     const char *path, int need_time, size_t nth, size_t *of);
 
 /* Warn on stderr about the effect of missing kernel symbols on answers about waits
- * (words_nameless). tlinput_open does, except for `tail` and `report`, whose answers include
- * it. */
+ * (describe_unnamed_waits). tlinput_open does, except for `tail` and `report`, whose answers
+ * include it. */
 void tlinput_say_spoilt(const struct tlinput *ti);
 
 /* As tlinput_open for an opened recording, which is taken over, after a failure too. */

@@ -90,7 +90,7 @@ static int cover_build(struct debuginfo *d, const struct elf_file *code)
 		}
 	}
 	if (!r)
-		r = spans_paint(&spans, &d->cover);
+		r = segments_build(&spans, &d->cover);
 	vec_release(&ranges);
 	vec_release(&spans);
 	return r;
@@ -273,7 +273,7 @@ static const struct unit_tables *unit_build(struct debuginfo *d, uint32_t i)
 /* The tables that cover va: 1, 0 when no unit does, or ERR_NOMEM. */
 static int tables_at(struct debuginfo *d, uint64_t va, const struct unit_tables **t)
 {
-	uint32_t i = spans_find(&d->cover, va);
+	uint32_t i = segments_find(&d->cover, va);
 	if (i == SPAN_NONE)
 		return 0;
 	*t = __atomic_load_n(&d->tables[i], __ATOMIC_ACQUIRE);

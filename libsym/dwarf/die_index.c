@@ -133,7 +133,7 @@ int die_index_build(struct die_index *ix, struct dwarf_unit *u, const struct lin
 {
 	struct build w = {.ix = ix, .u = u, .lines = lines, .names = names};
 	int r = die_walk(u, die_visit, &w);
-	if (r != ERR_NOMEM && spans_paint(&w.spans, &ix->segs))
+	if (r != ERR_NOMEM && segments_build(&w.spans, &ix->segs))
 		r = ERR_NOMEM;
 	vec_release(&w.ranges);
 	vec_release(&w.spans);

@@ -59,7 +59,7 @@ int die_subprogram_ranges(struct dwarf_unit *u, dwarf_ranges_vec *out);
 /* The innermost function at va, or DIE_NONE. */
 static inline uint32_t die_index_find(const struct die_index *ix, uint64_t va)
 {
-	return spans_find(&ix->segs, va);
+	return segments_find(&ix->segs, va);
 }
 
 /* Give the tables back. */

@@ -49,7 +49,7 @@ static int seg_add(span_segs_vec *segs, uint64_t va, uint32_t id)
 }
 
 /* Sweep by address: at each place the open span with the highest id shows. */
-int spans_paint(spans_vec *spans, span_segs_vec *segs)
+int segments_build(spans_vec *spans, span_segs_vec *segs)
 {
 	size_t n = spans->n, i = 0;
 	if (!n)

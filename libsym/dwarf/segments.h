@@ -32,10 +32,10 @@ typedef VEC(struct span_seg) span_segs_vec;
 
 /* Sort `spans` in place and append their segments to *segs: at most 2 a span, in
  * O(n log n). 0 or ERR_NOMEM. */
-int spans_paint(spans_vec *spans, span_segs_vec *segs);
+int segments_build(spans_vec *spans, span_segs_vec *segs);
 
 /* The id that shows at va, or SPAN_NONE. */
-static inline uint32_t spans_find(const span_segs_vec *segs, uint64_t va)
+static inline uint32_t segments_find(const span_segs_vec *segs, uint64_t va)
 {
 	size_t lo = PARTITION_POINT(i, 0, segs->n, segs->v[i].va <= va);
 	return lo ? segs->v[lo - 1].id : SPAN_NONE;

@@ -138,7 +138,7 @@ static int read_record(struct jitdump *j, struct reading *r, struct bytes *file)
 	uint32_t id = bytes_u32(&head), total = bytes_u32(&head);
 	uint64_t time = bytes_u64(&head);
 	if (!bytes_ok(&head) || total < RECORD_HEADER_SIZE || total > bytes_left(file)) {
-		j->info.torn = 1;
+		j->info.truncated = 1;
 		return 0;
 	}
 	struct bytes b = bytes_init(file->p + RECORD_HEADER_SIZE, total - RECORD_HEADER_SIZE,

@@ -9,7 +9,7 @@
  * An address is looked up at a time: of the code that covered it, the one loaded last before.
  * Times are those of the file: CLOCK_MONOTONIC ns, so that the recording must have been made
  * with -k mono, unless `arch_timestamp` says they are cycles. Both byte orders. What precedes
- * a torn end is used.
+ * a truncated end is used.
  */
 #ifndef LIBSYM_JIT_JITDUMP_H
 #define LIBSYM_JIT_JITDUMP_H
@@ -53,7 +53,7 @@ void jitdump_close(struct jitdump *j);
 struct jitdump_info {
 	uint32_t pid, elf_machine;
 	int arch_timestamp; /* times are cycles, not ns */
-	int torn;           /* the file ends inside a record */
+	int truncated;      /* the file ends inside a record */
 	size_t codes;       /* loads and moves */
 	size_t bad;         /* records skipped because their content is damaged */
 };

@@ -81,7 +81,7 @@ int kernel_read(struct modules *ms)
 	if (__atomic_load_n(&ms->kernel.read, __ATOMIC_ACQUIRE))
 		return 1;
 	if (ms->preparer) {
-		modules_want_kernel(ms);
+		modules_prefetch_kernel(ms);
 		return 0;
 	}
 	return kernel_place(ms, &place) && kernel_open(ms, &place) ? ERR_NOMEM : 1;

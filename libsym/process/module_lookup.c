@@ -70,7 +70,7 @@ int lookup_printable(struct modules *ms, const char *raw, int mangled, uint32_t 
 	return u64map_put(&ms->names, key, *id);
 }
 
-int modules_interrupts_caller(const char *name)
+int modules_is_interrupt_entry(const char *name)
 {
 	size_t n = strlen(name);
 	/* a retpoline puts its target on the stack and "returns" to it */

@@ -197,7 +197,7 @@ void modules_prefetch(struct modules *ms, uint32_t dso, uint64_t offset)
 	pthread_mutex_unlock(&p->lock);
 }
 
-void modules_want_kernel(struct modules *ms)
+void modules_prefetch_kernel(struct modules *ms)
 {
 	struct preparer *p = ms->preparer;
 	if (!p)
@@ -224,8 +224,8 @@ static void want_user(struct modules *ms, const struct stack_entry *x, uint64_t 
 		modules_prefetch(ms, map->dso, ip - map->start + map->pgoff);
 }
 
-void modules_want_stack(struct modules *ms, const struct stack_entry *x, size_t nth, int swap,
-			int user)
+void modules_prefetch_stack(struct modules *ms, const struct stack_entry *x, size_t nth,
+			    int swap, int user)
 {
 	enum { ALL_OF_FIRST = 32, OF_EACH = 16 };
 	struct preparer *p = ms->preparer;
@@ -233,7 +233,7 @@ void modules_want_stack(struct modules *ms, const struct stack_entry *x, size_t 
 		return;
 	int kernel = x->cpumode == PERF_RECORD_MISC_KERNEL;
 	if (kernel && !__atomic_load_n(&p->kernel_wanted, __ATOMIC_RELAXED))
-		modules_want_kernel(ms);
+		modules_prefetch_kernel(ms);
 	if (!user || x->kind == CHAIN_UNWOUND || (nth >= ALL_OF_FIRST && nth % OF_EACH))
 		return;
 	for (uint32_t i = 0; i < x->nwords; i++) {

@@ -142,7 +142,7 @@ uint32_t modules_dso_named(struct modules *ms, uint32_t name);
  *
  *	modules_prepare(ms, 2)              once; 0 threads: nothing is prepared
  *	modules_prefetch(ms, dso, offset)   any thread, for addresses to be looked up
- *	modules_want_stack(ms, entry, ...)  any thread, for recorded callchains
+ *	modules_prefetch_stack(ms, entry, ...)  any thread, for recorded callchains
  *	modules_read(ms, dso, ...)          any thread: is it ready?
  *	modules_prepare_end(ms, 1)          before the first modules_lookup of the rest
  */
@@ -168,14 +168,14 @@ int modules_prefetch_all(const struct modules *ms);
 
 /* The kernel, as far as the machine knows its mapping. One thread at a time, while the machine
  * does not change. */
-void modules_want_kernel(struct modules *ms);
+void modules_prefetch_kernel(struct modules *ms);
 
 /* The kernel, when the stack's words have some of it; of every few stacks (`nth` counts
  * them) the user addresses too, if `user`: the machine must not change until then.
  * Words as in the entry; `swap`: in the other byte order. */
 struct stack_entry;
-void modules_want_stack(struct modules *ms, const struct stack_entry *x, size_t nth, int swap,
-			int user);
+void modules_prefetch_stack(struct modules *ms, const struct stack_entry *x, size_t nth,
+			    int swap, int user);
 
 /* Wait until all that was wanted is ready, helping (`finish`), or only for what has begun. */
 void modules_prepare_end(struct modules *ms, int finish);
@@ -220,6 +220,6 @@ int modules_each_note(const struct modules *ms, int (*take)(void *ctx, const cha
  * 1 when a function of this name is entered by an interrupt, a signal or a planted return
  * address, so that the frame below it on the stack (its caller) holds an exact address.
  */
-int modules_interrupts_caller(const char *name);
+int modules_is_interrupt_entry(const char *name);
 
 #endif

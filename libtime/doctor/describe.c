@@ -37,11 +37,15 @@ static int add_texts(struct file_facts *out, struct strtab *s, const struct reco
 	const struct {
 		uint32_t *id;
 		const char *text;
-	} texts[] = {{&out->path, path},           {&out->host, f->hostname},
-		     {&out->kernel, f->osrelease}, {&out->arch, f->arch},
-		     {&out->perf, f->version},     {&out->cpu, f->cpudesc},
-		     {&out->command, f->cmdline},  {&out->clock, clock_name(rec)},
-		     {&out->torn, rec->stats.torn}};
+	} texts[] = {{&out->path, path},
+		     {&out->host, f->hostname},
+		     {&out->kernel, f->osrelease},
+		     {&out->arch, f->arch},
+		     {&out->perf, f->version},
+		     {&out->cpu, f->cpudesc},
+		     {&out->command, f->cmdline},
+		     {&out->clock, clock_name(rec)},
+		     {&out->truncated, rec->stats.torn}};
 	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
 		if (texts[i].text && strtab_intern(s, texts[i].text, texts[i].id))
 			return ERR_NOMEM;

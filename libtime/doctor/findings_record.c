@@ -483,7 +483,7 @@ static void diagnose_clocks(struct diagnosis *j)
 		diagnose_record(j, f, &(struct remedy){.clock = 1});
 	}
 	/* where a clock was chosen, the wall clock's time stood in the end that was torn off */
-	int torn = (j->rec->cut_off || j->rec->stats.torn[0]) && first &&
+	int torn = (j->rec->cut_off || j->rec->stats.truncated[0]) && first &&
 		   attr_flag(&first->attr, ATTR_USE_CLOCKID);
 	if (j->asked & (ABOUT_OFFCPU | ABOUT_TAIL) && !j->rec->features.has_clock_data &&
 	    !torn) {

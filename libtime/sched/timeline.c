@@ -598,7 +598,7 @@ uint64_t timeline_recorded_ns(const struct timeline *tl)
 	return timeline_recorded_in(tl, 0, 0);
 }
 
-const char *timeline_nameless(const struct timeline *tl)
+const char *timeline_unnamed_events(const struct timeline *tl)
 {
 	if (tl->flags & TL_HAS_SWITCH)
 		return NULL;
@@ -613,7 +613,7 @@ const char *timeline_nameless(const struct timeline *tl)
 	return NULL;
 }
 
-uint64_t timeline_nameless_waits(const struct timeline *tl, uint64_t *all)
+uint64_t timeline_unnamed_waits(const struct timeline *tl, uint64_t *all)
 {
 	uint64_t n = 0;
 	*all = 0;
@@ -657,7 +657,7 @@ int timeline_answerable(const struct timeline *tl, int need_time, struct err *e)
 			       "perf record --off-cpu kept sums per stack, not when they "
 			       "happened; record with: %s",
 			       right);
-	const char *nameless = timeline_nameless(tl);
+	const char *nameless = timeline_unnamed_events(tl);
 	if (nameless)
 		return err_set(e, ERR_REFUSED, "%s: %s",
 			       strtab_get(&tl->stacks->strings, tl->rec.file), nameless);

@@ -566,7 +566,7 @@ uint64_t timeline_recorded_in(const struct timeline *tl, uint64_t from_ns, uint6
 /*
  * Can off-CPU questions be answered? 0, or ERR_REFUSED with the reason and the right
  * `perf record` line: no switches recorded, sched_switch sampled, per-task without switch-ins;
- * or that the events' names are cut off (timeline_nameless).
+ * or that the events' names are cut off (timeline_unnamed_events).
  * Recordings with only accumulated --off-cpu totals are answerable for sums per stack only:
  * `need_time` asks for places in time.
  */
@@ -575,11 +575,11 @@ int timeline_answerable(const struct timeline *tl, int need_time, struct err *e)
 /* Of the waits of threads that are not the system's, in *all: how many have a stack that ends
  * in a kernel frame without a name. What they waited for, and whether they were idle, is then
  * not known. */
-uint64_t timeline_nameless_waits(const struct timeline *tl, uint64_t *all);
+uint64_t timeline_unnamed_waits(const struct timeline *tl, uint64_t *all);
 
 /* Why context switches cannot be recognized although they may be there: the names and formats
  * of tracepoints are at the end of the file, which was cut off. NULL where they are known. */
-const char *timeline_nameless(const struct timeline *tl);
+const char *timeline_unnamed_events(const struct timeline *tl);
 
 #define TIMELINE_NAMELESS                                                                 \
 	"its tracepoints have no names, which perf writes at the end of a file: context " \

@@ -230,8 +230,8 @@ static void parse_event(struct chrome *c)
 		parse_field(c, &x);
 	if (c->j.bad || !x.phase || !strchr("XBEbe", x.phase)) {
 		side_drop_labels(c->out);
-		c->out->rows += (uint64_t)c->j.torn;
-		if (c->j.torn)
+		c->out->rows += (uint64_t)c->j.truncated;
+		if (c->j.truncated)
 			side_bad_row(c->out, line_of(c), "the last event is torn");
 		return;
 	}
@@ -298,7 +298,7 @@ int side_chrome_read(struct side *out, struct side_lines *l, struct err *e)
 					"JSON, but neither OTLP traces (resourceSpans first) "
 						 "nor a Chrome trace (traceEvents)")
 			      : 0;
-	if (!r && c.j.bad && !c.j.torn)
+	if (!r && c.j.bad && !c.j.truncated)
 		side_bad_row(out, line_of(&c), "it is no JSON from here on");
 	json_pull_release(&c.j);
 	vec_release(&c.begun);

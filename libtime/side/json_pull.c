@@ -15,7 +15,7 @@ void json_pull_release(struct json_pull *j)
 
 static int fail(struct json_pull *j)
 {
-	j->torn |= !j->bad && j->p >= j->end;
+	j->truncated |= !j->bad && j->p >= j->end;
 	j->bad = 1;
 	j->p = j->end;
 	return 0;

@@ -29,7 +29,7 @@ struct json_pull {
 	int depth;
 	int first; /* no element of the innermost object or array has been read yet */
 	int bad;   /* malformed, or one of the next two */
-	int torn;  /* the text ends too soon */
+	int truncated;/* the text ends too soon */
 	int nomem; /* no memory for a text with escapes: the caller returns ERR_NOMEM */
 };
 

@@ -345,7 +345,7 @@ static int parse_line(struct otlp *o, const char *s, size_t n, struct err *e)
 		return 0;
 	int r = 0;
 	o->out->rows = rows;
-	if (o->j.torn && side_lines_number(o->lines) == 1) {
+	if (o->j.truncated && side_lines_number(o->lines) == 1) {
 		while ((r = side_lines_join(o->lines, &s, &n, e)) > 0)
 			;
 		if (r < 0 || parse_document(o, s, n))

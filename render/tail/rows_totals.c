@@ -67,7 +67,7 @@ void rows_totals(struct buf *out, const struct timeline *tl, const struct rows *
 	buf_fmt(out, "\n%-*s", LABEL, "scheduler");
 	text_wrapped(out, buf_cstr(&b), LABEL, LABEL, WIDTH);
 	buf_clear(&b);
-	if (words_nameless(&b, tl)) {
+	if (describe_unnamed_waits(&b, tl)) {
 		buf_fmt(out, "%-*s", LABEL, "symbols");
 		text_wrapped(out, buf_cstr(&b), LABEL, LABEL, WIDTH);
 	}

@@ -92,9 +92,9 @@ void words_hidden(struct buf *b, const struct timeline *tl, const struct set_apa
 }
 
 /* Without the kernel's names a wait is not known to be for a lock or for work. */
-int words_nameless(struct buf *b, const struct timeline *tl)
+int describe_unnamed_waits(struct buf *b, const struct timeline *tl)
 {
-	uint64_t all, n = timeline_nameless_waits(tl, &all);
+	uint64_t all, n = timeline_unnamed_waits(tl, &all);
 	if (!n || n * 20 < all)
 		return 0;
 	buf_fmt(b,

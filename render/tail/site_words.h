@@ -23,7 +23,7 @@ void words_hidden(struct buf *b, const struct timeline *tl, const struct set_apa
 /* What missing kernel symbols spoil: "no kernel symbols for 58 % of waits: their causes are
  * unknown, and idle ones among them are not recognized". 1; 0 and nothing appended where they
  * are there (for 95 % of waits or more). */
-int words_nameless(struct buf *b, const struct timeline *tl);
+int describe_unnamed_waits(struct buf *b, const struct timeline *tl);
 
 /*
  * The tables, as wide as `width`: at most 5 sites each, those with the longest waits. `reach`:

@@ -59,9 +59,9 @@ static void frame_text(struct writer *w, const char *key, uint32_t id)
 /* The text's warning, with its counts. */
 static void no_kernel_symbols(struct writer *w)
 {
-	uint64_t all, n = timeline_nameless_waits(w->tl, &all);
+	uint64_t all, n = timeline_unnamed_waits(w->tl, &all);
 	buf_clear(&w->text);
-	if (!words_nameless(&w->text, w->tl)) {
+	if (!describe_unnamed_waits(&w->text, w->tl)) {
 		json_null(&w->j, "no_kernel_symbols");
 		return;
 	}

@@ -75,7 +75,7 @@ static void population_line(struct buf *b, const struct tail *t,
 static void symbols_line(struct buf *b, const struct tail *t)
 {
 	struct buf line = {0};
-	if (words_nameless(&line, t->tl)) {
+	if (describe_unnamed_waits(&line, t->tl)) {
 		buf_str(&line, " (they count as work)");
 		buf_str(b, "symbols:    ");
 		wrapped(b, buf_cstr(&line), 12, 12);

@@ -28,8 +28,8 @@ int main(int argc, char **argv)
 	}
 	if (rec->stats.unknown_types)
 		printf("unknown events: %" PRIu64 "\n", rec->stats.unknown_types);
-	if (rec->stats.torn[0])
-		fprintf(stderr, "%s: %s\n", argv[1], rec->stats.torn);
+	if (rec->stats.truncated[0])
+		fprintf(stderr, "%s: %s\n", argv[1], rec->stats.truncated);
 	if (got < 0)
 		fprintf(stderr, "recstat: %s\n", e.msg);
 	recording_close(rec);

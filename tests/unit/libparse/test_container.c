@@ -324,7 +324,7 @@ static void torn_tail_is_reported_once_and_the_rest_used(void **state)
 		assert_int_equal(recording_open_mem(&rec, image.v, n, "image", &e), 0);
 		assert_int_equal(count_samples(rec), (n - data) / sample);
 		assert_int_equal(rec->stats.torn_bytes, (n - data) % sample);
-		assert_int_equal(rec->stats.torn[0] != 0, (n - data) % sample != 0);
+		assert_int_equal(rec->stats.truncated[0] != 0, (n - data) % sample != 0);
 		recording_close(rec);
 	}
 	buf_release(&image);
@@ -377,7 +377,7 @@ static void a_record_of_size_below_8_ends_the_data(void **state)
 	assert_int_equal(recording_open_mem(&rec, image.v, image.n, "image", &e), 0);
 	assert_int_equal(count_samples(rec), 3);
 	assert_int_equal(rec->stats.torn_bytes, 16);
-	assert_true(rec->stats.torn[0]);
+	assert_true(rec->stats.truncated[0]);
 	recording_close(rec);
 	buf_release(&image);
 }

@@ -135,7 +135,7 @@ static void time_decides_between_codes_at_one_address(void **state)
 		assert_int_equal(info.pid, 4242);
 		assert_int_equal(info.elf_machine, 62);
 		assert_int_equal(info.codes, 4);
-		assert_int_equal(info.torn + (int)info.bad + info.arch_timestamp, 0);
+		assert_int_equal(info.truncated + (int)info.bad + info.arch_timestamp, 0);
 		expect(j, 0x1008, 99, NULL);
 		expect(j, 0x1008, 100, "first");
 		expect(j, 0x1008, 199, "first");

@@ -1,4 +1,4 @@
-#include "libsym/counting.h"
+#include "libsym/workers.h"
 #include "base/mem.h"
 
 #include <pthread.h>
@@ -9,12 +9,12 @@ struct job {
 };
 
 struct counter {
-	struct counting *all;
+	struct workers *all;
 	struct aggregate *aggregate;
 	pthread_t thread;
 };
 
-struct counting {
+struct workers {
 	struct counter counters[MAX_WORKERS]; /* [0] is the calling thread's */
 	int n, threads;                       /* started: counters[1] up to counters[threads] */
 	pthread_mutex_t lock;                 /* all below */
@@ -34,7 +34,7 @@ static int count_slice(struct counter *w, const struct slice *s, struct err *e)
 }
 
 /* Count the next slice. Under the lock, but not while at it. */
-static void count_next(struct counting *c, struct counter *w)
+static void count_next(struct workers *c, struct counter *w)
 {
 	uint64_t number = c->dropped + c->next;
 	struct slice s = c->jobs.v[c->next++].slice;
@@ -56,7 +56,7 @@ static void count_next(struct counting *c, struct counter *w)
 static void *work(void *arg)
 {
 	struct counter *w = arg;
-	struct counting *c = w->all;
+	struct workers *c = w->all;
 	pthread_mutex_lock(&c->lock);
 	for (;;) {
 		while (c->next == c->jobs.n && !c->ending)
@@ -70,7 +70,7 @@ static void *work(void *arg)
 }
 
 /* Let the memory of what was counted go. Under the lock, by the calling thread. */
-static void drop_done(struct counting *c)
+static void drop_done(struct workers *c)
 {
 	size_t n = 0;
 	while (n < c->next && c->jobs.v[n].done)
@@ -83,9 +83,9 @@ static void drop_done(struct counting *c)
 	memmove(c->jobs.v, c->jobs.v + n, c->jobs.n * sizeof(*c->jobs.v));
 }
 
-int counting_new(struct counting **out, struct aggregate **aggregates, int n, struct err *e)
+int workers_new(struct workers **out, struct aggregate **aggregates, int n, struct err *e)
 {
-	struct counting *c = *out = mem_zalloc(1, sizeof(*c));
+	struct workers *c = *out = mem_zalloc(1, sizeof(*c));
 	if (!c)
 		return err_nomem(e);
 	c->n = n;
@@ -98,7 +98,7 @@ int counting_new(struct counting **out, struct aggregate **aggregates, int n, st
 }
 
 /* Threads for what the calling one leaves over. Under the lock. */
-static void start_threads(struct counting *c)
+static void start_threads(struct workers *c)
 {
 	while (c->threads < c->n - 1 && c->jobs.n - c->next > (size_t)c->threads + 1) {
 		struct counter *w = &c->counters[c->threads + 1];
@@ -108,7 +108,7 @@ static void start_threads(struct counting *c)
 	}
 }
 
-int counting_give(struct counting *c, const struct slice *s, size_t n, struct err *e)
+int workers_add(struct workers *c, const struct slice *s, size_t n, struct err *e)
 {
 	pthread_mutex_lock(&c->lock);
 	drop_done(c);
@@ -123,7 +123,7 @@ int counting_give(struct counting *c, const struct slice *s, size_t n, struct er
 	return rc;
 }
 
-int counting_wait(struct counting *c, struct err *e)
+int workers_wait(struct workers *c, struct err *e)
 {
 	pthread_mutex_lock(&c->lock);
 	while (c->left) {
@@ -140,7 +140,7 @@ int counting_wait(struct counting *c, struct err *e)
 	return rc;
 }
 
-void counting_free(struct counting *c)
+void workers_free(struct workers *c)
 {
 	if (!c)
 		return;
