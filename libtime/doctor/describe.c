@@ -45,7 +45,7 @@ static int add_texts(struct file_facts *out, struct strtab *s, const struct reco
 		     {&out->cpu, f->cpudesc},
 		     {&out->command, f->cmdline},
 		     {&out->clock, clock_name(rec)},
-		     {&out->truncated, rec->stats.torn}};
+		     {&out->torn, rec->stats.truncated}};
 	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
 		if (texts[i].text && strtab_intern(s, texts[i].text, texts[i].id))
 			return ERR_NOMEM;

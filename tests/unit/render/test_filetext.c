@@ -30,7 +30,7 @@ static void make(struct file_facts *f)
 	f->path = id(f, "a\033b.data");
 	f->kernel = id(f, "6.1");
 	f->clock = id(f, "perf");
-	f->truncated = id(f, "torn at 0x10");
+	f->torn = id(f, "torn at 0x10");
 	struct file_event clock = {.samples = 95,
 				   .weight = 12345,
 				   .rate = 999,
