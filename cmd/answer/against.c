@@ -86,7 +86,7 @@ static int add_roots(const struct tail *t, int side, struct comparison *out)
 	for (size_t i = 0; !r && i < t->rows.n; i++) {
 		const struct episode *ep = &t->episodes.v.v[t->rows.v[i].episode];
 		buf_clear(&name);
-		words_root_brief(&name, t, &t->rows.v[i].root);
+		describe_root_brief(&name, t, &t->rows.v[i].root);
 		r = buf_failed(&name) ? ERR_NOMEM
 				      : compare_add(out, side, buf_cstr(&name),
 						    compare_block(from, to, ep->start_ns),
@@ -232,7 +232,7 @@ static void row_name(struct buf *b, const struct timeline *tl, const struct rows
 			buf_str(b, ", ");
 		buf_str(b, text);
 		if (cell == CELL_SITE)
-			words_site(b, tl, (uint32_t)rows_get(r, row, c));
+			describe_site(b, tl, (uint32_t)rows_get(r, row, c));
 	}
 	if (!b->n)
 		buf_str(b, "[not known]");

@@ -97,7 +97,7 @@ static void head_site(struct report *p, struct json *j, const struct site_sum *s
 	struct buf *b = &p->scratch;
 	json_open(j, NULL, '{');
 	again(p);
-	words_site(b, tl, s->site);
+	describe_site(b, tl, s->site);
 	json_str(j, "site", buf_cstr(b));
 	json_str(j, "reason", site_reason_name(site->reason));
 	json_u64(j, "count", s->count);
@@ -107,7 +107,7 @@ static void head_site(struct report *p, struct json *j, const struct site_sum *s
 	json_bool(j, "open", s->open);
 	if (settle) {
 		again(p);
-		words_settle(b, tl, s->site);
+		describe_settling(b, tl, s->site);
 		json_str(j, "settle", buf_cstr(b));
 	}
 	json_close(j, '}');
@@ -193,7 +193,7 @@ static int head_tail(struct report *p, struct json *j, struct err *e)
 	json_open(j, "roots", '[');
 	for (size_t i = 0; i < p->t->rows.n && i < HTML_EPISODES; i++) {
 		again(p);
-		words_root_brief(b, p->t, &p->t->rows.v[i].root);
+		describe_root_brief(b, p->t, &p->t->rows.v[i].root);
 		json_text(j, NULL, buf_cstr(b), b->n);
 	}
 	json_close(j, ']');

@@ -394,7 +394,7 @@ static void describe_time(struct svg_drawn *out, const struct svg_request *rq,
 	describe_timeline(out, rq, times[rq->asked].what, src->ti);
 	if (set_apart_any(&src->hidden)) {
 		buf_str(&out->hidden, "hidden: ");
-		words_hidden(&out->hidden, &src->ti->tl, &src->hidden);
+		describe_hidden(&out->hidden, &src->ti->tl, &src->hidden);
 	}
 }
 

@@ -3,6 +3,10 @@
 static int open_timeline(struct stack_source *s, const char *verb, const char *path)
 {
 	int need_time = s->asked == STACKS_OF_WALL || s->asked == STACKS_OF_CHAINS;
+	struct wait_selection unused;
+	struct err e;
+	if (waits_shown(&unused, &s->opt->wait, &e)) /* before the input is read */
+		return input_fail(NULL, &e);
 	return tlinput_open(&s->own, verb, &s->opt->wait.tl, path, need_time);
 }
 

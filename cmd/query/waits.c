@@ -57,7 +57,7 @@ void tl_say_hidden(struct tlinput *ti, const struct set_apart *x)
 {
 	struct buf b = {0};
 	if (!ti->opt->in.quiet && set_apart_any(x)) {
-		words_hidden(&b, &ti->tl, x);
+		describe_hidden(&b, &ti->tl, x);
 		say("hidden: %s", buf_cstr(&b));
 	}
 	buf_release(&b);
@@ -116,12 +116,17 @@ static int select_causes(const struct opt_list *l, struct wait_selection *s, str
 	return rc;
 }
 
+int waits_shown(struct wait_selection *out, const struct wait_opts *opt, struct err *e)
+{
+	int rc = select_states(&opt->states, out, e);
+	return rc ? rc : select_causes(&opt->causes, out, e);
+}
+
 int waits_selection(struct wait_selection *out, const struct tlinput *ti,
 		    const struct wait_opts *opt, unsigned by, struct err *e)
 {
 	*out = (struct wait_selection){.of = waits_population(ti, opt),
 				       .by = by,
 				       .split = ti->splits ? &ti->split : NULL};
-	int rc = select_states(&opt->states, out, e);
-	return rc ? rc : select_causes(&opt->causes, out, e);
+	return waits_shown(out, opt, e);
 }

@@ -41,6 +41,10 @@ int waits_no_state(const char *word, const char *words, struct err *e);
 /* Print "hidden: 1,234 idle waits, 12.3 s (longest ...); ..." on stderr. */
 void tl_say_hidden(struct tlinput *ti, const struct set_apart *x);
 
+/* Only the states and causes of the options, which needs no input. 0, ERR_USAGE (unknown ones).
+ */
+int waits_shown(struct wait_selection *out, const struct wait_opts *opt, struct err *e);
+
 /* The waits that the options select; borrows from `ti`. `by`: enum waits_by. 0, ERR_USAGE (an
  * unknown state or cause). */
 int waits_selection(struct wait_selection *out, const struct tlinput *ti,

@@ -22,7 +22,7 @@ struct batch {
 	struct cell cells[CELLS];
 };
 
-struct feed {
+struct row_feed {
 	sqlite3 *db;
 	const char *path;
 	sqlite3_stmt *insert[STORE_TABLES]; /* the writer's, as the two below */
@@ -46,7 +46,7 @@ struct feed {
 
 struct feed_vtab {
 	sqlite3_vtab base;
-	struct feed *feed;
+	struct row_feed *feed;
 };
 
 struct feed_cursor {
@@ -162,7 +162,7 @@ static const sqlite3_module feed_module = {
 
 /* --- writing -------------------------------------------------------------------------- */
 
-static int db_failed(struct feed *f, struct err *e)
+static int db_failed(struct row_feed *f, struct err *e)
 {
 	return err_set(e, ERR_IO, "%s: cannot write the store: %s", f->path,
 		       sqlite3_errmsg(f->db));
@@ -173,7 +173,7 @@ static int db_failed(struct feed *f, struct err *e)
  * and which SQLite counts alike. A row is then known to be the last and is appended; with its
  * id it would be searched for first, which took a ninth of an import.
  */
-static int prepare(struct feed *f, enum store_table table, struct err *e)
+static int prepare(struct row_feed *f, enum store_table table, struct err *e)
 {
 	const struct table *t = &store_tables[table];
 	struct buf sql = {0};
@@ -193,7 +193,7 @@ static int prepare(struct feed *f, enum store_table table, struct err *e)
 	return r;
 }
 
-static int write_batch(struct feed *f, const struct batch *b, struct err *e)
+static int write_batch(struct row_feed *f, const struct batch *b, struct err *e)
 {
 	int r = f->insert[b->table] ? 0 : prepare(f, b->table, e);
 	f->reading = b;
@@ -210,7 +210,7 @@ static int write_batch(struct feed *f, const struct batch *b, struct err *e)
 /* The writer's thread. After a failure it only takes what comes. */
 static void *write_batches(void *feed)
 {
-	struct feed *f = feed;
+	struct row_feed *f = feed;
 	struct err why = {0};
 	pthread_mutex_lock(&f->lock);
 	for (;;) {
@@ -238,14 +238,14 @@ static void *write_batches(void *feed)
 
 /* --- the caller's side ---------------------------------------------------------------- */
 
-static int failure_of(const struct feed *f, struct err *e)
+static int failure_of(const struct row_feed *f, struct err *e)
 {
 	if (f->failed && e)
 		*e = f->why;
 	return f->failed;
 }
 
-static void write_here(struct feed *f, struct batch *b)
+static void write_here(struct row_feed *f, struct batch *b)
 {
 	if (!f->failed)
 		f->failed = write_batch(f, b, &f->why);
@@ -254,7 +254,7 @@ static void write_here(struct feed *f, struct batch *b)
 }
 
 /* Hand a batch over, once there is room in the queue. */
-static int queue_batch(struct feed *f, struct batch *b, struct err *e)
+static int queue_batch(struct row_feed *f, struct batch *b, struct err *e)
 {
 	if (!f->threaded) {
 		write_here(f, b);
@@ -274,7 +274,7 @@ static int queue_batch(struct feed *f, struct batch *b, struct err *e)
 	return r;
 }
 
-static int new_batch(struct feed *f, enum store_table table, struct err *e)
+static int new_batch(struct row_feed *f, enum store_table table, struct err *e)
 {
 	struct batch *b = f->unused;
 	if (b)
@@ -287,7 +287,7 @@ static int new_batch(struct feed *f, enum store_table table, struct err *e)
 	return 0;
 }
 
-int feed_row(struct feed *f, enum store_table table, struct cell **row, struct err *e)
+int feed_row(struct row_feed *f, enum store_table table, struct cell **row, struct err *e)
 {
 	size_t columns = store_tables[table].n;
 	struct batch *b = f->open[table];
@@ -308,7 +308,7 @@ int feed_row(struct feed *f, enum store_table table, struct cell **row, struct e
 }
 
 /* Until the writer has nothing in its hands. The first failure. */
-static int wait_for_writer(struct feed *f, struct err *e)
+static int wait_for_writer(struct row_feed *f, struct err *e)
 {
 	pthread_mutex_lock(&f->lock);
 	while (f->threaded && f->written != f->put)
@@ -318,7 +318,7 @@ static int wait_for_writer(struct feed *f, struct err *e)
 	return r;
 }
 
-int feed_wait(struct feed *f, struct err *e)
+int feed_wait(struct row_feed *f, struct err *e)
 {
 	for (int i = 0; i < STORE_TABLES; i++) {
 		struct batch *b = f->open[i];
@@ -329,7 +329,7 @@ int feed_wait(struct feed *f, struct err *e)
 	return wait_for_writer(f, e);
 }
 
-void feed_drop(struct feed *f)
+void feed_drop(struct row_feed *f)
 {
 	for (int i = 0; i < STORE_TABLES; i++) {
 		struct batch *b = f->open[i];
@@ -342,10 +342,10 @@ void feed_drop(struct feed *f)
 	(void)wait_for_writer(f, NULL); /* the caller has a failure already */
 }
 
-int feed_open(struct feed **out, sqlite3 *db, const char *path, struct err *e)
+int feed_open(struct row_feed **out, sqlite3 *db, const char *path, struct err *e)
 {
 	*out = NULL;
-	struct feed *f = mem_zalloc(1, sizeof(*f));
+	struct row_feed *f = mem_zalloc(1, sizeof(*f));
 	if (!f)
 		return err_nomem(e);
 	f->db = db;
@@ -372,7 +372,7 @@ static void free_batches(struct batch *b)
 	}
 }
 
-void feed_close(struct feed *f)
+void feed_close(struct row_feed *f)
 {
 	if (!f)
 		return;

@@ -22,25 +22,25 @@
 #include "libtime/store/cell.h"
 #include "libtime/store/schema.h"
 
-struct feed;
+struct row_feed;
 
 /* Rows for the tables of `db` (borrowed, nobody else's between a feed_row and feed_wait), which
  * must be there; `path` is for messages and borrowed. Where no thread can be had the caller's
  * does the work. ERR_NOMEM, ERR_IO. */
-int feed_open(struct feed **out, sqlite3 *db, const char *path, struct err *e);
+int feed_open(struct row_feed **out, sqlite3 *db, const char *path, struct err *e);
 
 /* The cells of a new row, one for each column of the table; valid until the table's next row,
  * and to be set by then. ERR_NOMEM; ERR_IO for what happened to a row before. */
-int feed_row(struct feed *f, enum store_table table, struct cell **row, struct err *e);
+int feed_row(struct row_feed *f, enum store_table table, struct cell **row, struct err *e);
 
 /* Until all rows are written. As feed_row. */
-int feed_wait(struct feed *f, struct err *e);
+int feed_wait(struct row_feed *f, struct err *e);
 
 /* In place of feed_wait after a failure: a last row may lack cells, so what is still
  * being gathered is forgotten. Texts that cells borrowed are free again. */
-void feed_drop(struct feed *f);
+void feed_drop(struct row_feed *f);
 
 /* Rows that were not waited for may be missing. NULL is accepted. */
-void feed_close(struct feed *f);
+void feed_close(struct row_feed *f);
 
 #endif

@@ -21,7 +21,7 @@ enum { TELL_EVERY = 1 << 16 };
 
 struct store_writer {
 	sqlite3 *db;
-	struct feed *feed;
+	struct row_feed *feed;
 	char *path, *tmp;
 	void (*tell)(void *arg, uint64_t done, uint64_t total);
 	void *tell_arg;

@@ -120,7 +120,7 @@ static void put_cell(struct buf *b, const struct timeline *tl, const struct rows
 		put_actor(b, tl, v);
 		return;
 	case CELL_SITE:
-		words_site(b, tl, (uint32_t)v);
+		describe_site(b, tl, (uint32_t)v);
 		return;
 	case CELL_REASON:
 		put_reason(b, tl, r, row);

@@ -10,7 +10,7 @@
 
 enum { SHOWN = 5, PROSE = 80 };
 
-void words_site(struct buf *b, const struct timeline *tl, uint32_t site)
+void describe_site(struct buf *b, const struct timeline *tl, uint32_t site)
 {
 	const struct tl_site *s = timeline_site(tl, site);
 	if (!site) {
@@ -36,7 +36,7 @@ static void put_pattern(struct buf *b, const char *name)
 		buf_char(b, strchr(" \t\"'`$&;|*?+^[]{}()<>\\!#~", name[i]) ? '.' : name[i]);
 }
 
-void words_settle(struct buf *b, const struct timeline *tl, uint32_t site)
+void describe_settling(struct buf *b, const struct timeline *tl, uint32_t site)
 {
 	const struct tl_site *s = timeline_site(tl, site);
 	const struct frame *f = &tl->stacks->frames.v[s->frame];
@@ -61,7 +61,7 @@ static const char *show_with(const struct set_apart *x)
 					: "--idle, --system";
 }
 
-void words_hidden(struct buf *b, const struct timeline *tl, const struct set_apart *x)
+void describe_hidden(struct buf *b, const struct timeline *tl, const struct set_apart *x)
 {
 	const struct site_sums *idle = &x->by[APART_IDLE], *unclear = &x->by[APART_LEFT_OUT];
 	size_t begin = b->n;
@@ -73,7 +73,7 @@ void words_hidden(struct buf *b, const struct timeline *tl, const struct set_apa
 		buf_str(b, " (longest ");
 		units_duration(b, idle->max_ns);
 		buf_str(b, ", ");
-		words_site(b, tl, idle->v.v[0].site);
+		describe_site(b, tl, idle->v.v[0].site);
 		buf_char(b, ')');
 	}
 	if (unclear->count) {
@@ -135,7 +135,7 @@ static void sums_table(struct buf *b, const struct site_tables *t, enum apart ki
 	struct table table = {columns, 6};
 	for (size_t i = 0; i < s->v.n && i < SHOWN; i++) {
 		const struct site_sum *x = &s->v.v[i];
-		words_site(&table.text, t->tl, x->site);
+		describe_site(&table.text, t->tl, x->site);
 		table_next(&table);
 		table_count(&table, x->count);
 		table_duration(&table, x->ns);
@@ -175,7 +175,7 @@ static void unclear_table(struct buf *b, const struct site_tables *t)
 {
 	sums_table(b, t, APART_UNCLEAR,
 		   t->bounds ? "? bounds of activations" : "? unclear: may be idle or not",
-		   "settle with", words_settle);
+		   "settle with", describe_settling);
 }
 
 /* What --no-unclear took away. */

@@ -9,16 +9,16 @@
 #include "libtime/population/population.h"
 
 /* A site (index of timeline.sites): "worker: cond in get_job()". */
-void words_site(struct buf *b, const struct timeline *tl, uint32_t site);
+void describe_site(struct buf *b, const struct timeline *tl, uint32_t site);
 
 /* What would settle an unclear one: "--idle-frame get_job", "--work-frame get_job", either
  * where nothing speaks for one; or what the next recording needs: "record --call-graph dwarf",
  * or names where it has stack copies already. */
-void words_settle(struct buf *b, const struct timeline *tl, uint32_t site);
+void describe_settling(struct buf *b, const struct timeline *tl, uint32_t site);
 
 /* One line: "1,234 idle waits at 3 sites, 12.3 s (longest 40.0 ms, worker: cond in get_job());
  * 7 waits of kernel threads and perf, 1.2 s (show with --idle, --system)". */
-void words_hidden(struct buf *b, const struct timeline *tl, const struct set_apart *x);
+void describe_hidden(struct buf *b, const struct timeline *tl, const struct set_apart *x);
 
 /* What missing kernel symbols spoil: "no kernel symbols for 58 % of waits: their causes are
  * unknown, and idle ones among them are not recognized". 1; 0 and nothing appended where they

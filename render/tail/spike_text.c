@@ -26,7 +26,7 @@ void spike_line(struct buf *b, struct spikes *s, const struct spike_query *q, si
 	buf_char(b, ' ');
 	describe_thread(b, tl, ep->thread, ep->comm);
 	buf_fmt(b, " %s: ", describe_cause(row->state, row->cause));
-	words_root_brief(b, t, &row->root);
+	describe_root_brief(b, t, &row->root);
 	put_waker(b, tl, &tl->off.v[ep->at]);
 	buf_char(b, '\n');
 }

@@ -160,13 +160,13 @@ static void put_doing(struct answer *a)
 		return;
 	case PART_RUNNABLE:
 		if (p->end == END_IDLE_EXIT)
-			words_idle_cpu(a->b, explainer_evidence(a->t->explainer), p);
+			describe_idle_cpu(a->b, explainer_evidence(a->t->explainer), p);
 		else
 			put(a, "waiting for a CPU");
 		break;
 	case PART_PREEMPTED:
 		put(a, "throttled by its CPU quota");
-		words_quota(a->b, a->t->tl, explanation_root(&a->x)->thread, 0);
+		describe_quota(a->b, a->t->tl, explanation_root(&a->x)->thread, 0);
 		break;
 	case PART_BLOCKED:
 		if (p->mechanism && p->mechanism->kind == MECHANISM_STATE)
@@ -239,7 +239,7 @@ static void put_role(struct answer *a, size_t i)
 		put_name(a, i + 1 == a->x.chain.n ? a->t->rows.v[a->group->row].root.process
 						  : l->comm);
 		put(a, " had the CPU");
-	} else if (words_held_lock(&a->x, l)) {
+	} else if (link_held_lock(&a->x, l)) {
 		put_lock_role(a, i);
 	} else {
 		put_wait_role(a, i);
@@ -264,7 +264,7 @@ static void put_alone(struct answer *a)
 	}
 	if (p->state == PART_PREEMPTED) {
 		put(a, "throttled, its cgroup had used up its CPU quota");
-		words_quota(a->b, a->t->tl, explanation_root(&a->x)->thread, 0);
+		describe_quota(a->b, a->t->tl, explanation_root(&a->x)->thread, 0);
 		return;
 	}
 	put_doing(a);
@@ -280,11 +280,11 @@ static void put_root(struct answer *a)
 	const struct chain_link *root = explanation_root(&a->x), *before = root - 1;
 	const struct chain_part *p = root_part(a);
 	const struct mechanism *m = link_mechanism(&a->x, before);
-	int did = root->via == VIA_CPU || m || words_held_lock(&a->x, root);
+	int did = root->via == VIA_CPU || m || link_held_lock(&a->x, root);
 	int unnamed = p && p->state == PART_RUNNING && !p->function;
 	if (did && (a->group->nameless || unnamed))
 		return;
-	if (root->via == VIA_CPU || words_held_lock(&a->x, root)) {
+	if (root->via == VIA_CPU || link_held_lock(&a->x, root)) {
 		put(a, ", ");
 	} else if (m && *m->verb) {
 		put(a, "; ");

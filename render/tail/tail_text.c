@@ -307,7 +307,7 @@ static void episode_row(struct table *table, const struct tail *t, size_t rank, 
 	describe_thread(&table->text, t->tl, ep->thread, ep->comm);
 	table_next(table);
 	table_text(table, describe_cause(row->state, row->cause));
-	words_root_brief(&table->text, t, &row->root);
+	describe_root_brief(&table->text, t, &row->root);
 	table_next(table);
 }
 
@@ -482,7 +482,7 @@ static void detail_target(struct detail *d, const struct explanation *x)
 	const struct timeline *tl = d->t->tl;
 	if (x->off == TL_NONE)
 		return;
-	words_target(&d->line, tl, &tl->off.v[x->off], "");
+	describe_target(&d->line, tl, &tl->off.v[x->off], "");
 	if (d->line.n)
 		detail_line(d, "waited on");
 	words_disk(&d->line, d->ev, x->off, "");
@@ -561,7 +561,7 @@ static void detail_link(struct detail *d, const struct explanation *x, size_t i)
 		uint32_t function = appframe_reported(d->t->tl, l->path);
 		units_part(b, l->next_ns, l->ns);
 		buf_char(b, ' ');
-		words_blocked(b, x, l);
+		describe_blocked(b, x, l);
 		if (function) {
 			buf_str(b, " in ");
 			describe_function(b, d->t->tl, function);
@@ -588,7 +588,7 @@ static void detail_site(struct detail *d, const struct explanation *x)
 	if (!d->o->why || !site)
 		return;
 	const struct tl_site *s = timeline_site(tl, site);
-	words_site(&d->line, tl, site);
+	describe_site(&d->line, tl, site);
 	buf_fmt(&d->line, ": %s (%s)", site_verdict_name(s->verdict),
 		site_reason_name(s->reason));
 	detail_line(d, "site");

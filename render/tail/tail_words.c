@@ -135,7 +135,7 @@ static void put_mechanism(struct buf *b, const struct mechanism *m)
 	buf_fmt(b, "%s%s", m->kind == MECHANISM_STATE ? "" : "waiting for ", m->words);
 }
 
-void words_quota(struct buf *b, const struct timeline *tl, uint32_t thread, int counts)
+void describe_quota(struct buf *b, const struct timeline *tl, uint32_t thread, int counts)
 {
 	struct fact_quota q;
 	if (!fact_quota(tl, thread, &q))
@@ -156,8 +156,8 @@ void words_quota(struct buf *b, const struct timeline *tl, uint32_t thread, int 
 	buf_char(b, ')');
 }
 
-void words_target(struct buf *b, const struct timeline *tl, const struct off *o,
-		  const char *before)
+void describe_target(struct buf *b, const struct timeline *tl, const struct off *o,
+		     const char *before)
 {
 	const char *target = fact_target(tl, o);
 	const char *device = target ? fact_device(tl, o->thread, target) : NULL;
@@ -327,7 +327,7 @@ static void ahead(struct buf *b, const struct timeline *tl, const struct explana
 	buf_char(b, ')');
 }
 
-void words_idle_cpu(struct buf *b, const struct evidence *ev, const struct chain_part *p)
+void describe_idle_cpu(struct buf *b, const struct evidence *ev, const struct chain_part *p)
 {
 	const struct off *o = p->off != TL_NONE ? &ev->tl->off.v[p->off] : NULL;
 	int state = o ? evidence_idle_state(ev, o->cpu_in, o->start_ns + o->blocked_ns) : -1;
@@ -340,7 +340,7 @@ static void queue_part(struct buf *b, struct evidence *ev, const struct explanat
 		       const struct chain_link *l, const struct chain_part *p)
 {
 	if (p->end == END_IDLE_EXIT) {
-		words_idle_cpu(b, ev, p);
+		describe_idle_cpu(b, ev, p);
 		return;
 	}
 	if (p->end != END_QUEUED && p->end != END_DEPTH) {
@@ -390,7 +390,7 @@ static void preempted_part(struct buf *b, struct evidence *ev, const struct chai
 	}
 	buf_str(b, ": its cgroup had used up its CPU quota");
 	if (p->off != TL_NONE)
-		words_quota(b, ev->tl, ev->tl->off.v[p->off].thread, 1);
+		describe_quota(b, ev->tl, ev->tl->off.v[p->off].thread, 1);
 }
 
 /* What a link did in a part, or in `ns` of it. */
@@ -452,7 +452,7 @@ static void rest(struct buf *b, uint64_t ns, uint64_t whole, size_t parts)
 	units_plural(b, parts, "smaller part", "smaller parts");
 }
 
-void words_blocked(struct buf *b, const struct explanation *x, const struct chain_link *l)
+void describe_blocked(struct buf *b, const struct explanation *x, const struct chain_link *l)
 {
 	const struct mechanism *m = l->state == PART_BLOCKED ? link_mechanism(x, l) : NULL;
 	if (m)
@@ -584,7 +584,7 @@ static void put_hold(struct buf *b, const struct evidence *ev, const struct expl
 		     const struct chain_link *l)
 {
 	const struct mechanism *m = link_mechanism(x, l - 1);
-	if (!words_held_lock(x, l)) {
+	if (!link_held_lock(x, l)) {
 		buf_str(b, hold_words(ev, l - 1));
 		return;
 	}
@@ -627,7 +627,7 @@ static void inversion(struct buf *b, const struct timeline *tl, const struct exp
 	for (size_t i = 1; i < x->chain.n && waiter >= 0; i++) {
 		const struct chain_link *l = &x->chain.v[i];
 		int holder = prio_of_wait(tl, x, l);
-		if (!words_held_lock(x, l) || holder <= waiter)
+		if (!link_held_lock(x, l) || holder <= waiter)
 			continue;
 		buf_str(b, "; priority inversion: ");
 		describe_thread(b, tl, self->thread, self->comm);
@@ -726,7 +726,7 @@ static int ended_lock(unsigned via, unsigned cause, const struct mechanism *m)
 				     (m && m->kind == MECHANISM_LOCK)));
 }
 
-int words_held_lock(const struct explanation *x, const struct chain_link *l)
+int link_held_lock(const struct explanation *x, const struct chain_link *l)
 {
 	return l->via != VIA_SELF && ended_lock(l->via, l[-1].cause, link_mechanism(x, l - 1));
 }
@@ -775,7 +775,7 @@ static void put_place(struct buf *b, const struct tail *t, const struct tail_roo
 	describe_function(b, t->tl, r->function);
 }
 
-void words_root_brief(struct buf *b, const struct tail *t, const struct tail_root *r)
+void describe_root_brief(struct buf *b, const struct tail *t, const struct tail_root *r)
 {
 	describe_name(b, t->tl, r->comm);
 	buf_fmt(b, ": %s", r->state == PART_BLOCKED ? cause_name(r->cause) : doing_words(r));

@@ -31,10 +31,10 @@ void describe_parts(struct buf *b, struct evidence *ev, const struct explanation
 
 /* How a link waited for the next one: "waiting for the GIL (lock)", "blocked (cond)",
  * "preempted". */
-void words_blocked(struct buf *b, const struct explanation *x, const struct chain_link *l);
+void describe_blocked(struct buf *b, const struct explanation *x, const struct chain_link *l);
 
 /* 1 when the link kept the one before it from a lock. */
-int words_held_lock(const struct explanation *x, const struct chain_link *l);
+int link_held_lock(const struct explanation *x, const struct chain_link *l);
 
 /* The root in one sentence, without "root cause: ": "thread back/4715 held the lock for 6.4 ms:
  * ...; the other 0.3 ms: ...", which add up to the episode. */
@@ -47,7 +47,7 @@ void describe_name(struct buf *b, const struct timeline *tl, uint32_t string);
 void describe_period(struct buf *b, const struct recurrence *r, const char *they);
 
 /* A root in few words, for a column: "snapshot: sleep in write_pages()". */
-void words_root_brief(struct buf *b, const struct tail *t, const struct tail_root *r);
+void describe_root_brief(struct buf *b, const struct tail *t, const struct tail_root *r);
 
 /* What the episodes of a group have in common: of a root also what it did to those that waited,
  * "snapshot: held the lock, asleep in write_pages()". ERR_NOMEM by the buffer. */
@@ -59,16 +59,16 @@ void describe_missing(const struct timeline *tl, unsigned missing,
 		      void (*say)(void *ctx, const char *line), void *ctx);
 
 /* "waiting for an idle CPU to wake up (idle state 2)", of a part that ended so. */
-void words_idle_cpu(struct buf *b, const struct evidence *ev, const struct chain_part *p);
+void describe_idle_cpu(struct buf *b, const struct evidence *ev, const struct chain_part *p);
 
 /* " of 20 ms in 100 ms (/svc)", the CPU quota of a thread's cgroup or container, with `counts`
  * also how often it was used up; nothing where it is not known. */
-void words_quota(struct buf *b, const struct timeline *tl, uint32_t thread, int counts);
+void describe_quota(struct buf *b, const struct timeline *tl, uint32_t thread, int counts);
 
 /* "/var/lib/db/wal on sda1" or "peer 10.0.0.5:5432", what a wait's descriptor leads to, behind
  * `before`; nothing where it is not known. */
-void words_target(struct buf *b, const struct timeline *tl, const struct off *o,
-		  const char *before);
+void describe_target(struct buf *b, const struct timeline *tl, const struct off *o,
+		     const char *before);
 
 /* "a write of 64 KiB to vda: 1.2 ms queued, 8.2 ms served": the request to a disk that a wait,
  * timeline.off[off], was for, behind `before`; nothing where it is not known. */

@@ -99,3 +99,14 @@ assert abs(hidden - want) <= 0.02 * want + 1000, (said, want)
 assert not re.search(r"\b0 (idle )?waits", said), said
 EOF
 done
+
+# an unknown state or cause is refused before the input is opened
+for q in "collapse --offcpu --state foo" "svg --offcpu --cause foo" "svg --offwake --state foo"; do
+	status=0
+	# shellcheck disable=SC2086
+	"$PERFKIT" $q no-such-file >out 2>err || status=$?
+	if [ "$status" != 2 ] || ! grep -q foo err; then
+		echo "$q: $status, $(cat err)"
+		exit 1
+	fi
+done
