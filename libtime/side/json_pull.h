@@ -27,10 +27,10 @@ struct json_pull {
 	size_t key_n;
 	struct buf key_buf;
 	int depth;
-	int first; /* no element of the innermost object or array has been read yet */
-	int bad;   /* malformed, or one of the next two */
-	int truncated;/* the text ends too soon */
-	int nomem; /* no memory for a text with escapes: the caller returns ERR_NOMEM */
+	int first;     /* no element of the innermost object or array has been read yet */
+	int bad;       /* malformed, or one of the next two */
+	int truncated; /* the text ends too soon */
+	int nomem;     /* no memory for a text with escapes: the caller returns ERR_NOMEM */
 };
 
 /* Begin with n bytes, borrowed. */

@@ -100,12 +100,12 @@ assert not re.search(r"\b0 (idle )?waits", said), said
 EOF
 done
 
-# an unknown state or cause is refused before the input is opened
+# an unknown state or cause is refused before the input is read: in one line, without warnings
 for q in "collapse --offcpu --state foo" "svg --offcpu --cause foo" "svg --offwake --state foo"; do
 	status=0
 	# shellcheck disable=SC2086
-	"$PERFKIT" $q no-such-file >out 2>err || status=$?
-	if [ "$status" != 2 ] || ! grep -q foo err; then
+	"$PERFKIT" $q "$SRC/testdata/orders/orders.tar.zst" >out 2>err || status=$?
+	if [ "$status" != 2 ] || ! grep -q foo err || [ "$(wc -l <err)" != 1 ]; then
 		echo "$q: $status, $(cat err)"
 		exit 1
 	fi
