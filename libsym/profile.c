@@ -241,7 +241,7 @@ static void free_expanders(struct collect_options *co)
 static void want_stack(void *profile, const struct stack_entry *x, size_t nth)
 {
 	struct profile *p = profile;
-	modules_want_stack(p->modules, x, nth, p->rec->swap, recording_is_mapped(p->rec));
+	modules_prefetch_stack(p->modules, x, nth, p->rec->swap, recording_is_mapped(p->rec));
 }
 
 static void start_preparing(struct profile *p, struct collect_options *co)
