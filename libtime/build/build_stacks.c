@@ -81,7 +81,7 @@ static int intern(struct builder *b, const struct stack_entry *x, uint32_t *id)
 		return r;
 	if (b->ahead)
 		r = know_kernel(b, x) ? ERR_NOMEM : open_files(b, x);
-	modules_want_stack(b->p->modules, x, b->chains.v.n, b->rec->swap, b->ahead);
+	modules_prefetch_stack(b->p->modules, x, b->chains.v.n, b->rec->swap, b->ahead);
 	return r;
 }
 

@@ -185,7 +185,7 @@ static void put_doing(struct answer *a)
 	put_place(a, " in ");
 	if (state != PART_BLOCKED || p->off == TL_NONE)
 		return;
-	words_target(a->b, a->t->tl, &a->t->tl->off.v[p->off], ", ");
+	describe_target(a->b, a->t->tl, &a->t->tl->off.v[p->off], ", ");
 	words_disk(a->b, explainer_evidence(a->t->explainer), p->off, ", ");
 }
 

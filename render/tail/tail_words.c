@@ -238,7 +238,7 @@ static void blocked_part(struct buf *b, struct evidence *ev, const struct chain_
 		}
 	}
 	if (p->off != TL_NONE) {
-		words_target(b, tl, &tl->off.v[p->off], ", ");
+		describe_target(b, tl, &tl->off.v[p->off], ", ");
 		words_disk(b, ev, p->off, ", ");
 	}
 	switch (p->end) {
