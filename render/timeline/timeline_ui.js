@@ -197,9 +197,9 @@ function say(s) {
 	const lines = segmentLines(p, row, s.seg), isOff = row.kind === ROW.thread && ref >= 0;
 	const because = isOff ? becauseOf(p, row, ref, paint) : row.kind === ROW.cpu && ref >= 0 ?
 		[{text: "its row", thread: ref, from}] : [];
-	const known = new Set(because.map((b) => b.text));
+	const told = new Set(because.map((b) => b.text));
 	bar.say(lines.slice(0, 1).concat("at " + pointText(from - p.zero, p.view), because.map((b) => linkTo(p, b)),
-		lines.slice(1).filter((l) => !l.startsWith("  ") && !known.has(l))));
+		lines.slice(1).filter((l) => !l.startsWith("  ") && !told.has(l))));
 }
 
 // A part of the details that leads to a thread's row, at a time, if the picture has it.
