@@ -347,16 +347,7 @@ static void fill(const struct part_sums *parts, struct tl_span *x, const struct 
 {
 	if (x->thread != x->end_thread && x->end_thread != TL_NONE)
 		x->handed_ns = handed_over(parts->tl, x, m);
-	uint64_t at = x->handed_ns ? x->handed_ns : x->end_ns;
-	part_sums_add(parts, x->thread, x->start_ns, at, &sum);
-	part_sums_add(parts, x->end_thread, at, x->end_ns, &sum);
-	x->run_ns = sum.run;
-	x->blocked_ns = sum.blocked;
-	x->runnable_ns = sum.runnable;
-	x->preempted_ns = sum.preempted;
-	x->unknown_ns = sum.unknown;
-	x->interrupted_ns = sum.interrupted;
-	x->flags |= sum.suspect ? OFF_SUSPECT : 0;
+	span_set_parts(parts, x);
 }
 
 /* The edges of what is open. */
