@@ -779,7 +779,7 @@ void tailtext_unclear(struct buf *line, const struct tail *t, const char *where)
 	buf_str(line, u->v.v[0].open ? "The longest wait, at least " : "The longest wait, ");
 	units_duration(line, u->max_ns);
 	buf_str(line, " in ");
-	words_site(line, t->tl, u->v.v[0].site);
+	describe_site(line, t->tl, u->v.v[0].site);
 	buf_fmt(line, ", may be idle: see %s. ", where);
 }
 
