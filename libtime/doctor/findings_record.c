@@ -22,7 +22,7 @@ static size_t unread(const struct recording *rec, struct fact facts[2])
 	const struct recording_stats *s = &rec->stats;
 	uint64_t all = sum(rec->data_size, s->missing_bytes);
 	uint64_t lost = sum(s->torn_bytes, s->missing_bytes);
-	facts[0] = fact_text("what", FACT_MESSAGE, s->torn);
+	facts[0] = fact_text("what", FACT_MESSAGE, s->truncated);
 	facts[1] = fact_share("unread", lost, all);
 	return lost && lost <= all && !s->joined ? 2 : 1;
 }
@@ -36,9 +36,9 @@ static void diagnose_cut(struct diagnosis *j)
 	size_t n = unread(j->rec, facts);
 	if (j->rec->cut_off)
 		f = diagnose_add(j, FORM_CUT_OFF, SEVERITY_PARTIAL, NO_FACTS);
-	else if (s->torn[0])
+	else if (s->truncated[0])
 		f = diagnose_add(j, torn, SEVERITY_PARTIAL, facts, n);
-	if (j->rec->cut_off && s->torn[0])
+	if (j->rec->cut_off && s->truncated[0])
 		diagnose_detail(j, f, torn, facts, n);
 	diagnose_remedy(j, f, s->joined ? FORM_OWN_FILES : FORM_INTERRUPT_PERF, NO_FACTS);
 }
@@ -251,7 +251,7 @@ static void diagnose_lost(struct diagnosis *j)
 			diagnose_add(j, FORM_LOST_SAMPLES, SEVERITY_PARTIAL,
 				     FACTS(fact_share("dropped", dropped,
 						      sum(dropped, sum(s->lost, kept)))));
-		diagnose_record(j, f, &(struct remedy){.ring = 1, .spare = 1});
+		diagnose_record(j, f, &(struct remedy){.ring = 1, .lossy = 1});
 	}
 }
 
@@ -507,7 +507,7 @@ void diagnose_events(struct diagnosis *j)
 static void diagnose_answerable(struct diagnosis *j, uint32_t flags)
 {
 	struct finding *f;
-	int nameless = timeline_nameless(j->in->timeline) != NULL;
+	int unnamed = timeline_unnamed_events(j->in->timeline) != NULL;
 	if (flags & TL_HAS_TOTALS && !(flags & (TL_HAS_SWITCH | TL_HAS_RECORDS))) {
 		f = diagnose_add(
 			j, FORM_OFFCPU_TOTALS,
@@ -517,7 +517,7 @@ static void diagnose_answerable(struct diagnosis *j, uint32_t flags)
 		f = diagnose_add(j, FORM_PER_TASK, SEVERITY_WRONG, NO_FACTS);
 	} else if (flags & (TL_HAS_SWITCH | TL_HAS_RECORDS | TL_HAS_DIRECT | TL_HAS_TOTALS)) {
 		return;
-	} else if (nameless && j->asked & (ABOUT_OFFCPU | ABOUT_TAIL)) {
+	} else if (unnamed && j->asked & (ABOUT_OFFCPU | ABOUT_TAIL)) {
 		f = diagnose_add(j, FORM_NO_EVENT_NAMES, SEVERITY_WRONG, NO_FACTS);
 		diagnose_remedy(j, f, FORM_COPY_AT_THE_END, NO_FACTS);
 		return;

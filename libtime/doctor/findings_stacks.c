@@ -72,7 +72,7 @@ void diagnose_copy_instead(struct diagnosis *j, struct finding *f)
 {
 	uint32_t asked = diagnose_dump_asked(j);
 	uint32_t dump = asked > DUMP_ENOUGH ? asked : DUMP_ENOUGH;
-	if (j->remedy.spare)
+	if (j->remedy.lossy)
 		diagnose_remedy(j, f, FORM_COPIES_LOSE, NO_FACTS);
 	else if (asked && remedy_is_perfkit(j->rec))
 		diagnose_remedy(j, f, FORM_RECORD_CPU, NO_FACTS);
@@ -91,7 +91,7 @@ static void diagnose_left_out(struct diagnosis *j, const char *event)
 		return;
 	}
 	struct finding *f = diagnose_add(j, FORM_LEFT_OUT, SEVERITY_PARTIAL, NO_FACTS);
-	if (j->remedy.spare)
+	if (j->remedy.lossy)
 		diagnose_record(j, f, &(struct remedy){.stacks = 1});
 	else
 		diagnose_copy_instead(j, f);
@@ -344,7 +344,7 @@ static void diagnose_dumps(struct diagnosis *j)
 						 FACTS(fact_share("short", cut, c->unwound),
 						       fact_number("size", FACT_SIZE, asked),
 						       fact_number("needed", FACT_SIZE, need)));
-		if (need > asked && j->remedy.spare)
+		if (need > asked && j->remedy.lossy)
 			diagnose_remedy(j, f, FORM_LARGER_LOSE, NO_FACTS);
 		else if (need > asked)
 			diagnose_record(
