@@ -463,6 +463,7 @@ def firefox(path, store, event):
     origin, = db.execute("SELECT origin_ns FROM recordings").fetchone()
     stack = store_stacks(db)
     samples, waits, spans, losses, cpu = (collections.Counter() for _ in range(5))
+    text = lambda data, key: got.d["shared"]["stringArray"][int(data[key])] if key in data else ""
     weight = ns if got.d["threads"][0]["samples"]["weightType"] == "tracing-ms" else int
     for t in got.threads():
         s = t["samples"]
@@ -472,7 +473,8 @@ def firefox(path, store, event):
         for data, name, a, b in got.markers(t):
             if data["type"] == "Wait":
                 where = got.stacks[int(data["cause"]["stack"])] if "cause" in data else ()
-                waits[int(t["tid"]), name, a, b, ns(data["blocked"]), where] += 1
+                waits[int(t["tid"]), name, a, b, ns(data["blocked"]), where,
+                      text(data, "waker"), text(data, "wakerStack")] += 1
             elif data["type"] == "Span":
                 spans[name, a, b] += 1
             else:
@@ -483,10 +485,14 @@ def firefox(path, store, event):
             "SELECT t.tid, time_ns, call_path_id, period FROM samples s JOIN threads t ON t.id = "
             "thread_id JOIN selected_events e ON e.id = s.event_id WHERE e.name = ?", (event,)))
     off = collections.Counter(
-        (tid, cause, a - origin, b - origin, blocked, stack[path_])
-        for tid, cause, a, b, blocked, path_ in db.execute(
-            "SELECT t.tid, cause, start_ns, end_ns, blocked_ns, call_path_id FROM offcpu o "
-            "JOIN threads t ON t.id = thread_id WHERE end_ns > start_ns"))
+        (tid, cause, a - origin, b - origin, blocked, stack[path_], waker or "",
+         " < ".join(stack[waker_path][::-1]))
+        for tid, cause, a, b, blocked, path_, waker, waker_path in db.execute(
+            "SELECT t.tid, cause, start_ns, end_ns, blocked_ns, call_path_id, CASE WHEN w.id IS NULL "
+            "THEN waker_context ELSE c.comm || ' ' || w.pid || '/' || w.tid END, "
+            "waker_call_path_id FROM offcpu o JOIN threads t ON t.id = thread_id LEFT JOIN threads w "
+            "ON w.id = waker_thread_id LEFT JOIN comms c ON c.id = w.comm_id "
+            "WHERE end_ns > start_ns"))
     pieces = collections.Counter((n, a - origin, b - origin) for n, a, b in db.execute(
         "SELECT name, start_ns, end_ns FROM spans"))
     lost = collections.Counter((a - origin, b - origin) for a, b in db.execute(

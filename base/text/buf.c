@@ -48,7 +48,8 @@ void buf_str(struct buf *b, const char *s)
 
 void buf_char(struct buf *b, char c)
 {
-	buf_add(b, &c, 1);
+	if (!reserve(b, 1))
+		b->v[b->n++] = c;
 }
 
 void buf_u64(struct buf *b, uint64_t x)
@@ -66,9 +67,11 @@ void buf_vfmt(struct buf *b, const char *fmt, va_list ap)
 {
 	va_list again;
 	va_copy(again, ap);
-	int n = vsnprintf(NULL, 0, fmt, ap);
+	size_t room = b->v ? b->cap - b->n : 0;
+	int n = vsnprintf(room ? b->v + b->n : NULL, room, fmt, ap);
 	if (n >= 0 && !reserve(b, (size_t)n)) {
-		vsnprintf(b->v + b->n, (size_t)n + 1, fmt, again);
+		if ((size_t)n >= room)
+			vsnprintf(b->v + b->n, (size_t)n + 1, fmt, again);
 		b->n += (size_t)n;
 	}
 	va_end(again);

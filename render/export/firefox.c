@@ -180,12 +180,11 @@ static int marker_order(const void *a, const void *b)
 	return x->index < y->index ? -1 : x->index > y->index;
 }
 
-static void put_thread_name(struct firefox *x, const char *key, uint32_t thread)
+static void name_thread(struct firefox *x, uint32_t thread)
 {
 	const struct tl_thread *t = &x->tl->threads.v[thread];
 	buf_clear(&x->name);
 	buf_fmt(&x->name, "%s %d/%d", firefox_text_of(x, t->comm), t->pid, t->tid);
-	firefox_put_text(x, key, buf_cstr(&x->name));
 }
 
 /* A backtrace as the format has it. */
@@ -210,20 +209,51 @@ static const char *in_doubt(const struct off *o)
 					: NULL;
 }
 
-static void put_waker(struct firefox *x, const struct off *o)
+/* The index of the text in x->name, which is noted for `id`. */
+static uint32_t note_text(struct firefox *x, struct u64map *of, uint32_t id)
+{
+	uint32_t index = 0;
+	const char *s = buf_cstr(&x->name);
+	if (buf_failed(&x->name) || firefox_use_text(x, s, &index) || u64map_put(of, id, index))
+		x->b.failed = ERR_NOMEM;
+	return index;
+}
+
+static uint32_t waker_name(struct firefox *x, uint32_t thread)
+{
+	uint32_t index;
+	if (u64map_get(&x->waker_of, thread, &index))
+		return index;
+	name_thread(x, thread);
+	return note_text(x, &x->waker_of, thread);
+}
+
+static uint32_t waker_stack(struct firefox *x, uint32_t path)
 {
 	const struct stacks *s = x->tl->stacks;
-	if (o->waker != TL_NONE)
-		put_thread_name(x, "waker", o->waker);
-	else if (o->waker_context != WAKER_NONE)
-		json_str(&x->j, "waker", waker_context_name(o->waker_context));
+	uint32_t index;
+	if (u64map_get(&x->waker_stack_of, path, &index))
+		return index;
 	buf_clear(&x->name);
-	for (uint32_t p = o->waker_path; p; p = s->paths.v[p].parent) {
+	for (uint32_t p = path; p; p = s->paths.v[p].parent) {
 		buf_str(&x->name, x->name.n ? " < " : "");
 		export_frame_name(&x->name, s, &s->frames.v[s->paths.v[p].frame]);
 	}
+	return note_text(x, &x->waker_stack_of, path);
+}
+
+static void put_waker(struct firefox *x, const struct off *o)
+{
+	uint32_t index = 0;
+	if (o->waker != TL_NONE)
+		json_u64(&x->j, "waker", waker_name(x, o->waker));
+	else if (o->waker_context != WAKER_NONE) {
+		if (firefox_use_text(x, waker_context_name(o->waker_context), &index))
+			x->b.failed = ERR_NOMEM;
+		json_u64(&x->j, "waker", index);
+	}
 	if (o->waker_path)
-		firefox_put_text(x, "wakerStack", buf_cstr(&x->name));
+		json_u64(&x->j, "wakerStack", waker_stack(x, o->waker_path));
 }
 
 static void put_wait(struct firefox *x, const struct marker *m)
@@ -253,8 +283,10 @@ static void put_span(struct firefox *x, const struct tl_span *s, uint32_t index)
 	firefox_put_ms(x, "run", s->run_ns);
 	firefox_put_ms(x, "blocked", s->blocked_ns);
 	firefox_put_ms(x, "runnable", s->runnable_ns);
-	if (s->end_thread != s->thread && s->end_thread != TL_NONE)
-		put_thread_name(x, "endThread", s->end_thread);
+	if (s->end_thread != s->thread && s->end_thread != TL_NONE) {
+		name_thread(x, s->end_thread);
+		firefox_put_text(x, "endThread", buf_cstr(&x->name));
+	}
 	buf_clear(&x->name);
 	for (size_t i = first; i < first + n; i++)
 		buf_fmt(&x->name, "%s%s=%s", i > first ? ", " : "",
@@ -516,7 +548,8 @@ int firefox_write(const struct timeline *tl, const struct firefox_options *o, FI
 	int rc = gzip_begin(&x.z, f, e);
 	if (rc)
 		return rc;
-	rc = gzip_end(&x.z, put_profile(&x, e), e);
+	rc = firefox_init_tables(&x) ? err_nomem(e) : put_profile(&x, e);
+	rc = gzip_end(&x.z, rc, e);
 	release(&x);
 	return rc || !set_apart_finish(hidden) ? rc : err_nomem(e);
 }

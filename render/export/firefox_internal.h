@@ -42,6 +42,7 @@ struct marker {
 /* Ids of the timeline → indexes in the profile, and back, in the order of first use. */
 struct used {
 	struct u64map index;
+	uint32_t *at; /* in its place, where ids are dense: by id, 1 more than the index */
 	VEC(uint64_t) v;
 };
 
@@ -58,6 +59,7 @@ struct firefox {
 	struct used dsos, sources; /* by strings id */
 	VEC(struct func { uint32_t dso, source; })
 	func_of; /* by func: strings ids, 0: none; the source is its first frame's */
+	struct u64map waker_of, waker_stack_of; /* thread, path → the text's index */
 	struct thread_samples samples;
 	VEC(struct row) rows;
 	VEC(struct marker) markers;
@@ -92,6 +94,9 @@ void firefox_put_column(struct firefox *x, const char *key, const char *value, s
 void firefox_put_meta(struct firefox *x);
 int firefox_put_shared(struct firefox *x, struct err *e);
 int firefox_put_lib_table(struct firefox *x, struct err *e);
+
+/* Make the tables. ERR_NOMEM. */
+int firefox_init_tables(struct firefox *x);
 
 /* Give back the tables. */
 void firefox_release_tables(struct firefox *x);

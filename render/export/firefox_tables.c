@@ -1,5 +1,6 @@
 #include "render/export/firefox_internal.h"
 #include "base/check.h"
+#include "base/mem.h"
 #include "base/text/longname.h"
 #include "base/text/path.h"
 #include "render/export/export_rows.h"
@@ -28,21 +29,35 @@ int firefox_flush(struct firefox *x, size_t above, struct err *e)
 
 /* --- what the tables refer to --------------------------------------------------------- */
 
+static int look_up(const struct used *u, uint64_t id, uint32_t *index)
+{
+	if (!u->at)
+		return u64map_get(&u->index, id, index);
+	*index = u->at[id] - 1;
+	return u->at[id] != 0;
+}
+
 /* *is_new, unless NULL: it was not there. ERR_NOMEM. */
 static int use(struct used *u, uint64_t id, uint32_t *index, int *is_new)
 {
-	int there = u64map_get(&u->index, id, index);
+	int there = look_up(u, id, index);
 	if (is_new)
 		*is_new = !there;
 	if (there)
 		return 0;
 	*index = (uint32_t)u->v.n;
-	return vec_push(&u->v, id) ? ERR_NOMEM : u64map_put(&u->index, id, *index);
+	if (vec_push(&u->v, id))
+		return ERR_NOMEM;
+	if (!u->at)
+		return u64map_put(&u->index, id, *index);
+	u->at[id] = *index + 1;
+	return 0;
 }
 
 static void used_release(struct used *u)
 {
 	u64map_release(&u->index);
+	mem_free(u->at);
 	vec_release(&u->v);
 }
 
@@ -84,15 +99,15 @@ int firefox_use_path(struct firefox *x, uint32_t path, uint32_t *index)
 {
 	const struct stacks *s = x->tl->stacks;
 	VEC(uint32_t) todo = {0};
-	int rc = 0;
-	for (uint32_t p = path; p && !rc && !u64map_get(&x->paths.index, p, index);
+	int rc = 0, is_new = 0;
+	for (uint32_t p = path; p && !rc && !look_up(&x->paths, p, index);
 	     p = s->paths.v[p].parent)
 		rc = vec_push(&todo, p);
 	while (todo.n && !rc) {
 		uint32_t p = todo.v[--todo.n], id = s->paths.v[p].frame, frame, func;
 		rc = use(&x->paths, p, index, NULL);
-		rc = rc ? rc : use(&x->frames, id, &frame, NULL);
-		rc = rc ? rc : use_func(x, &s->frames.v[id], &func);
+		rc = rc ? rc : use(&x->frames, id, &frame, &is_new);
+		rc = rc || !is_new ? rc : use_func(x, &s->frames.v[id], &func);
 	}
 	vec_release(&todo);
 	return rc;
@@ -103,10 +118,12 @@ int firefox_use_path(struct firefox *x, uint32_t path, uint32_t *index)
 /* ns as ms, exact. */
 void firefox_put_ms(struct firefox *x, const char *key, uint64_t ns)
 {
-	char s[32];
-	snprintf(s, sizeof(s), "%llu.%06u", (unsigned long long)(ns / 1000000),
-		 (unsigned)(ns % 1000000));
-	json_raw(&x->j, key, s);
+	char fraction[8] = ".000000";
+	uint32_t below = (uint32_t)(ns % 1000000);
+	for (size_t at = 7; below; below /= 10)
+		fraction[--at] = (char)('0' + below % 10);
+	json_u64(&x->j, key, ns / 1000000);
+	buf_add(&x->b, fraction, 7);
 }
 
 void firefox_put_text(struct firefox *x, const char *key, const char *s)
@@ -146,7 +163,7 @@ static int column(struct firefox *x, const char *key, const struct used *u,
 static void put_index(struct firefox *x, const struct used *u, uint64_t id)
 {
 	uint32_t index = 0;
-	u64map_get(&u->index, id, &index);
+	look_up(u, id, &index);
 	json_u64(&x->j, NULL, index);
 }
 
@@ -382,10 +399,10 @@ static const struct {
 } schemas[] = {
 	{"Wait",
 	 "{marker.name}, woken by {marker.data.waker}",
-	 {"waker:Woken by:string", "blocked:Blocked:milliseconds",
+	 {"waker:Woken by:unique-string", "blocked:Blocked:milliseconds",
 	  "runnable:Run-queue delay:milliseconds", "state:State:string",
 	  "unclear:Unclear:string", "doubt:In doubt:string",
-	  "wakerStack:Stack of the waker:string"}},
+	  "wakerStack:Stack of the waker:unique-string"}},
 	{"Span",
 	 "{marker.name} {marker.data.key}",
 	 {"key:Key:string", "run:On a CPU:milliseconds", "blocked:Blocked:milliseconds",
@@ -474,6 +491,14 @@ void firefox_put_meta(struct firefox *x)
 	json_close(&x->j, '}');
 }
 
+int firefox_init_tables(struct firefox *x)
+{
+	const struct stacks *s = x->tl->stacks;
+	x->paths.at = mem_zalloc(s->paths.n + 1, sizeof(*x->paths.at));
+	x->frames.at = mem_zalloc(s->frames.n + 1, sizeof(*x->frames.at));
+	return x->paths.at && x->frames.at ? 0 : ERR_NOMEM;
+}
+
 void firefox_release_tables(struct firefox *x)
 {
 	struct used *used[] = {&x->strings, &x->paths, &x->frames,
@@ -481,5 +506,7 @@ void firefox_release_tables(struct firefox *x)
 	for (size_t i = 0; i < sizeof(used) / sizeof(*used); i++)
 		used_release(used[i]);
 	strtab_release(&x->texts);
+	u64map_release(&x->waker_of);
+	u64map_release(&x->waker_stack_of);
 	vec_release(&x->func_of);
 }

@@ -19,12 +19,24 @@ static size_t utf8_len(const unsigned char *s, size_t n)
 	return len;
 }
 
+static int is_plain(unsigned char c)
+{
+	return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
+}
+
 /* Append s with quotes, escaped. */
 static void json_escape(struct buf *b, const char *s, size_t n)
 {
 	const unsigned char *p = (const unsigned char *)s;
 	buf_char(b, '"');
 	for (size_t i = 0; i < n;) {
+		size_t plain = i;
+		while (plain < n && is_plain(p[plain]))
+			plain++;
+		buf_add(b, p + i, plain - i);
+		i = plain;
+		if (i == n)
+			break;
 		size_t len = utf8_len(p + i, n - i);
 		if (!len)
 			buf_fmt(b, "\\\\x%02X", p[i]);
