@@ -6,6 +6,7 @@ SET prefer_column_name_to_alias = 1;
 SET input_format_parquet_allow_missing_columns = 1;
 CREATE OR REPLACE VIEW recordings AS SELECT * FROM file('recordings/*/*/*.parquet', Parquet);
 CREATE OR REPLACE VIEW threads AS SELECT * FROM file('threads/*/*/*.parquet', Parquet);
+CREATE OR REPLACE VIEW frames AS SELECT * FROM file('frames/*/*/*.parquet', Parquet);
 CREATE OR REPLACE VIEW call_paths AS SELECT * FROM file('call_paths/*/*/*.parquet', Parquet);
 CREATE OR REPLACE VIEW sites AS SELECT * FROM file('sites/*/*/*.parquet', Parquet);
 CREATE OR REPLACE VIEW offcpu AS SELECT * FROM file('offcpu/*/*/*.parquet', Parquet);

@@ -9,6 +9,7 @@ CREATE OR REPLACE TEMP MACRO tables_of(files) AS TABLE
 	WHERE getvariable('since') IS NULL OR date >= getvariable('since');
 CREATE OR REPLACE TEMP VIEW recordings AS SELECT * FROM tables_of('recordings/*/*/*.parquet');
 CREATE OR REPLACE TEMP VIEW threads AS SELECT * FROM tables_of('threads/*/*/*.parquet');
+CREATE OR REPLACE TEMP VIEW frames AS SELECT * FROM tables_of('frames/*/*/*.parquet');
 CREATE OR REPLACE TEMP VIEW call_paths AS SELECT * FROM tables_of('call_paths/*/*/*.parquet');
 CREATE OR REPLACE TEMP VIEW sites AS SELECT * FROM tables_of('sites/*/*/*.parquet');
 CREATE OR REPLACE TEMP VIEW offcpu AS SELECT * FROM tables_of('offcpu/*/*/*.parquet');
