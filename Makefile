@@ -406,7 +406,7 @@ START := $(shell date +%s)
 demo: all
 	$(Q)$(O)/perfkit collapse testdata/demo/demo.tar.zst
 	$(Q)$(O)/perfkit svg -q testdata/demo/demo.tar.zst -o $(O)/demo.svg
-	$(Q)echo "the same as a flame graph: $(O)/demo.svg, made in $$(($$(date +%s) - $(START))) s; open it in a browser" >&2
+	$(Q)echo "the same as a flame graph: $(O)/demo.svg, built and drawn in $$(($$(date +%s) - $(START))) s; open it in a browser" >&2
 
 # --- the rest ----------------------------------------------------------------------------
 DOCS := README.md LICENSE $(wildcard docs/*.md)

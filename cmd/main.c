@@ -57,7 +57,7 @@ static void help(FILE *f)
 	      "waiting went. FILE defaults to perf.data; - is standard input.\n\n"
 	      "Examples:\n"
 	      "  perfkit record tail -- ./prog          record what the questions below need\n"
-	      "  perfkit tail perf.data                 why were the slowest moments slow?\n"
+	      "  perfkit tail --comm prog perf.data     why were its slowest moments slow?\n"
 	      "  perfkit svg perf.data -o cpu.svg       flame graph of CPU time\n"
 	      "  perfkit svg --offcpu -o waits.svg      flame graph of waiting\n\n"
 	      "Commands:\n",

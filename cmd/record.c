@@ -283,9 +283,17 @@ static int set_probes(struct record_plan *p, struct record_wish *w, struct err *
 	return 0;
 }
 
+/* The whole machine was recorded: the filter for what the user asked about. A command may start
+ * others under other names, so its own name is only suggested. */
+static void put_choice(struct buf *b, const struct record_wish *w)
+{
+	if (w->pid)
+		buf_fmt(b, " --pid %s", w->pid);
+}
+
 static void next_step(const struct record_plan *p, const struct record_wish *w)
 {
-	struct buf b = {0};
+	struct buf b = {0}, choice = {0};
 	words_line(&b, &(struct words){.v = {.v = (char *[]){(char *)w->output}, .n = 1}});
 	const char *file = buf_cstr(&b);
 	switch (w->mode) {
@@ -293,10 +301,14 @@ static void next_step(const struct record_plan *p, const struct record_wish *w)
 		fprintf(stderr, "next: perfkit svg %s -o cpu.svg\n", file);
 		break;
 	case RECORD_OFFCPU:
-		fprintf(stderr, "next: perfkit svg --offcpu %s -o offcpu.svg\n", file);
+		put_choice(&choice, w);
+		fprintf(stderr, "next: perfkit svg --offcpu%s %s -o offcpu.svg\n",
+			buf_cstr(&choice), file);
 		break;
 	case RECORD_TAIL:
-		fprintf(stderr, "next: perfkit tail --top 10 %s\n", file);
+		put_choice(&choice, w);
+		fprintf(stderr, "next: perfkit tail --top 10%s %s%s\n", buf_cstr(&choice), file,
+			w->pid ? "" : "  (--comm NAME: threads of one program)");
 		break;
 	case RECORD_JITTER: /* record_jitter.h says its own */
 		break;
@@ -310,6 +322,7 @@ static void next_step(const struct record_plan *p, const struct record_wish *w)
 			fprintf(stderr, "next: perfkit tail --top 10 --by span %s\n", file);
 		break;
 	}
+	buf_release(&choice);
 	buf_release(&b);
 }
 

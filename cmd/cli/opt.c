@@ -216,7 +216,8 @@ static int set_value(const struct verb *v, const struct opt *o, void *opts, cons
 	default:
 		if (set_number(o, target, arg)) {
 			char what[80];
-			snprintf(what, sizeof(what), "--%.40s needs a number, got '", o->name);
+			snprintf(what, sizeof(what), "--%.40s needs a %s, got '", o->name,
+				 o->kind == OPT_INT ? "whole number" : "number");
 			return usage_error(v, what, arg, "'");
 		}
 		return 0;

@@ -48,7 +48,7 @@ cmp -s "$SRC/libtime/causes/causes.rules" topic.causes || wrong "help causes is 
 named=$("$PERFKIT" tail --cause nosuch "$SRC/testdata/waits/perf.data" 2>&1 | sed 's/.*there are //; s/ (.*//; s/,//g')
 [ "$(echo "$named" | wc -w)" -gt 20 ] || wrong "--cause lists: $named"
 for c in $named; do
-	sed '/^# One rule per line/,$d' topic.causes | grep -qE "^#	([a-z]+, )?$c(,|  )" || wrong "help causes does not explain $c"
+	sed '/^# One rule per line/,$d' topic.causes | grep -qE "^#   ([a-z]+, )?$c(,|  )" || wrong "help causes does not explain $c"
 done
 cmp -s "$SRC/libtime/causes/mechanisms.rules" topic.mechanisms ||
 	wrong "help mechanisms is not the table that is used"

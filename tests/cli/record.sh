@@ -155,10 +155,14 @@ grep -q '^server/' forks && ! grep -q '^/[0-9]' forks || bad "threads without na
 sleep 2 &
 "$PERFKIT" record cpu -e cpu-clock -p $! -d 30 -o ended.data >out 2>err || bad "cpu: a process that ends: exit $?: $(cat err)"
 grep -q 'ended within 30 s' err || bad "cpu: a process that ends: $(cat err)"
+sleep 3 &
+"$PERFKIT" record tail -p $! -d 1 -o one.data >/dev/null 2>err || bad "tail -p: $(cat err)"
+grep -q "^next: perfkit tail --top 10 --pid $! one.data\$" err || bad "tail -p: next step: $(cat err)"
 "$PERFKIT" record offcpu -o offcpu.data -- ./server >/dev/null 2>err || bad "offcpu: $(cat err)"
 "$PERFKIT" report offcpu.data >report || bad "offcpu: report: exit $?"
 [ "$(count offcpu.data sched:sched_switch)" -gt 100 ] || bad "offcpu: $(events offcpu.data)"
 "$PERFKIT" record tail -e cpu-clock -o tail.data -- ./server >/dev/null 2>err || bad "tail: $(cat err)"
+grep -q '^next: perfkit tail --top 10 tail.data  (--comm NAME' err || bad "tail: next step: $(cat err)"
 [ "$(count tail.data sched:sched_waking)" -gt 100 ] || bad "tail: $(events tail.data)"
 
 # perf takes every event that --also adds, where this kernel has them all.
