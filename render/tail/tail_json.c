@@ -754,6 +754,7 @@ int tailjson_median(struct buf *b, struct tail *t, struct err *e)
 	vec_release(&w.shares);
 	vec_release(&w.events);
 	vec_release(&median);
+	buf_release(&w.text);
 	return r ? r : buf_failed(b) ? err_nomem(e) : 0;
 }
 

@@ -21,6 +21,7 @@ kept()
 	"$PERFKIT" tail -q --top 0 --details 3 "$@" "$f.tar.zst" --no-local 2>&1 | sed "s/ in $kind\.[a-z.]*/ in FILE/" >one
 	"$PERFKIT" tail -q --top 0 --details 3 "$@" "$kind.db" 2>&1 | sed "s/ in $kind\.[a-z.]*/ in FILE/" >two
 	cmp one two || fails=$((fails + 1))
+	"$PERFKIT" html -q --force "$kind.db" -o page.html 2>err || { cat err; fails=$((fails + 1)); }
 	echo "$kind ($logged): $said"
 }
 
