@@ -151,6 +151,24 @@ static int take_facts(struct reading *l)
 	return failed ? err_nomem(l->e) : 0;
 }
 
+/* A finding whose title is lost would be left out as a newer perfkit's are. */
+static int check_titles(const struct reading *l)
+{
+	size_t n = l->rows.findings.n, i = 0;
+	uint8_t *titled = mem_zalloc(n + 1, 1);
+	if (!titled)
+		return err_nomem(l->e);
+	for (i = 0; i < l->rows.facts.n; i++)
+		titled[l->rows.facts.v[i].finding] |= l->rows.facts.v[i].part == PART_TITLE;
+	for (i = 0; i < n && titled[i];)
+		i++;
+	mem_free(titled);
+	return i == n ? 0
+		      : err_set(l->e, ERR_FORMAT,
+				"%s: a damaged store: findings %zu: it has no title",
+				l->s->path, i + 1);
+}
+
 static int take_findings(struct reading *l)
 {
 	size_t n = l->rows.findings.n;
@@ -166,7 +184,8 @@ static int take_findings(struct reading *l)
 			f->harm++;
 		f->again = row->command != 0;
 	}
-	return take_facts(l);
+	int r = check_titles(l);
+	return r ? r : take_facts(l);
 }
 
 static int same_finding(const struct finding *a, const struct finding *b)

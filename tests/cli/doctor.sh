@@ -159,6 +159,12 @@ for f in json.load(sys.stdin)["findings"]:
 		UPDATE finding_facts SET form = 'newer' WHERE form = 'no-stacks'"
 	"$PERFKIT" doctor --for counts --recording 2 two.db | grep -q '^ *\[tracepoint-sampled\]$' ||
 		say "a finding that is not known keeps the others out"
+	# nothing is found is not what damage says
+	sqlite3 two.db "DELETE FROM finding_facts WHERE part = 'title' AND finding_id =
+		(SELECT max(id) FROM findings WHERE recording_id = 2)"
+	"$PERFKIT" doctor --recording 2 two.db >out 2>err
+	[ $? = 1 ] && grep -q '^perfkit: two.db: a damaged store: findings [0-9]*: it has no title$' err ||
+		say "a finding without a title: $(cat err out)"
 fi
 "$PERFKIT" doctor "$SRC/testdata/uprobe/perf.data" >/dev/full 2>err
 [ $? = 1 ] || say "a full disk is no failure"
