@@ -245,6 +245,14 @@ static int describe(struct builder *b, struct err *e)
 	return 0;
 }
 
+/* A probe that takes a second was not measured. 0 for what is no such number. */
+static uint32_t probe_ns(const char *text)
+{
+	enum { SECOND = 1000000000 };
+	uint64_t ns = strtoull(text, NULL, 10);
+	return text[strspn(text, "0123456789")] || ns >= SECOND ? 0 : (uint32_t)ns;
+}
+
 /* What perfkit record measured of the probes of functions (`fact probe`). */
 static int add_probe_costs(struct builder *b, struct err *e)
 {
@@ -253,7 +261,7 @@ static int add_probe_costs(struct builder *b, struct err *e)
 	for (size_t i = 0; t && !r && i < t->v.n; i++) {
 		const struct tl_fact *f = &t->v.v[i];
 		uint32_t name;
-		uint64_t ns = strtoull(strtab_get(&t->names, f->before), NULL, 10);
+		uint32_t ns = probe_ns(strtab_get(&t->names, f->before));
 		if (!ns || strcmp(strtab_get(&t->names, f->kind), "probe") ||
 		    strcmp(strtab_get(&t->names, f->key), "return_ns") ||
 		    !strtab_find(&b->p->stacks.strings, strtab_get(&t->names, f->subject),

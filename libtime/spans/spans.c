@@ -50,11 +50,7 @@ struct spans {
 	struct u64map seen;    /* kind << 32 | lane: a begin was seen there */
 	struct idmap by_key;
 	struct span_counters counters;
-	VEC(struct probe_cost {
-		uint32_t name;
-		uint64_t ns;
-	})
-	costs;
+	struct u64map costs; /* name → ns of its probes */
 };
 
 int spans_new(struct timeline *tl, struct spans **out, struct err *e)
@@ -80,7 +76,7 @@ void spans_free(struct spans *s)
 	u64map_release(&s->seen);
 	idmap_release(&s->by_key);
 	span_counters_release(&s->counters);
-	vec_release(&s->costs);
+	u64map_release(&s->costs);
 	mem_free(s);
 }
 
@@ -370,17 +366,15 @@ static void clip(const struct timeline *tl, struct tl_span *x, const struct extr
 
 /* --- the probes' own time ------------------------------------------------------------- */
 
-int spans_probe_cost(struct spans *s, uint32_t name, uint64_t ns, struct err *e)
+int spans_probe_cost(struct spans *s, uint32_t name, uint32_t ns, struct err *e)
 {
-	return vec_push(&s->costs, ((struct probe_cost){name, ns})) ? err_nomem(e) : 0;
+	return u64map_put(&s->costs, name, ns) ? err_nomem(e) : 0;
 }
 
 static uint64_t cost_of(const struct spans *s, const struct tl_span *x)
 {
-	for (size_t i = 0; i < s->costs.n && !(x->flags & OFF_OPEN); i++)
-		if (s->costs.v[i].name == x->name)
-			return s->costs.v[i].ns;
-	return 0;
+	uint32_t ns;
+	return !(x->flags & OFF_OPEN) && u64map_get(&s->costs, x->name, &ns) ? ns : 0;
 }
 
 /* What the spans inside of a span leave room for. */

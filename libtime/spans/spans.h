@@ -70,7 +70,7 @@ int spans_event(struct spans *s, const struct span_event *ev, struct err *e);
  * probes take. spans_finish moves their edges, not beyond the spans inside, and adds a counter
  * PROBE_COST. ERR_NOMEM.
  */
-int spans_probe_cost(struct spans *s, uint32_t name, uint64_t ns, struct err *e);
+int spans_probe_cost(struct spans *s, uint32_t name, uint32_t ns, struct err *e);
 
 /*
  * Needs the timeline finished. Spans still open end with their thread (with a key: at end_ns)

@@ -31,6 +31,18 @@ for q in "report -q --no-local --json --by span" "report -q --no-local --csv --o
 	pk $q calls.db >store.out
 	cmp file.out store.out
 done
+
+# what probes take is left out of calls, if a context says how much: no sign, no word, less than a second
+cp calls.data costly.data
+pk report -q --no-local --by span costly.data >without.out
+for ns in 5000 0 -5 5000x 1e9 1000000000 18446744073709551616; do
+	printf 'perfkit-context 1\nof %s\nfact probe\twork\treturn_ns\t%s\nsnapshot\n' "$(wc -c <costly.data)" $ns >costly.data.context
+	pk report -q --no-local --by span costly.data >with.out
+	rc=0
+	cmp -s with.out without.out || rc=1
+	[ $rc = "$([ $ns = 5000 ] && echo 1 || echo 0)" ] || { echo "probes that take $ns"; cat with.out; exit 1; }
+done
+
 pk tail -q --no-local --by span:work --top 1 calls.data | grep -q '^    counted     page-faults [0-9]*, context-switches [0-9]*, task-clock '
 
 pk report -q --no-local --json --by span calls.data >all.json

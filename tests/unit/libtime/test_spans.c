@@ -441,9 +441,30 @@ static void the_time_of_probes_is_no_part_of_a_span(void **state)
 		  "work A>A 600-1000 400+0+0+0 open\n");
 }
 
+/* A recording of many functions has a cost for each. */
+static void costs_are_not_looked_through_for_each_span(void **state)
+{
+	enum { MANY = 200000 };
+	struct rig *r = rig_new();
+	(void)state;
+	for (uint32_t i = 0; i < MANY; i++)
+		assert_int_equal(spans_probe_cost(r->s, 1000 + i, 1, NULL), 0);
+	for (uint64_t i = 0; i < MANY; i++) {
+		begin(r, 10 * i, A, WORK);
+		end(r, 10 * i + 8, A, WORK);
+	}
+	clock_t before = clock();
+	assert_int_equal(timeline_finish(&r->tl, NULL), 0);
+	assert_int_equal(spans_finish(r->s, 0, 10ull * MANY, NULL), 0);
+	assert_true((double)(clock() - before) / CLOCKS_PER_SEC < 5);
+	assert_int_equal(r->tl.counters.n, 0);
+	rig_free(r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(costs_are_not_looked_through_for_each_span),
 		cmocka_unit_test(the_time_of_probes_is_no_part_of_a_span),
 		cmocka_unit_test(nested_spans_have_parents),
 		cmocka_unit_test(a_begin_that_perf_wrote_twice_is_one),
