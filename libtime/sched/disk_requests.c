@@ -70,13 +70,15 @@ static int take(struct reader *x, enum step step, const struct tl_mark *m)
 	uint64_t key = key_of(x, m, &q, 0), end = key_of(x, m, &q, q.sector + sectors);
 	struct disk_request *open = find(x, key);
 	if (step == COMPLETE) {
-		if (open && open->issue_ns) {
+		if (open && open->issue_ns && open->issue_ns <= m->time_ns) {
 			open->end_ns = m->time_ns;
 			open->cpu = m->cpu;
 		}
 		return 0;
 	}
 	open = step == INSERT ? NULL : open ? open : sectors ? find(x, end) : NULL;
+	if (open && open->insert_ns > m->time_ns) /* a damaged store's marks are in any order */
+		open = NULL;
 	q.insert_ns = m->time_ns;
 	q.issue_ns = step == ISSUE ? m->time_ns : 0;
 	if (!open)

@@ -16,10 +16,18 @@ static int is_asked(const struct collect *c, const struct disk_request *q)
 	       (t != TL_NONE && population_has_thread(of, c->tl, t, c->tl->threads.v[t].comm));
 }
 
-static int add(struct collect *c, const struct disk_request *q)
+static int name_row(struct collect *c, const struct disk_request *q, uint32_t row)
 {
 	char text[DISK_NAME];
 	const char *name = disk_name(c->tl, q->thread, q, text);
+	return rows_name(c->rows, row, COL_DISK, name) ||
+			       rows_name(c->rows, row, COL_OPERATION, disk_operation(q))
+		       ? ERR_NOMEM
+		       : 0;
+}
+
+static int add(struct collect *c, const struct disk_request *q)
+{
 	const char *operation = disk_operation(q);
 	uint64_t disk = (uint64_t)q->major << 32 | q->minor;
 	uint64_t host = (uint64_t)q->cpu - timeline_cpu(c->tl, q->cpu);
@@ -29,8 +37,7 @@ static int add(struct collect *c, const struct disk_request *q)
 		return 0;
 	if (collect_row(c, q->issue_ns,
 			hash_u64(hash_u64(disk) ^ host << 8 ^ (uint8_t)*operation), &row) ||
-	    rows_name(c->rows, row, COL_DISK, name) ||
-	    rows_name(c->rows, row, COL_OPERATION, operation) ||
+	    (!rows_get(c->rows, row, COL_COUNT) && name_row(c, q, row)) ||
 	    rows_length(c->rows, row, served, 0))
 		return ERR_NOMEM;
 	rows_add(c->rows, row, COL_COUNT, 1);

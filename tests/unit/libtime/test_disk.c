@@ -68,6 +68,24 @@ static void a_request_may_not_queue(void **state)
 	}
 }
 
+/* Marks of a damaged store: no time is negative. */
+static void a_request_does_not_end_before_it_is_issued(void **state)
+{
+	struct rig r;
+	(void)state;
+	rig_init(&r, 5000);
+	mark(&r, "insert", 300, 0, "8,0 R 4096 () 16 + 8 [front]");
+	mark(&r, "issue", 200, 0, "8,0 R 4096 () 16 + 8 [front]");
+	mark(&r, "complete", 100, 0, "8,0 R () 16 + 8 [0]");
+	mark(&r, "complete", 400, 0, "8,0 R () 16 + 8 [0]");
+	disk_requests v = requests(&r);
+	assert_int_equal(v.n, 1);
+	assert_int_equal(v.v[0].insert_ns, 200000);
+	assert_int_equal(v.v[0].end_ns, 400000);
+	vec_release(&v);
+	rig_release(&r);
+}
+
 /* A request that is queued grows at its front (it still ends where it did) or at its back; a
  * flush is under way at the sector of a write; a sector is written twice, also by another disk.
  */
@@ -168,6 +186,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_request_queues_and_is_served),
 		cmocka_unit_test(a_request_may_not_queue),
+		cmocka_unit_test(a_request_does_not_end_before_it_is_issued),
 		cmocka_unit_test(requests_are_told_apart),
 		cmocka_unit_test(a_wait_is_for_the_request_that_ended_it),
 	};
