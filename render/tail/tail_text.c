@@ -155,10 +155,16 @@ static void percentile_table(struct buf *b, const struct episodes *x, size_t wid
 	struct table t = {columns, PERCENTILES + 3};
 	ENTRIES(columns, PERCENTILES + 3);
 	work_row(&t, x);
-	if (x->apart.by[APART_UNCLEAR].count && x->both.n)
+	int twice = x->apart.by[APART_UNCLEAR].count && x->both.n;
+	if (twice)
 		both_row(&t, x);
 	buf_char(b, '\n');
 	table_write(b, &t, width);
+	if (twice)
+		text_wrapped(b,
+			     "(the same waits twice: of undecided ones, work counts only the "
+			     "time from the wakeup on)",
+			     0, 0, width);
 	table_release(&t);
 }
 
@@ -823,7 +829,7 @@ int tailtext_write(struct buf *b, struct tail *t, const struct tailtext_options 
 	buf_fmt(&line, "by %s in ", episode_kind_name(t->episodes.query.kind));
 	escape_visible(&line, o->file, strlen(o->file));
 	if (*o->also)
-		buf_fmt(&line, " (or %s)", o->also);
+		buf_fmt(&line, "; other view: %s", o->also);
 	buf_str(b, "tail ");
 	wrapped(b, buf_cstr(&line), 5, 5);
 	buf_release(&line);

@@ -212,7 +212,7 @@ fails 2 "$PERFKIT" collapse --offcpu "$file" --cause lok
 has err "no cause 'lok'; did you mean 'lock'?"
 fails 2 "$PERFKIT" tail "$file" --state lunch
 fails 2 "$PERFKIT" tail "$file" --group lunch
-fails 2 "$PERFKIT" tail "$file" --by span:none
+fails 3 "$PERFKIT" tail "$file" --by span:none
 has err "no span"
 fails 2 "$PERFKIT" tail "$file" --json --csv
 fails 0 "$PERFKIT" tail -q "$file" --comm nobody
