@@ -25,7 +25,7 @@ grep -q cpu-clock out && bad "samples make gaps: $(cat out)"
 refused 2 "which CPUs? for example -c 2-3" record jitter
 refused 2 "--spin takes CPUs as 0,2-3, not '3-1'" record jitter -c 3-1
 refused 2 "CPU 0 is named twice" record jitter -c 0 --control 0
-refused 2 "--control needs a number, got '-5'" record jitter -c 0 --control -5
+refused 2 "--control needs a whole number, got '-5'" record jitter -c 0 --control -5
 refused 2 "--control takes a CPU, not 9000" record jitter -c 0 --control 9000 --dry-run
 mkdir a-folder
 for option in -o --csv --influx; do

@@ -93,8 +93,18 @@ wait $recorder || rc=$?
 [ $rc = 0 ] || bad "ended: exit $rc: $(cat err)"
 "$PERFKIT" report -q --by jitter --csv cut.tar.zst | grep -q '^0,spinner-0,' || bad "cut: no gaps"
 
-# what cannot be packed is kept, and said where
+# an output that cannot be written is refused before anything is recorded
 mkdir taken
 "$PERFKIT" record jitter -c 0 -d 1 -o taken >out 2>err && bad "packed into a folder"
+grep -qxF 'perfkit record: taken: cannot write: is a directory' err || bad "$(cat err)"
+ls taken.* 2>/dev/null && bad "recorded for a folder"
+rmdir taken
+
+# what cannot be packed is kept, and said where
+"$PERFKIT" record jitter -c 0 -d 3 -o taken >out 2>err &
+recorder=$!
+sleep 1.5
+mkdir taken
+wait $recorder && bad "packed into a folder that came later"
 grep -qxF "perfkit record: cannot pack the recording, which is in $(ls taken.*/perf.data)" err || bad "$(cat err)"
 exit 0
