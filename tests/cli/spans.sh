@@ -27,7 +27,7 @@ grep -c '^turn' spans.txt && exit 1
 gunzip -c "$SRC/testdata/syscalls/perf.data.gz" >none.data
 rc=0
 "$PERFKIT" tail -q --no-local --by span none.data 2>err || rc=$?
-[ $rc = 2 ] && grep -q -e '--span work=raw_syscalls:sys_enter..raw_syscalls:sys_exit$' err || { cat err; exit 1; }
+[ $rc = 3 ] && grep -q -e '--span work=raw_syscalls:sys_enter..raw_syscalls:sys_exit$' err || { cat err; exit 1; }
 
 # what cannot be is a usage error that names it
 refused()
