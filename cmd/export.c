@@ -137,13 +137,12 @@ static int check(const struct export_opts *o, size_t nfiles)
 	if (!f->rows && (o->offcpu || o->offwake || o->wall || o->tail))
 		return usage("--to firefox, perfetto and parquet export everything: "
 			     "--offcpu, --offwake, --wall and --tail do not go with them");
-	/* a trace has the whole recording; its viewer filters */
-	if (f->whole &&
-	    check_none_of(o,
-			  f->tables ? INPUT_FILTERS
-				  " label cgroup by-cgroup idle system no-unclear"
-				    : INPUT_FILTERS " label cgroup by-cgroup " WAITS_HIDE,
-			  "does not go with --to perfetto and parquet"))
+	/* they have the whole recording; what reads them filters */
+	if (f->whole && check_none_of(o,
+				      f->tables ? INPUT_FILTERS
+					      " label cgroup by-cgroup idle system no-unclear"
+						: INPUT_FILTERS " cgroup by-cgroup " WAITS_HIDE,
+				      "does not go with --to perfetto and parquet"))
 		return 2;
 	if (check_waits(o, f) ||
 	    (f->rows && !o->tail && !o->by_time && !o->t.wait.tl.label &&

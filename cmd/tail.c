@@ -215,9 +215,6 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 	const char *path = nfiles               ? files[0]
 			   : o.wait.tl.in.input ? o.wait.tl.in.input
 						: "perf.data";
-	if (o.html && o.wait.tl.label)
-		return usage(&(struct tail_run){.verb = "tail"},
-			     "--html shows a whole recording: no --label", "");
 	if (o.against && details_given)
 		return usage(&(struct tail_run){.verb = "tail"},
 			     "--against explains no episodes: ask AFTER alone for --details",

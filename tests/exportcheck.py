@@ -208,6 +208,7 @@ class Perfetto:
         self.names, self.frames, self.stacks = ({} for _ in range(3)) # by sequence and number
         self.events, self.counts = {}, {}
         self.tracks, self.flows, self.flowing, self.notes = {}, collections.Counter(), {}, []
+        self.labels = collections.Counter() # of spans
         self.on, self.open = {}, collections.defaultdict(list)
         for number, packet in fields(open(path, "rb").read()):
             assert number == 1
@@ -268,9 +269,12 @@ class Perfetto:
             self.flows[waker, at, thread] += 1
         if x[9][0] == 1:
             stack.append((x[23][0].decode("utf-8"), ns))
-            if x[4]:
-                self.notes.append({m[10][0].decode(): m[6][0].decode() if m[6] else m[3][0]
-                                   for m in map(message, x[4])})
+            said = {m[10][0].decode(): m[6][0].decode() if m[6] else m[3][0]
+                    for m in map(message, x[4])}
+            if said and group:
+                self.notes.append(said)
+            elif said:
+                self.labels[x[23][0].decode("utf-8"), ns, tuple(sorted(said.items()))] += 1
         elif x[9][0] == 2:
             name, start = stack.pop()
             which = self.inner if group and stack else self.slices
@@ -375,6 +379,12 @@ def perfetto(path, store, tail):
             "ON t.id = o.thread_id WHERE call_path_id IS NOT NULL"))
     spans = collections.Counter((name, a, b) for name, a, b in db.execute(
         "SELECT name, start_ns, end_ns FROM spans"))
+    labels, said = collections.Counter(), collections.defaultdict(list)
+    for span, key, value in db.execute("SELECT span_id, key, value FROM labels"):
+        said[span].append((key, value))
+    for span, name, start, key in db.execute("SELECT id, name, start_ns, key_text FROM spans"):
+        if key is not None or said[span]:
+            labels[name, start, tuple(sorted(said[span] + [("key", key)] * (key is not None)))] += 1
     losses = collections.Counter((a, b) for a, b in db.execute(
         "SELECT from_ns, to_ns FROM losses"))
     names, slices, others = {n for n, _, _ in spans}, collections.Counter(), collections.Counter()
@@ -383,11 +393,11 @@ def perfetto(path, store, tail):
             slices[name, a, b] += n
         elif not group:
             others[a, b] += n
-    print("%d runs, %d wakeups, %d samples, %d switches, %d spans, %d losses" % tuple(
-        sum(c.values()) for c in (whole, got.wakings, samples, switches, slices, others)))
+    print("%d runs, %d wakeups, %d samples, %d switches, %d spans, %d losses, %d labelled" % tuple(
+        sum(c.values()) for c in (whole, got.wakings, samples, switches, slices, others, labels)))
     return tell("runs", whole, runs) | tell("wakeups", got.wakings, wakings) | \
         tell("samples", got.samples, samples + switches) | tell("spans", slices, spans) | \
-        tell("losses", others, losses) | worst(got, db, tail)
+        tell("losses", others, losses) | tell("labels", got.labels, labels) | worst(got, db, tail)
 
 
 def ns(ms):

@@ -554,10 +554,8 @@ static int say_all(struct report *p, struct err *e)
 int html_report(struct tail_run *r, struct tail *t, const struct html_request *o, struct err *e)
 {
 	struct report p = {.opt = o, .r = r, .t = t};
-	if (r->opt->wait.tl.label && r->ti.label_value == TL_NONE)
-		return err_set(e, ERR_REFUSED, "%s: nothing has the label %s", r->ti.path,
-			       r->opt->wait.tl.label);
-	int rc = tlinput_findings(&r->ti, 0, &p.findings, e);
+	int rc = tlinput_check_label(&r->ti, e);
+	rc = rc ? rc : tlinput_findings(&r->ti, 0, &p.findings, e);
 	rc = rc ? rc : say_all(&p, e);
 	rc = rc || !t ? rc : choose_windows(&p, e);
 	rc = rc ? rc : write_report(&p, e);

@@ -65,7 +65,8 @@ int export_firefox(struct tlinput *ti, const struct wait_opts *opt, FILE *f, str
 
 int export_perfetto(struct tlinput *ti, const struct wait_opts *opt, FILE *f, struct err *e)
 {
-	(void)opt;
+	struct population of = waits_population(ti, opt);
 	int rc = one_recording(ti, "a trace", e);
-	return rc ? rc : perfetto_write(&ti->tl, f, e);
+	rc = rc ? rc : tlinput_check_label(ti, e);
+	return rc ? rc : perfetto_write(&ti->tl, &of, f, e);
 }

@@ -17,8 +17,8 @@ int export_speedscope(struct tlinput *ti, const struct wait_opts *opt, FILE *f, 
  * left, ERR_NOMEM, ERR_IO. */
 int export_firefox(struct tlinput *ti, const struct wait_opts *opt, FILE *f, struct err *e);
 
-/* The whole timeline as a trace of perfetto.h; `opt` is ignored. ERR_USAGE for several
- * recordings, ERR_NOMEM, ERR_IO. */
+/* The timeline as a trace of perfetto.h; of `opt`, only --label counts. ERR_USAGE for several
+ * recordings, ERR_REFUSED for a label that nothing has, ERR_NOMEM, ERR_IO. */
 int export_perfetto(struct tlinput *ti, const struct wait_opts *opt, FILE *f, struct err *e);
 
 #endif

@@ -654,6 +654,14 @@ static int find_labels(struct tlinput *ti, const char *verb)
 	return rc || !ti->splits ? rc : build_lanes(ti, verb, o->split + 6, &ti->split);
 }
 
+int tlinput_check_label(const struct tlinput *ti, struct err *e)
+{
+	if (!ti->opt->label || ti->label_value != TL_NONE)
+		return 0;
+	return err_set(e, ERR_REFUSED, "%s: nothing has the label %s", ti->path,
+		       ti->opt->label);
+}
+
 /* --- cgroups -------------------------------------------------------------------------- */
 
 /* "/a/b/c" fits a glob if the whole does, one of the folders that lead there, or the last part

@@ -123,6 +123,9 @@ int tlinput_fold_trampolines(struct tlinput *ti, struct stacks *s);
 /* 1 when --label or --split label:KEY was given. */
 int tlinput_asks_labels(const struct tlinput_opts *opt);
 
+/* ERR_REFUSED when nothing has the label of --label. */
+int tlinput_check_label(const struct tlinput *ti, struct err *e);
+
 /* 1 when only what some threads did is asked for: --label, --comm, --pid, --tid, --cgroup. */
 int tlinput_asks_threads(const struct tlinput_opts *opt);
 #define TLINPUT_GAPS_OF_CPUS                                                                   \

@@ -57,13 +57,17 @@ static int add_episode(struct worst *w, struct timeline *tl, const struct tail *
 
 /* A tail that rests mostly on episodes that were not seen whole is left out, as tail refuses
  * it. */
-static int add_tail(struct worst *w, struct timeline *tl, enum episode_kind kind, uint32_t span,
-		    struct err *e)
+static int add_tail(struct worst *w, struct timeline *tl, const struct population *of,
+		    enum episode_kind kind, uint32_t span, struct err *e)
 {
 	struct tail_query q = {.episodes = {.kind = kind, .span = span, .of.ranked = 1},
 			       .pick = {.kind = PICK_PERCENTILE, .millipercent = 99900},
 			       .group_by = GROUP_ROOT};
 	struct tail t;
+	if (of) {
+		q.episodes.of.label = of->label;
+		q.episodes.of.label_value = of->label_value;
+	}
 	q.episodes.alone = episodes_only_thread(tl, &q.episodes, &q.episodes.alone_thread);
 	int r = tail_make(tl, &q, &t, e);
 	if (r)
@@ -75,18 +79,19 @@ static int add_tail(struct worst *w, struct timeline *tl, enum episode_kind kind
 	return r;
 }
 
-int worst_collect(struct worst *w, struct timeline *tl, struct err *e)
+int worst_collect(struct worst *w, struct timeline *tl, const struct population *of,
+		  struct err *e)
 {
 	struct u64map seen = {0};
 	uint32_t none;
 	*w = (struct worst){0};
-	int r = tl->off.n ? add_tail(w, tl, EPISODE_WAIT, 0, e) : 0;
+	int r = tl->off.n ? add_tail(w, tl, of, EPISODE_WAIT, 0, e) : 0;
 	for (size_t i = 0; !r && i < tl->spans.n; i++) {
 		uint32_t name = tl->spans.v[i].name;
 		if (u64map_get(&seen, name, &none))
 			continue;
 		r = u64map_put(&seen, name, 0) ? err_nomem(e)
-					       : add_tail(w, tl, EPISODE_SPAN, name, e);
+					       : add_tail(w, tl, of, EPISODE_SPAN, name, e);
 	}
 	u64map_release(&seen);
 	return r;

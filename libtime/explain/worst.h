@@ -1,7 +1,7 @@
 /*
  * worst.h - the worst episodes of one recording: what exports say of it in place of a question.
  *
- *	worst_collect(&w, &tl, &e);
+ *	worst_collect(&w, &tl, NULL, &e);
  *	for (size_t i = 0; i < w.v.n; i++) ... w.v.v[i] ...
  *	worst_release(&w);
  */
@@ -9,7 +9,7 @@
 #define LIBTIME_EXPLAIN_WORST_H
 
 #include "base/text/buf.h"
-#include "libtime/sched/timeline.h"
+#include "libtime/population/population.h"
 
 enum { WORST_MOST = 1000 }; /* of waits, and of spans of one name */
 
@@ -27,8 +27,10 @@ struct worst {
 
 /* The waits, and the spans of each name, from p99.9 on, of a finished timeline with its causes,
  * whose strings may grow; none where most of them were not seen whole, of which `tail` says
- * nothing either. ERR_NOMEM; then, too, *w is to be released. */
-int worst_collect(struct worst *w, struct timeline *tl, struct err *e);
+ * nothing either. With the label of `of`, if that is not NULL. ERR_NOMEM; then, too, *w is to
+ * be released. */
+int worst_collect(struct worst *w, struct timeline *tl, const struct population *of,
+		  struct err *e);
 void worst_release(struct worst *w);
 
 /* Append a frame's name as `tail` has it: what has none is known by its file. */

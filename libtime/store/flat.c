@@ -153,7 +153,7 @@ int flat_open(struct flat **out, struct timeline *tl, const struct file_facts *f
 	f->file_texts.stacks = file->stacks;
 	f->finding_texts.stacks = &findings->stacks;
 	f->encoding = (struct writing){.tl = tl, .flat = 1};
-	int r = worst_collect(&f->episodes, tl, e);
+	int r = worst_collect(&f->episodes, tl, NULL, e);
 	if (r)
 		flat_close(f);
 	else

@@ -325,13 +325,13 @@ static int put_cpus(struct perfetto *p, struct err *e)
 	return rc;
 }
 
-int perfetto_write(struct timeline *tl, FILE *f, struct err *e)
+int perfetto_write(struct timeline *tl, const struct population *of, FILE *f, struct err *e)
 {
 	struct worst worst;
-	struct perfetto p = {.tl = tl, .s = tl->stacks, .worst = &worst, .f = f};
+	struct perfetto p = {.tl = tl, .s = tl->stacks, .of = of, .worst = &worst, .f = f};
 	p.modern = is_modern(perfetto_text(&p, tl->rec.kernel));
 	put_system(&p);
-	int rc = worst_collect(&worst, tl, e);
+	int rc = worst_collect(&worst, tl, of, e);
 	rc = rc ? rc : put_threads(&p, e);
 	rc = rc ? rc : put_cpus(&p, e);
 	rc = rc ? rc : perfetto_put_samples(&p, e);

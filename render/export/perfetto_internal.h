@@ -35,6 +35,7 @@ enum { FLUSH = 1 << 16, SEQUENCE = 1, SEQUENCE_OF_EVENT = 2 };
 struct perfetto {
 	const struct timeline *tl;
 	const struct stacks *s;
+	const struct population *of; /* whose label is exported */
 	const struct worst *worst;
 	FILE *f;
 	struct buf b;

@@ -291,6 +291,8 @@ static int put_events(struct sampling *x, struct err *e)
 	for (size_t i = 0; i < tl->samples.n && !rc; i++) {
 		const struct tl_sample *v = &tl->samples.v[i];
 		struct sampled s = {v->time_ns, v->period, v->thread, v->path, v->cpu};
+		if (!population_has_label(x->p->of, v->thread, v->path, v->time_ns))
+			continue;
 		rc = put_sample(x, v->event, &s) ? err_nomem(e)
 						 : perfetto_flush(x->p, FLUSH, e);
 	}
@@ -312,9 +314,11 @@ static int put_switches(struct sampling *x, struct err *e)
 	const struct timeline *tl = x->p->tl;
 	VEC(uint32_t) order = {0};
 	int rc = 0;
-	for (size_t i = 0; i < tl->off.n && !rc; i++)
-		if (tl->off.v[i].path)
+	for (size_t i = 0; i < tl->off.n && !rc; i++) {
+		const struct off *o = &tl->off.v[i];
+		if (o->path && population_has_label(x->p->of, o->thread, o->path, o->start_ns))
 			rc = vec_push(&order, (uint32_t)i) ? err_nomem(e) : 0;
+	}
 	if (order.n && !rc)
 		qsort_r(order.v, order.n, sizeof(*order.v), compare_starts, (void *)tl);
 	for (size_t i = 0; i < order.n && !rc; i++) {

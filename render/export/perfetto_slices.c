@@ -95,15 +95,42 @@ static void put_edge(struct perfetto *p, uint64_t track, uint64_t ns, const char
 	close_edge(p, &g);
 }
 
-static void put_alone(struct perfetto *p, const char *name, uint64_t start, uint64_t end)
+static void annotate(struct perfetto *p, const char *key, const char *text, uint64_t number)
 {
-	uint64_t track = put_track(p, NULL, name, 0);
-	put_edge(p, track, start, name);
-	put_edge(p, track, end, NULL);
+	size_t at = pb_open(&p->b, TRACK_EVENT_ANNOTATION);
+	if (text)
+		pb_text(&p->b, ANNOTATION_STRING, text);
+	else
+		pb_u64(&p->b, ANNOTATION_UINT, number);
+	pb_text(&p->b, ANNOTATION_NAME, key);
+	pb_close(&p->b, at);
 }
 
 /* --- spans -----------------------------------------------------------------------------------
  */
+
+/* The begin of a span's slice, with its key and labels. */
+static void put_span(struct perfetto *p, uint64_t track, uint32_t span)
+{
+	const struct tl_span *x = &p->tl->spans.v[span];
+	size_t first, n = timeline_labels_of(p->tl, span, &first);
+	struct edge g =
+		open_edge(p, track, x->start_ns, SLICE_BEGIN, perfetto_text(p, x->name));
+	if (x->key_text)
+		annotate(p, "key", perfetto_text(p, x->key_text), 0);
+	for (const struct tl_label *l = p->tl->labels.v + first; n--; l++)
+		annotate(p, perfetto_text(p, l->key), perfetto_text(p, l->value), 0);
+	close_edge(p, &g);
+}
+
+/* One that does not nest has a track of its own. */
+static void put_apart(struct perfetto *p, uint32_t span)
+{
+	const struct tl_span *x = &p->tl->spans.v[span];
+	uint64_t track = put_track(p, NULL, perfetto_text(p, x->name), 0);
+	put_span(p, track, span);
+	put_edge(p, track, x->end_ns, NULL);
+}
 
 static int compare_spans(const void *a, const void *b, void *timeline)
 {
@@ -118,22 +145,24 @@ static int compare_spans(const void *a, const void *b, void *timeline)
 	return i < k ? -1 : i > k;
 }
 
-/* The spans of one thread, [first, first + n) of p->spans: `ends` holds the ends of those that
- * are open. */
+/* The spans of one thread, or of none, [first, first + n) of p->spans: `ends` holds the ends of
+ * those that are open. */
 static int put_nested(struct perfetto *p, size_t first, size_t n, struct err *e)
 {
 	const struct tl_span *v = p->tl->spans.v;
 	VEC(uint64_t) ends = {0};
-	uint64_t track = thread_track(p, v[p->spans.v[first]].thread);
+	uint32_t thread = v[p->spans.v[first]].thread;
+	uint64_t track = thread == TL_NONE ? 0 : thread_track(p, thread);
 	int rc = 0;
 	for (size_t i = first; i < first + n && !rc; i++) {
 		const struct tl_span *x = &v[p->spans.v[i]];
 		for (; ends.n && ends.v[ends.n - 1] <= x->start_ns; ends.n--)
 			put_edge(p, track, ends.v[ends.n - 1], NULL);
-		if (x->thread != x->end_thread || (ends.n && ends.v[ends.n - 1] < x->end_ns)) {
-			put_alone(p, perfetto_text(p, x->name), x->start_ns, x->end_ns);
+		if (!track || x->thread != x->end_thread ||
+		    (ends.n && ends.v[ends.n - 1] < x->end_ns)) {
+			put_apart(p, p->spans.v[i]);
 		} else {
-			put_edge(p, track, x->start_ns, perfetto_text(p, x->name));
+			put_span(p, track, p->spans.v[i]);
 			rc = vec_push(&ends, x->end_ns) ? err_nomem(e) : 0;
 		}
 		rc = rc ? rc : perfetto_flush(p, FLUSH, e);
@@ -149,7 +178,8 @@ static int put_spans(struct perfetto *p, struct err *e)
 	const struct tl_span *v = p->tl->spans.v;
 	int rc = 0;
 	for (size_t i = 0; i < p->tl->spans.n; i++)
-		if (v[i].thread != TL_NONE && vec_push(&p->spans, (uint32_t)i))
+		if (population_has_span(p->of, p->tl, (uint32_t)i) &&
+		    vec_push(&p->spans, (uint32_t)i))
 			return err_nomem(e);
 	if (p->spans.n)
 		qsort_r(p->spans.v, p->spans.n, sizeof(*p->spans.v), compare_spans,
@@ -165,17 +195,6 @@ static int put_spans(struct perfetto *p, struct err *e)
 
 /* --- the worst episodes ----------------------------------------------------------------------
  */
-
-static void annotate(struct perfetto *p, const char *key, const char *text, uint64_t number)
-{
-	size_t at = pb_open(&p->b, TRACK_EVENT_ANNOTATION);
-	if (text)
-		pb_text(&p->b, ANNOTATION_STRING, text);
-	else
-		pb_u64(&p->b, ANNOTATION_UINT, number);
-	pb_text(&p->b, ANNOTATION_NAME, key);
-	pb_close(&p->b, at);
-}
 
 /* What `tail` says of it. */
 static void put_episode_edge(struct perfetto *p, uint64_t track, const struct worst_episode *w)
@@ -270,7 +289,9 @@ static int put_losses(struct perfetto *p, struct err *e)
 			snprintf(name, sizeof(name), "%s", kind);
 		else
 			snprintf(name, sizeof(name), "%s on CPU %u", kind, l->cpu);
-		put_alone(p, name, l->from_ns, l->to_ns);
+		uint64_t track = put_track(p, NULL, name, 0);
+		put_edge(p, track, l->from_ns, name);
+		put_edge(p, track, l->to_ns, NULL);
 		rc = perfetto_flush(p, FLUSH, e);
 	}
 	return rc;

@@ -155,14 +155,17 @@ E2
 
 # --- perfetto -------------------------------------------------------------------------------------
 # Every run, wakeup, sample, span and loss is the store's; protoc knows every field.
-for f in waits/perf.data kinds/perf.data.gz switch-events/perf.data orders/orders.tar.zst; do
+for f in waits/perf.data kinds/perf.data.gz switch-events/perf.data orders/orders.tar.zst requests/serve.tar.zst; do
 	rm -f run.pftrace run.db
-	export_ --to perfetto "$SRC/testdata/$f" -o run.pftrace
-	"$PERFKIT" import -q --no-local "$SRC/testdata/$f" -o run.db || wrong "import $f"
+	set -- "$SRC/testdata/$f"
+	[ $f != requests/serve.tar.zst ] || set -- "$@" --with "$SRC/testdata/requests/requests.csv"
+	export_ --to perfetto "$@" -o run.pftrace
+	"$PERFKIT" import -q --no-local "$@" -o run.db || wrong "import $f"
 	# where most of the longest were not seen whole, tail refuses, and the trace has none
 	"$PERFKIT" tail -q --json --by wait --p999 run.db >tail.json 2>err || echo '{"episodes": []}' >tail.json
 	python3 "$SRC/tests/exportcheck.py" perfetto run.pftrace run.db tail.json >counts || wrong "perfetto $f: $(cat counts)"
 	[ $f != waits/perf.data ] || ! head -1 counts | grep -q ' 0 w\| 0 sa\| 0 sw\|^0 ' || wrong "$f: $(cat counts)"
+	[ $f != requests/serve.tar.zst ] || grep -q ' 134 labelled' counts || wrong "$f: $(cat counts)"
 	[ $f != orders/orders.tar.zst ] || grep -q '[1-9] worst episodes, [1-9]' counts || wrong "$f: $(cat counts)"
 	"$PERFKIT" export -q --to perfetto run.db | cmp -s - run.pftrace || wrong "perfetto $f: the store's is another"
 	if command -v protoc >/dev/null; then

@@ -150,9 +150,51 @@ for h in heads:
     assert h["label"] == "route=/list" and "route" in h["labels"], (h["label"], h["labels"])
     assert [e["duration_ns"] for e in h["tail"]["episodes"]] == want, h["tail"]["episodes"]
 END
-rc=0
-"$PERFKIT" html -q --no-local --label route=/none --with "$csv" "$serve" -o none.html 2>err || rc=$?
-[ $rc = 3 ] && [ ! -e none.html ] && grep -q 'nothing has the label route=/none' err || bad "html: exit $rc: $(cat err)"
+for what in 'html -o' 'tail --top 3 --html' 'export --to perfetto -o'; do
+	rc=0
+	# shellcheck disable=SC2086 # words
+	"$PERFKIT" $what none.out -q --no-local --label route=/none --with "$csv" "$serve" >out 2>err || rc=$?
+	[ $rc = 3 ] && [ ! -e none.out ] && grep -q 'nothing has the label route=/none' err || bad "$what: exit $rc: $(cat err)"
+done
+"$PERFKIT" tail -q --label route=/list --top 3 --html tail.html serve.db >out
+cmp tail.html stored.html
+
+# Perfetto: the samples and switches of all values are those of the whole, as many as collapse has;
+# a slice for each span with the label; runs of CPUs stay whole
+cat >perfetto.py <<'END'
+import collections, sys
+sys.path.insert(0, sys.argv[1])
+from exportcheck import Perfetto
+sums = []
+for f in sys.argv[2:]:
+    p = Perfetto(f)
+    sums.append((collections.Counter(k[0].split("/")[0] for k in p.samples.elements()), p.runs, p.labels))
+whole, parts = sums[0], sums[1:]
+assert sum((s for s, _, _ in parts), collections.Counter()) == whole[0], [s for s, _, _ in sums]
+assert sum((n for _, _, n in parts), collections.Counter()) == whole[2]
+assert all(runs == whole[1] for _, runs, _ in parts)
+print(*(sum(n.values()) if n else s["cpu-clock"] for s, _, n in sums))
+END
+# Usage: perfetto WANT FILE SIDE KEY VALUE...
+perfetto()
+{
+	want=$1 file=$2 side=$3 key=$4
+	shift 4
+	"$PERFKIT" export -q --no-local --to perfetto --with "$side" "$file" -o whole.pftrace
+	set -- "$@" none
+	parts=
+	for value in "$@"; do
+		part=part${value#/}.pftrace
+		"$PERFKIT" export -q --no-local --to perfetto --label "$key=${value%none}" --with "$side" "$file" -o "$part"
+		parts="$parts $part"
+	done
+	# shellcheck disable=SC2086 # words
+	got=$(python3 perfetto.py "$SRC/tests" whole.pftrace $parts) && [ "$got" = "$want" ] || bad "perfetto $key: $got"
+}
+perfetto '134 46 88 0' "$serve" "$csv" route /pay /list
+of_table() { "$PERFKIT" collapse -q --no-local -e "$event" --weight samples --label "table=$1" --with "$labels" "$labelled" | total; }
+perfetto "$("$PERFKIT" collapse -q --no-local -e "$event" --weight samples "$labelled" | total) $(of_table users) $(of_table orders) \
+$(of_table events) $(of_table '')" "$labelled" "$labels" table users orders events
 
 # what cannot be
 refused()
@@ -165,7 +207,7 @@ refused()
 }
 refused 'has the label nothing' collapse -q --no-local --label nothing=1 shop.data
 refused 'is KEY=VALUE' collapse -q --no-local --label span shop.data
-refused 'label does not go with --to perfetto' export --to perfetto --label span=lookup shop.data
+refused 'label does not go with --to perfetto and parquet' export --to parquet -o tables --label span=lookup shop.data
 refused 'is for samples, --offcpu' svg --wall --color label:span shop.data -o x.svg
 refused 'name the label' svg --color label shop.data -o x.svg
 refused 'gaps are of CPUs' report --by gap --label span=lookup shop.data
