@@ -115,8 +115,8 @@ static void warn_bad(struct tlinput *ti, const struct side_option *o,
 	if (!r->bad.n)
 		return;
 	for (size_t i = 0; i < r->bad.n && i < SIDE_BAD_SHOWN; i++)
-		buf_fmt(&b, "%s line %" PRIu64 ": %s", i ? ";" : "", r->bad.first[i].line,
-			r->bad.first[i].why);
+		buf_fmt(&b, "%s %s %" PRIu64 ": %s", i ? ";" : "", side_bad_unit(&r->bad),
+			r->bad.first[i].line, r->bad.first[i].why);
 	input_warn(&ti->in, "%s: %" PRIu64 " of %" PRIu64 " rows are left out:%s%s", o->path.v,
 		   r->bad.n, r->rows, buf_cstr(&b), r->bad.n > SIDE_BAD_SHOWN ? " ..." : "");
 	buf_release(&b);

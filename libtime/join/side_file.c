@@ -101,6 +101,8 @@ static int read_kind(struct side *out, struct side_lines *l, struct err *e)
 		return r;
 	if (!r)
 		return err_set(e, ERR_FORMAT, "it is empty");
+	if (n >= 2 && (!memcmp(head, "\xff\xfe", 2) || !memcmp(head, "\xfe\xff", 2)))
+		return err_set(e, ERR_FORMAT, "it is UTF-16; UTF-8 is read");
 	if (side_is_otlp(head, n))
 		return side_otlp_read(out, l, e);
 	if (side_is_chrome(head, n)) /* before CSV, whose names may be quoted in it */
@@ -138,10 +140,10 @@ int side_file_read(struct side *out, struct source *src, struct err *e)
 	/* a file with a spinner but no gaps is valid */
 	int empty = !out->spans.n && !out->bindings.n && !out->gaps.n && !out->spinners.n;
 	if (!r && empty && out->bad.n)
-		return err_set(e, ERR_FORMAT, "line %llu: %s; no row is whole",
-			       (unsigned long long)out->bad.first[0].line,
-			       out->bad.first[0].why);
-	return !r && empty ? err_set(e, ERR_FORMAT, "nothing in it") : r;
+		return err_set(
+			e, ERR_FORMAT, "%s %llu: %s; no row is whole", side_bad_unit(&out->bad),
+			(unsigned long long)out->bad.first[0].line, out->bad.first[0].why);
+	return !r && empty ? err_set(e, ERR_FORMAT, "no spans, labels or gaps in it") : r;
 }
 
 /* Calls are named by what was mapped where they were made. */

@@ -32,6 +32,8 @@ struct chrome {
 	VEC(struct begun) begun;
 	VEC(struct side_label) labels; /* of those */
 	struct u64map top;   /* lane_of → index + 1 of the innermost begun; 0: none */
+	uint64_t phases;     /* events that have one */
+	int torn;            /* the text ends inside of the list of events */
 	const char *counted; /* lines are counted up to here */
 	uint64_t line;
 	int rc; /* ERR_NOMEM, ERR_LIMIT */
@@ -48,7 +50,8 @@ int side_is_chrome(const char *text, size_t n)
 
 static uint64_t line_of(struct chrome *c)
 {
-	for (; c->counted < c->j.p; c->counted++)
+	const char *at = c->j.bad ? c->j.bad_at : c->j.p;
+	for (; c->counted < at; c->counted++)
 		c->line += *c->counted == '\n';
 	return c->line;
 }
@@ -228,6 +231,7 @@ static void parse_event(struct chrome *c)
 	struct event x = {.span = {.pid = -1, .tid = -1}};
 	while (json_pull_key(&c->j))
 		parse_field(c, &x);
+	c->phases += x.phase != '\0';
 	if (c->j.bad || !x.phase || !strchr("XBEbe", x.phase)) {
 		side_drop_labels(c->out);
 		c->out->rows += (uint64_t)c->j.truncated;
@@ -251,27 +255,39 @@ static void parse_event(struct chrome *c)
 
 /* --- the file ------------------------------------------------------------------------- */
 
-static void parse_events(struct chrome *c)
+/* The list of events. Alone in the file, it need not be closed: writers that are killed leave
+ * it so. */
+static void parse_events(struct chrome *c, int alone)
 {
-	while (!c->rc && json_pull_item(&c->j))
-		if (json_pull_enter(&c->j, '{'))
-			parse_event(c);
-		else
-			json_pull_skip(&c->j);
+	struct json_pull *j = &c->j;
+	while (!c->rc && json_pull_item(j)) {
+		if (alone && !json_pull_peek(j))
+			return;
+		if (!json_pull_enter(j, '{')) {
+			json_pull_skip(j);
+			alone &= !j->bad;
+			continue;
+		}
+		parse_event(c);
+		if (j->bad)
+			return;
+	}
+	c->torn = j->truncated && !alone;
 }
 
+/* 0: there is no list of events. */
 static int parse_file(struct chrome *c)
 {
 	int found = 0;
 	if (json_pull_enter(&c->j, '[')) {
-		parse_events(c);
-		return 1;
+		parse_events(c, 1);
+		return c->phases || c->j.bad;
 	}
 	if (!json_pull_enter(&c->j, '{'))
 		return 0;
 	while (!c->rc && json_pull_key(&c->j))
 		if (json_pull_is(&c->j, "traceEvents") && json_pull_enter(&c->j, '[')) {
-			parse_events(c);
+			parse_events(c, 0);
 			found = 1;
 		} else {
 			json_pull_skip(&c->j);
@@ -298,8 +314,14 @@ int side_chrome_read(struct side *out, struct side_lines *l, struct err *e)
 					"JSON, but neither OTLP traces (resourceSpans first) "
 						 "nor a Chrome trace (traceEvents)")
 			      : 0;
-	if (!r && c.j.bad && !c.j.truncated)
-		side_bad_row(out, line_of(&c), "it is no JSON from here on");
+	const char *why = c.j.bad && !c.j.truncated ? "it is no JSON from here on"
+			  : c.torn                  ? "the list of events is torn"
+			  : !c.j.bad && !c.j.depth && !json_pull_done(&c.j)
+				  ? "something follows the trace"
+				  : NULL;
+	out->rows += !r && why;
+	if (!r && why)
+		side_bad_row(out, line_of(&c), why);
 	json_pull_release(&c.j);
 	vec_release(&c.begun);
 	vec_release(&c.labels);

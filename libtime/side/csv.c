@@ -195,14 +195,6 @@ static char separator_of(const char *s, size_t n)
 							   : ',';
 }
 
-static void skip_byte_order_mark(const char **s, size_t *n)
-{
-	if (*n >= 3 && !memcmp(*s, "\xef\xbb\xbf", 3)) {
-		*s += 3;
-		*n -= 3;
-	}
-}
-
 static void count_times(struct csv *c)
 {
 	for (size_t i = 0; i < c->columns; i++) {
@@ -214,7 +206,6 @@ static void count_times(struct csv *c)
 
 static void parse_names(struct csv *c, const char *s, size_t n)
 {
-	skip_byte_order_mark(&s, &n);
 	c->separator = separator_of(s, n);
 	c->columns = cut_row(c, s, n);
 	for (size_t i = 0; i < c->columns && i < COLUMNS; i++)
@@ -234,7 +225,16 @@ int side_is_csv(const char *text, size_t n)
 	return !failed && (c.has_start || c.has_end);
 }
 
-/* Two columns of one kind could contradict each other. */
+static unsigned has_name_before(const struct csv *c, size_t i)
+{
+	const struct cell *x = c->cell;
+	for (size_t k = 0; k < i; k++)
+		if (x[i].n && x[k].n == x[i].n && !memcmp(x[k].s, x[i].s, x[i].n))
+			return 1;
+	return 0;
+}
+
+/* Two columns of one kind, or labels of one key, could contradict each other. */
 static int check_names(const struct csv *c, struct err *e)
 {
 	unsigned seen = 0;
@@ -248,7 +248,7 @@ static int check_names(const struct csv *c, struct err *e)
 			return err_set(e, ERR_FORMAT,
 				       "line 1: duration has no unit: duration_ns, "
 				       "duration_us, duration_ms or duration_s");
-		if (x->kind != COL_LABEL && seen >> x->kind & 1)
+		if (x->kind == COL_LABEL ? has_name_before(c, i) : seen >> x->kind & 1)
 			return err_set(e, ERR_FORMAT, "line 1 names a column twice");
 		seen |= 1u << x->kind;
 	}
@@ -268,7 +268,7 @@ static int read_names(struct csv *c, struct err *e)
 	if (buf_failed(&c->unquoted))
 		return err_nomem(e);
 	if (c->columns > COLUMNS)
-		return err_set(e, ERR_LIMIT, "more than %d columns", COLUMNS);
+		return err_set(e, ERR_LIMIT, "line 1 has more than %d columns", COLUMNS);
 	count_times(c);
 	r = check_names(c, e);
 	for (size_t i = 0; i < c->columns && !r; i++) {
@@ -292,8 +292,10 @@ struct row {
 static void parse_time(const struct column *c, const struct cell *x, uint64_t *ns,
 		       struct row *r)
 {
-	if (c->scale && when_number(x->s, x->n, c->scale, ns))
-		r->why = "a time is not a number";
+	if (c->scale && x->n && *x->s == '-')
+		r->why = "a time is negative";
+	else if (c->scale && when_number(x->s, x->n, c->scale, ns))
+		r->why = "a time is not a number below 2^63 ns";
 	else if (!c->scale && when_iso(x->s, x->n, ns))
 		r->why = "a time is not ISO 8601 with its zone";
 }
@@ -336,7 +338,7 @@ static int parse_cell(struct csv *c, size_t i, struct row *r)
 		parse_id(x, &s->tid, r);
 		return 0;
 	default:
-		return x->n ? side_add_label(c->out, col->label, x->s, x->n) : 0;
+		return x->n && col->label ? side_add_label(c->out, col->label, x->s, x->n) : 0;
 	}
 }
 

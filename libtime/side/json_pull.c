@@ -16,6 +16,7 @@ void json_pull_release(struct json_pull *j)
 static int fail(struct json_pull *j)
 {
 	j->truncated |= !j->bad && j->p >= j->end;
+	j->bad_at = j->bad ? j->bad_at : j->p;
 	j->bad = 1;
 	j->p = j->end;
 	return 0;

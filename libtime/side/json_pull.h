@@ -27,8 +27,9 @@ struct json_pull {
 	size_t key_n;
 	struct buf key_buf;
 	int depth;
-	int first;     /* no element of the innermost object or array has been read yet */
-	int bad;       /* malformed, or one of the next two */
+	int first; /* no element of the innermost object or array has been read yet */
+	int bad;   /* malformed, or one of the next two */
+	const char *bad_at;
 	int truncated; /* the text ends too soon */
 	int nomem;     /* no memory for a text with escapes: the caller returns ERR_NOMEM */
 };

@@ -92,11 +92,12 @@ static const char *wrong(const uint8_t *p)
 
 int side_is_ldb(const char *data, size_t n)
 {
+	enum { MOST_WRONG = 16 /* 1 in 16 */ };
 	const uint8_t *p = (const uint8_t *)data;
+	size_t bad = 0;
 	for (size_t at = 0; at + RECORD <= n; at += RECORD)
-		if (wrong(p + at))
-			return 0;
-	return n >= RECORD;
+		bad += wrong(p + at) != NULL;
+	return n >= RECORD && bad <= n / RECORD / MOST_WRONG;
 }
 
 /* The older layout has eight types. Its 4, 5 and 6 are about mutexes, with an address as
@@ -474,6 +475,7 @@ int side_ldb_read(struct side *out, struct side_lines *l, struct err *e)
 			       "not read; "
 			       "the one with 12 is");
 	out->nesting = NEST_ANY;
+	out->bad.records = 1;
 	name_kinds(&x);
 	/* most records are calls; n is a real size, not a count that the file claims */
 	if (vec_reserve(&out->spans, n / RECORD))

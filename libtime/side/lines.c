@@ -175,6 +175,8 @@ int side_lines_peek(struct side_lines *l, const char **text, size_t *n, struct e
 		r = fill(l, e);
 	if (r < 0)
 		return r;
+	if (!l->number && !l->next && l->n >= 3 && !memcmp(l->text, "\xef\xbb\xbf", 3))
+		l->next = 3;
 	*text = l->text + l->next;
 	*n = l->n - l->next < SOURCE_HEAD ? l->n - l->next : SOURCE_HEAD;
 	return *n > 0;

@@ -35,7 +35,8 @@ void side_lines_unjoin(struct side_lines *l);
 /* The rest of the file as one text. Returns as side_lines_next. */
 int side_lines_rest(struct side_lines *l, const char **text, size_t *n, struct err *e);
 
-/* Up to SOURCE_HEAD of the next bytes, without consuming them. Returns as side_lines_next. */
+/* Up to SOURCE_HEAD of the next bytes, without consuming them, but for a byte order mark at the
+ * start of the file. Returns as side_lines_next. */
 int side_lines_peek(struct side_lines *l, const char **text, size_t *n, struct err *e);
 
 /* Number, from 1, of the last line returned; of joined lines, that of the first. */

@@ -24,7 +24,8 @@ int side_is_otlp(const char *text, size_t n)
 	struct json_pull j;
 	json_pull_init(&j, text, n);
 	int otlp = json_pull_enter(&j, '{') && json_pull_key(&j) &&
-		   json_pull_is(&j, "resourceSpans");
+		   (json_pull_is(&j, "resourceSpans") || json_pull_is(&j, "resourceLogs") ||
+		    json_pull_is(&j, "resourceMetrics"));
 	json_pull_release(&j);
 	return otlp;
 }
@@ -223,7 +224,7 @@ static const char *parse_fields(struct otlp *o, struct side_span *x)
 		else if (!json_pull_is(j, "name") && !json_pull_is(j, "traceId"))
 			json_pull_skip(j);
 	}
-	return start || end              ? "a span has no begin or end"
+	return start || end              ? "a span's begin or end is not a number of ns"
 	       : x->end_ns < x->start_ns ? "a span ends before it begins"
 					 : NULL;
 }

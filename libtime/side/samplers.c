@@ -117,6 +117,8 @@ static const char *parse_point(struct side *out, struct text line, int *rc)
 	cpu = value_of(tags, "cpu", 0);
 	if (cpu.n && number(cpu, UINT16_MAX - 1, &n))
 		return "its CPU is not a number";
+	if (!cpu.n && out->gaps.n && out->gaps.v[0].cpu >= 0)
+		return "it names no CPU, as the first one does";
 	g.cpu = cpu.n ? (int32_t)n : -1;
 	g.start_ns = g.end_ns; /* until side_gaps_windows knows the interval */
 	*rc = vec_push(&out->gaps, g);

@@ -37,6 +37,11 @@ void side_release(struct side *s)
 	vec_release(&s->anchors);
 }
 
+const char *side_bad_unit(const struct side_bad *bad)
+{
+	return bad->records ? "record" : "line";
+}
+
 void side_bad_row(struct side *s, uint64_t line, const char *why)
 {
 	if (s->bad.n < SIDE_BAD_SHOWN) {

@@ -107,8 +107,9 @@ enum { SIDE_BAD_SHOWN = 4 };
 /* Malformed rows, and what was wrong with the first ones. */
 struct side_bad {
 	uint64_t n;
+	int records; /* the file has records, not lines */
 	struct {
-		uint64_t line;
+		uint64_t line;   /* or record, from 1 */
 		const char *why; /* static */
 	} first[SIDE_BAD_SHOWN];
 };
@@ -135,6 +136,9 @@ struct side {
 
 /* Release everything except the strings, which are the caller's. */
 void side_release(struct side *s);
+
+/* "line" or "record": what rows are called. */
+const char *side_bad_unit(const struct side_bad *bad);
 
 /* Count a malformed row. `why` is static text. */
 void side_bad_row(struct side *s, uint64_t line, const char *why);

@@ -149,6 +149,6 @@ refused()
 echo 'perfkit-labels v2' >v2.txt
 refused 1 'v2.txt: line 1: label histories of another version' --with v2.txt
 echo 'perfkit-labels v1' >none.txt
-refused 1 'none.txt: nothing in it' --with none.txt
+refused 1 'none.txt: no spans, labels or gaps in it' --with none.txt
 refused 3 'perf record -k CLOCK_MONOTONIC_RAW' --with "$kept/labels.txt,clock=raw"
 exit 0

@@ -22,14 +22,18 @@ v = [data[i:i + 40] for i in range(0, len(data), 40)]
 random.Random(7).shuffle(v)
 open("shuffled.data", "wb").write(b"".join(v))
 open("torn.data", "wb").write(data + data[:17])
-v[3] = b"\x63" + v[3][1:]
+v.insert(3, b"\x63" + v[3][1:])
 open("broken.data", "wb").write(b"".join(v))
+open("shifted.data", "wb").write(b"\x01" + data)
 END
 "$PERFKIT" import -q --no-local --with shuffled.data "$file" -o shuffled.db
 spans shuffled.db | sort >a && sort spans | cmp - a
 "$PERFKIT" import --no-local --with torn.data "$file" -o torn.db 2>err
-grep -q 'torn.data: 1 of 611 rows are left out: line 611: the last record is torn' err
+grep -q 'torn.data: 1 of 611 rows are left out: record 611: the last record is torn' err
 spans torn.db | cmp - spans
+"$PERFKIT" import --no-local --with broken.data "$file" -o broken.db 2>err
+grep -q 'broken.data: 1 of 611 rows are left out: record 4: an event of unknown type' err
+spans broken.db | sort | cmp - a
 
 # functions by where they were called from, beside the log
 "$PERFKIT" report -q --no-local --by function --csv --with "$kept/ldb.data" "$file" >functions.csv
@@ -118,7 +122,7 @@ refused()
 	[ $rc = "$want" ] && grep -q -e "$words" err || { echo "$*: exit $rc"; cat err; exit 1; }
 }
 refused 1 "old.data: LDB's older layout with 8 types of events" --with old.data
-refused 1 'broken.data: no kind of side file' --with broken.data
+refused 1 'shifted.data: no kind of side file' --with shifted.data
 printf '00400000-00401000 r--p 00000000 08:01 1835 /a\n00401000 r-xp\n' >torn.maps
 refused 1 'ldb.data: torn.maps: line 2: no mapping' --with ldb.data,maps=torn.maps
 refused 1 'ldb.data: nothere: ' --with ldb.data,maps=nothere

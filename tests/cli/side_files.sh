@@ -62,6 +62,9 @@ def late(r):
     w = r.split(b",")
     return b",".join([b"%d" % (int(x) + HOUR) for x in w[:2]] + w[2:])
 put("late", [late(r) for r in rows])
+text = kind != "ldb" # as Windows writes it
+open("windows", "wb").write(b"\xef\xbb\xbf" * text + (data.replace(b"\n", b"\r\n") if text else data))
+open("cut.gz", "wb").write(gzip.compress(data)[:-9])
 print(head.count(b"\n") + at + 1)
 END
 
@@ -74,7 +77,8 @@ imported() # FILE: into new.db, what it says into err
 # each KIND FILE RECORDING
 each()
 {
-	kind=$1 file=$2 recording=$3
+	kind=$1 file=$2 recording=$3 unit=line
+	[ "$kind" != ldb ] || unit=record
 	line=$(python3 variants.py "$kind" "$file")
 	imported "$file" || { cat err; bad "$kind: not imported"; }
 	facts new.db >want
@@ -83,14 +87,15 @@ each()
 	if [ "$kind" != labels ]; then # bindings of one time hold in the order of the file
 		imported shuffled && facts new.db | cmp - want || bad "$kind: in another order it says something else"
 	fi
+	imported windows && facts new.db | cmp - want || { cat err; bad "$kind: with a byte order mark and CRLF it is another"; }
 	imported broken && facts new.db | cmp - want || { cat err; bad "$kind: a broken row spoils others"; }
-	grep -q "^perfkit: broken: 1 of [0-9,]* rows are left out: line $line: " err || { cat err; bad "$kind: not line $line"; }
+	grep -q "^perfkit: broken: 1 of [0-9,]* rows are left out: $unit $line: " err || { cat err; bad "$kind: not $unit $line"; }
 	imported torn || { cat err; bad "$kind: the torn one is refused"; }
-	grep -Eq '^perfkit: torn: (1 of [0-9,]* rows (is|are) left out: line [0-9]*|.*torn)' err || { cat err; bad "$kind: the tear is not told"; }
+	grep -Eq '^perfkit: torn: (1 of [0-9,]* rows (is|are) left out: (line|record) [0-9]*|.*torn)' err || { cat err; bad "$kind: the tear is not told"; }
 	facts new.db >some
 	[ -s some ] || bad "$kind: nothing of what is whole"
-	# a clock that does not fit, and a second file that cannot be read: no store, one line each
-	for with in late "$file --with none.csv"; do
+	# a clock that does not fit, one that is cut off, and a second file that cannot be read: no store, one line each
+	for with in late cut.gz "$file --with none.csv"; do
 		rm -f new.db
 		rc=0
 		# shellcheck disable=SC2086

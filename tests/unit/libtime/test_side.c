@@ -156,7 +156,13 @@ static void files_that_will_not_do_are_refused_with_the_reason(void **state)
 	refused("start_us,duration\n1,2\n", "duration has no unit");
 	refused("start_us,end_us,begin_ns\n1,2,3\n", "twice");
 	refused("start_us,end_us\n2,1\n", "line 2: it ends before it begins");
-	refused("start_us,end_us\n", "nothing in it");
+	refused("start_us,end_us\n", "no spans, labels or gaps in it");
+	refused("start_us,end_us,route,route\n1,2,a,b\n", "twice");
+	refused("start_us,end_us\n-1,2\n", "line 2: a time is negative");
+	refused("start_us,end_us\n1,99999999999999999999\n",
+		"line 2: a time is not a number below");
+	refused("\xff\xfes", "UTF-16");
+	refused("start_ns,end_ns,\"a\nb\"\n1,2\n", "line 3: it has too few cells");
 }
 
 /* --- on a timeline -------------------------------------------------------------------- */
@@ -535,7 +541,19 @@ static void chrome_events_become_spans(void **state)
 	assert_int_equal(g.side.bad.first[2].line, 13);
 	forget(&g);
 	refused("{\"a\":1}", "neither OTLP");
-	refused("[1,2]", "nothing in it");
+	refused("[1,2]", "neither OTLP");
+	refused("[{\"resourceSpans\":[]}]", "neither OTLP");
+	refused("{\"traceEvents\":[]}", "no spans");
+	refused("{\"traceEvents\":[", "line 1: the list of events is torn");
+	refused("[\n[[\n", "line 3: the list of events is torn");
+	refused("{\"traceEvents\":[\n{\"ph\":\"M\"} {}\n]}",
+		"line 2: it is no JSON from here on");
+	read_text(&g, "[\n{\"ph\":\"X\",\"ts\":1,\"dur\":1,\"name\":\"f\"},\n");
+	assert_int_equal(g.rc, 0);
+	assert_int_equal(g.side.spans.n, 1);
+	assert_int_equal(g.side.bad.n, 0);
+	forget(&g);
+	refused("{\"resourceMetrics\":[]}\n", "no spans");
 	refused("[{\"ph\":\"X\"]", "line 1");
 }
 
