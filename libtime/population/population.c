@@ -75,9 +75,8 @@ int population_has_event_sample(const struct population *p, const struct timelin
 {
 	return has_place(p, tl, s->time_ns, s->cpu) &&
 	       population_has_task(p, tl, s->pid, s->tid, s->comm) &&
-	       (!p->label ||
-		population_has_label(p, label_lanes_thread(p->label, tl, s->tid, s->time_ns),
-				     s->path, s->time_ns));
+	       (!p->label || population_has_label(p, label_lanes_thread(p->label, tl, s),
+						  s->path, s->time_ns));
 }
 
 /* --- labels --------------------------------------------------------------------------- */

@@ -53,6 +53,7 @@ int population_has_cpu(const struct population *p, const struct timeline *tl, ui
  * thread passes if there is no filter of threads. */
 int population_has_sample(const struct population *p, const struct timeline *tl,
 			  const struct tl_sample *s);
+/* One of the timeline's own. */
 int population_has_event_sample(const struct population *p, const struct timeline *tl,
 				const struct tl_event_sample *s);
 

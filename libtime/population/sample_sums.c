@@ -154,7 +154,7 @@ static int add_samples(struct summing *c, size_t from, size_t to)
 static uint32_t thread_of(const struct summing *c, const struct tl_event_sample *x)
 {
 	const struct label_lanes *split = c->s->split;
-	return split ? label_lanes_thread(split, c->tl, x->tid, x->time_ns) : TL_NONE;
+	return split ? label_lanes_thread(split, c->tl, x) : TL_NONE;
 }
 
 static int add_event_samples(struct summing *c, size_t from, size_t to)

@@ -162,14 +162,25 @@ static int index_tids(struct label_lanes *x, const struct timeline *tl)
 	return 0;
 }
 
-uint32_t label_lanes_thread(const struct label_lanes *x, const struct timeline *tl, int32_t tid,
-			    uint64_t ns)
+/* The recording that has an event sample; NULL if the timeline is one recording. */
+static const struct tl_part *part_of(const struct timeline *tl, const struct tl_event_sample *s)
+{
+	size_t index = (size_t)(s - tl->event_samples.v);
+	size_t behind =
+		PARTITION_POINT(i, 0, tl->parts.n, tl->parts.v[i].event_sample_first <= index);
+	return behind ? &tl->parts.v[behind - 1] : NULL;
+}
+
+uint32_t label_lanes_thread(const struct label_lanes *x, const struct timeline *tl,
+			    const struct tl_event_sample *s)
 {
 	const struct tl_thread *v = tl->threads.v;
+	const struct tl_part *part = part_of(tl, s);
 	const uint32_t *of = x->by_tid.v;
-	size_t at = PARTITION_POINT(i, 0, x->by_tid.n, v[of[i]].tid < tid);
-	for (; at < x->by_tid.n && v[of[at]].tid == tid; at++)
-		if (v[of[at]].first_ns <= ns && ns <= v[of[at]].last_ns)
+	size_t at = PARTITION_POINT(i, 0, x->by_tid.n, v[of[i]].tid < s->tid);
+	for (; at < x->by_tid.n && v[of[at]].tid == s->tid; at++)
+		if (v[of[at]].first_ns <= s->time_ns && s->time_ns <= v[of[at]].last_ns &&
+		    (!part || timeline_part_of(tl, of[at]) == part))
 			return of[at];
 	return TL_NONE;
 }

@@ -54,9 +54,10 @@ const char *label_lanes_key(const struct label_lanes *x, const struct timeline *
 uint32_t label_lanes_of_span(const struct label_lanes *x, const struct timeline *tl,
 			     uint32_t span);
 
-/* The thread that had a tid at `ns`, for samples that name it by its ids; TL_NONE. */
-uint32_t label_lanes_thread(const struct label_lanes *x, const struct timeline *tl, int32_t tid,
-			    uint64_t ns);
+/* The thread of one of the timeline's event samples, which name it by its ids: the one that had
+ * the tid then in the same recording; TL_NONE. */
+uint32_t label_lanes_thread(const struct label_lanes *x, const struct timeline *tl,
+			    const struct tl_event_sample *s);
 
 /* The value (strings id; 0: none) that holds at `ns` for a thread with that stack (a call path;
  * 0: not known), and up to when (UINT64_MAX: for good). */

@@ -57,6 +57,15 @@ static void a_label_changes_to_the_nanosecond(void **state)
 	rig_release(&r);
 }
 
+/* The thread of an event sample, the only one. */
+static uint32_t thread_at(struct rig *r, const struct label_lanes *x, int32_t tid, uint64_t ns)
+{
+	struct tl_event_sample s = {.tid = tid, .time_ns = ns};
+	r->tl.event_samples.n = 0;
+	assert_int_equal(bigvec_push(&r->tl.event_samples, s, NULL), 0);
+	return label_lanes_thread(x, &r->tl, r->tl.event_samples.v);
+}
+
 /* A tid that two threads had, one after the other, and one that nobody had. */
 static void a_tid_is_the_thread_that_had_it_then(void **state)
 {
@@ -74,13 +83,39 @@ static void a_tid_is_the_thread_that_had_it_then(void **state)
 	assert_int_equal(label_lanes_build(&r.tl, "query", &x), 1);
 	int32_t of_first = r.tl.threads.v[first].tid, of_other = r.tl.threads.v[other].tid;
 	assert_int_equal(of_first, r.tl.threads.v[second].tid);
-	assert_int_equal(label_lanes_thread(&x, &r.tl, of_first, 99), TL_NONE);
-	assert_int_equal(label_lanes_thread(&x, &r.tl, of_first, 100), first);
-	assert_int_equal(label_lanes_thread(&x, &r.tl, of_first, 2000), first);
-	assert_int_equal(label_lanes_thread(&x, &r.tl, of_first, 2001), TL_NONE);
-	assert_int_equal(label_lanes_thread(&x, &r.tl, of_first, 3000), second);
-	assert_int_equal(label_lanes_thread(&x, &r.tl, of_other, 500), other);
-	assert_int_equal(label_lanes_thread(&x, &r.tl, of_first + 1000, 500), TL_NONE);
+	assert_int_equal(thread_at(&r, &x, of_first, 99), TL_NONE);
+	assert_int_equal(thread_at(&r, &x, of_first, 100), first);
+	assert_int_equal(thread_at(&r, &x, of_first, 2000), first);
+	assert_int_equal(thread_at(&r, &x, of_first, 2001), TL_NONE);
+	assert_int_equal(thread_at(&r, &x, of_first, 3000), second);
+	assert_int_equal(thread_at(&r, &x, of_other, 500), other);
+	assert_int_equal(thread_at(&r, &x, of_first + 1000, 500), TL_NONE);
+	label_lanes_release(&x);
+	rig_release(&r);
+}
+
+/* The same tid on two hosts at the same time of their clocks. */
+static void a_tid_of_another_host_is_another_thread(void **state)
+{
+	struct rig r;
+	struct label_lanes x;
+	(void)state;
+	rig_init(&r, 10000);
+	uint32_t mine = thread(&r, "a", 7, 0), theirs = thread(&r, "a", 7, 1);
+	label(&r, span(&r, mine, 1000, 2000), "query", "41");
+	label(&r, span(&r, theirs, 1000, 2000), "query", "7");
+	for (uint32_t i = 0; i < 2; i++) {
+		struct tl_part part = {.thread_first = i, .event_sample_first = 2 * i};
+		assert_int_equal(vec_push(&r.tl.parts, part), 0);
+	}
+	for (int i = 0; i < 4; i++) {
+		struct tl_event_sample s = {.tid = r.tl.threads.v[mine].tid, .time_ns = 1500};
+		assert_int_equal(bigvec_push(&r.tl.event_samples, s, NULL), 0);
+	}
+	assert_int_equal(label_lanes_build(&r.tl, "query", &x), 1);
+	for (int i = 0; i < 4; i++)
+		assert_int_equal(label_lanes_thread(&x, &r.tl, &r.tl.event_samples.v[i]),
+				 i < 2 ? mine : theirs);
 	label_lanes_release(&x);
 	rig_release(&r);
 }
@@ -316,6 +351,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_label_changes_to_the_nanosecond),
 		cmocka_unit_test(a_tid_is_the_thread_that_had_it_then),
+		cmocka_unit_test(a_tid_of_another_host_is_another_thread),
 		cmocka_unit_test(a_trampoline_bears_what_it_stood_for_then),
 		cmocka_unit_test(two_files_have_histories_of_their_own),
 		cmocka_unit_test(the_innermost_span_that_has_it_says),
