@@ -1,9 +1,8 @@
 /*
- * arena.h - memory that lives as long as its owner (a session, a DSO) and is given back at
- * once.
+ * arena.h - memory that lives as long as its owner (a session, a DSO) and is freed all at once.
  *
- * Blocks double up to 1 MiB; larger requests get a block of their own. Nothing is freed singly.
- * Not thread-safe: one arena has one writer.
+ * Blocks double up to 1 MiB; a larger request gets its own block. Single allocations are never
+ * freed. Not thread-safe: one arena has one writer.
  */
 #ifndef BASE_ARENA_H
 #define BASE_ARENA_H
@@ -19,7 +18,8 @@ struct arena {
 	size_t total; /* bytes taken from the heap, for reporting memory use */
 };
 
-/* `size` bytes aligned to 16, not initialised; NULL when out of memory. Life: the arena's. */
+/* `size` bytes aligned to 16, not initialised; NULL when out of memory. Lives as long as the
+ * arena. */
 void *arena_alloc(struct arena *a, size_t size);
 
 /* `size` bytes with no alignment (text, packed rows). */
@@ -28,7 +28,7 @@ void *arena_bytes(struct arena *a, size_t size);
 /* A NUL-terminated copy of n bytes. */
 char *arena_strndup(struct arena *a, const char *s, size_t n);
 
-/* Give everything back; the arena is empty and usable again. */
+/* Free everything; the arena is empty and usable again. */
 void arena_release(struct arena *a);
 
 #endif

@@ -11,7 +11,7 @@
 
 enum {
 	SMALL = 1 << 20,
-	STEP = 32 << 20,  /* bytes that a large one grows by */
+	STEP = 32 << 20,  /* bytes by which a large vector grows */
 	PAGES = 64 << 10, /* a multiple of any page size */
 };
 
@@ -21,7 +21,7 @@ static const char *folder(void)
 	return dir && *dir ? dir : "/tmp";
 }
 
-/* Room for `bytes` in the file, and the mapping with it. */
+/* Grow the file and its mapping to `bytes`. */
 static int grow_file(void **v, struct bigvec_map *m, size_t bytes, struct err *e)
 {
 	int failed;
@@ -40,7 +40,8 @@ static int grow_file(void **v, struct bigvec_map *m, size_t bytes, struct err *e
 			   : mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, m->fd, 0);
 	if (p == MAP_FAILED)
 		return err_nomem(e);
-#ifdef MADV_POPULATE_WRITE /* else, and where it fails, pages come as they are used */
+#ifdef MADV_POPULATE_WRITE /* else, or if it fails, pages are allocated when they are touched \
+			    */
 	if (bytes - m->bytes <= STEP + PAGES)
 		madvise((char *)p + m->bytes, bytes - m->bytes, MADV_POPULATE_WRITE);
 #endif
@@ -49,7 +50,7 @@ static int grow_file(void **v, struct bigvec_map *m, size_t bytes, struct err *e
 	return 0;
 }
 
-/* From memory into a file. 1 when no file can be created. */
+/* Move the elements from memory into a file. 1 when no file can be created. */
 static int move_out(void **v, struct bigvec_map *m, size_t used, size_t bytes, struct err *e)
 {
 	m->fd = open(folder(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
@@ -69,9 +70,9 @@ static int move_out(void **v, struct bigvec_map *m, size_t used, size_t bytes, s
 }
 
 /*
- * A vector that becomes large gets its room in memory at once, on large pages: what is not used
- * of it is address space only, and growing would copy, which touches each page anew. Where
- * address space is short it grows as others do.
+ * A vector that becomes large reserves all of its memory at once, on large pages: the unused
+ * part is only address space, and growing would copy, which touches each page again. If address
+ * space is short, it grows in steps.
  */
 static int grow_memory(void **v, size_t used, size_t *want, size_t size, struct err *e)
 {
@@ -92,7 +93,8 @@ static int grow_memory(void **v, size_t used, size_t *want, size_t size, struct 
 	return 0;
 }
 
-/* Room for `least` elements or more: in memory half as much again, in a file one step. */
+/* The next capacity, at least `least` elements: in memory half as much again, in a file one
+ * step more. */
 static size_t next_room(size_t room, size_t least, size_t size)
 {
 	size_t most = BIGVEC_IN_MEMORY / size, want = room + room / 2 + 8;

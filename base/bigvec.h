@@ -6,11 +6,11 @@
  *	for (size_t i = 0; i < off.n; i++) use(off.v[i]);
  *	bigvec_release(&off);
  *
- * Read as a VEC, but grown by its own macros only. Up to BIGVEC_IN_MEMORY bytes it is one;
- * beyond that its elements are in a mapped, unnamed file in $TMPDIR (or /tmp), which the kernel
- * writes out and drops from memory as it sees fit. Disk space is allocated before it is used,
- * so a full disk fails the push that needed it and never raises a signal; so does a push that
- * would use the last tenth of the free space (diskroom.h). If no file can be created, the
+ * Read it like a VEC, but grow it only by the macros below. Up to BIGVEC_IN_MEMORY bytes the
+ * elements are in memory; beyond that in a mapped, unnamed file in $TMPDIR (or /tmp), which the
+ * kernel writes out and drops from memory as it sees fit. Disk space is allocated before it is
+ * used, so a full disk fails the push that needed it and never raises a signal; so does a push
+ * that would use the last tenth of the free space (diskroom.h). If no file can be created, the
  * elements stay in memory.
  *
  * Growth moves the elements: keep indices, not pointers, across a push.
@@ -46,21 +46,21 @@ enum { BIGVEC_IN_MEMORY = 128 << 20 };
 		 : bigvec_grow_((void **)&(vec)->v, &(vec)->room, &(vec)->map_, (vec)->n, \
 				(size_t)(more), sizeof(*(vec)->v), e))
 
-/* The first `count` elements are not asked for again: memory and disk get their room back. */
+/* The caller no longer needs the first `count` elements: free their memory and disk space. */
 #define bigvec_drop(vec, count) \
 	bigvec_drop_((vec)->v, &(vec)->map_, (size_t)(count) * sizeof(*(vec)->v))
 
-/* Give the elements (and the file) back; the array is empty and usable again. */
+/* Free the elements (and the file); the array is empty and usable again. */
 #define bigvec_release(vec) \
 	(bigvec_free_((vec)->v, &(vec)->map_), (vec)->v = NULL, (vec)->n = 0, (vec)->room = 0)
 
-/* Behind the macros. */
+/* Used by the macros only. */
 struct bigvec_map {
 	size_t bytes;   /* mapped; 0 = in memory */
 	size_t dropped; /* of them, from the start */
 	struct diskroom disk;
 	int fd;
-	int failed; /* what the last growth that failed said */
+	int failed; /* the error code of the last growth that failed */
 };
 int bigvec_grow_(void **v, size_t *room, struct bigvec_map *m, size_t n, size_t more,
 		 size_t size, struct err *e);

@@ -50,7 +50,7 @@ static inline const void *bytes_take(struct bytes *b, size_t n)
 	return p;
 }
 
-/* Past n bytes, or to the end and `bad`. */
+/* Skip n bytes, or skip to the end and set `bad`. */
 static inline void bytes_skip(struct bytes *b, size_t n)
 {
 	(void)bytes_take(b, n);
@@ -90,8 +90,8 @@ static inline uint64_t bytes_u64(struct bytes *b)
 	return b->swap ? __builtin_bswap64(x) : x;
 }
 
-/* ULEB128 and SLEB128 (DWARF 5, 7.6). Bits past 64 are dropped; more than 16 bytes are `bad`:
- * no number that is read over and over may be long. */
+/* ULEB128 and SLEB128 (DWARF 5, 7.6). Bits past 64 are dropped; more than 16 bytes are `bad`: a
+ * number that is read many times must be short. */
 static inline uint64_t bytes_uleb(struct bytes *b)
 {
 	uint64_t x = 0;

@@ -1,10 +1,10 @@
 /*
- * check.h - what the code relies on, where it does: checked while compiling, or while testing.
+ * check.h - invariants stated in code, checked by the compiler or in tests.
  */
 #ifndef BASE_CHECK_H
 #define BASE_CHECK_H
 
-/* An array has one entry for each of n values: of an enum, of bits. At file scope or among
+/* An array has one entry for each of n values, such as those of an enum. At file scope or among
  * declarations. */
 #define ENTRIES(table, n) \
 	_Static_assert(sizeof(table) / sizeof(*(table)) == (n), "one entry for each")
@@ -13,13 +13,13 @@
 #define SIZE_IS(type, bytes) _Static_assert(sizeof(type) == (bytes), "as large as that")
 
 /*
- * A rule of order between calls, which types cannot say: this before that, one thread at a
- * time. It holds for any input; what input can break is an error (err.h). Tests (run.sh sets
- * PERFKIT_CHECKS) and builds with sanitizers abort where it does not; a user's program goes on.
+ * A rule about the order of calls or threads, which types cannot express. No input can break
+ * it; what input can break is an error (err.h). If it is broken, tests (run.sh sets
+ * PERFKIT_CHECKS) and builds with sanitizers abort; a user's program goes on.
  */
 #define CHECK(rule) ((rule) ? (void)0 : check_failed(__FILE__, __LINE__, #rule))
 
-/* What CHECK calls where its rule is broken. */
+/* CHECK calls it if the rule is broken. */
 void check_failed(const char *file, int line, const char *rule);
 
 #endif

@@ -3,10 +3,10 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 
-enum { ASK_EVERY = 16 << 20, LAST_PART = 10, SMALL = 32 << 20 };
+enum { READ_EVERY = 16 << 20, LAST_PART = 10, SMALL = 32 << 20 };
 
-/* Bytes free to this user where fd is; 1, or 0 where that is no file of a file system. */
-static int ask(int fd, uint64_t *avail)
+/* Bytes free to this user on fd's file system; 1, or 0 if fd is not a regular file. */
+static int free_bytes(int fd, uint64_t *avail)
 {
 	struct stat st;
 	struct statvfs fs;
@@ -22,10 +22,10 @@ int diskroom_reserve(struct diskroom *d, int fd, size_t n, const char *name, str
 	d->taken += n;
 	if (!d->begun) {
 		d->begun = 1;
-		d->floor = ask(fd, &avail) && avail >= SMALL ? avail / LAST_PART : 0;
+		d->floor = free_bytes(fd, &avail) && avail >= SMALL ? avail / LAST_PART : 0;
 	}
-	uint64_t step = d->floor / 2 < ASK_EVERY ? d->floor / 2 : ASK_EVERY;
-	if (!d->floor || d->taken < step || !ask(fd, &avail))
+	uint64_t step = d->floor / 2 < READ_EVERY ? d->floor / 2 : READ_EVERY;
+	if (!d->floor || d->taken < step || !free_bytes(fd, &avail))
 		return 0;
 	d->taken = 0;
 	if (avail >= d->floor + n)

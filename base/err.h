@@ -19,10 +19,10 @@ enum err_code {
 	ERR_TRUNCATED = -4,   /* the input ends before the structure it announced */
 	ERR_UNSUPPORTED = -5, /* a valid input that this build or version cannot read */
 	ERR_LIMIT = -6,       /* a stated ceiling (size, depth, count) would be passed */
-	ERR_NOTFOUND = -7,    /* the thing asked for is not there; often not a fault */
-	ERR_MISMATCH = -8, /* found, but its identity (build-id, CRC, version) is another one */
-	ERR_USAGE = -9,    /* the caller's options contradict each other */
-	ERR_REFUSED = -10, /* the input cannot answer this question; exit status 3 */
+	ERR_NOTFOUND = -7,    /* not there; often not a fault */
+	ERR_MISMATCH = -8,    /* found, but its identity (build-id, CRC, version) differs */
+	ERR_USAGE = -9,       /* the caller's options contradict each other */
+	ERR_REFUSED = -10,    /* the input cannot answer this question; exit status 3 */
 };
 
 /* One failure. Zero-initialised means "none". The text never ends in a newline. */
@@ -41,10 +41,10 @@ int err_set(struct err *e, int code, const char *fmt, ...)
 /* As err_set, with strerror(errno) appended after ": ". The code is ERR_IO. Keeps errno. */
 int err_sys(struct err *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* Out of memory, or of what was noted as a shortage before (shortage.h). Returns ERR_NOMEM. */
+/* Out of memory, or of whatever was noted as a shortage (shortage.h). Returns ERR_NOMEM. */
 int err_nomem(struct err *e);
 
-/* Put "<prefix>: " in front of the message that is already in `e`. Returns e->code. */
+/* Prepend "<prefix>: " to the message in `e`. Returns e->code. */
 int err_prefix(struct err *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

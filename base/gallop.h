@@ -1,6 +1,7 @@
 /*
- * gallop.h - search in an array sorted by one of its fields, from a place that is likely near:
- * questions that go on in time cost the distance between their answers, not the array's size.
+ * gallop.h - search an array sorted by one of its fields, starting near the likely place: a
+ * series of questions in order of time costs the distance between the answers, not the array's
+ * size.
  *
  *	struct by_key k = BY_KEY(v, time_ns);
  *	i = gallop_after(k, 0, n, last, from);      // the first with v[i].time_ns > from
@@ -13,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* An array of structs, sorted by a uint64_t of them. */
+/* An array of structs, sorted by one of their uint64_t fields. */
 struct by_key {
 	const void *v; /* NULL: no elements */
 	size_t size, key_at;
@@ -27,13 +28,13 @@ static inline uint64_t by_key_at_(struct by_key k, size_t i)
 	return *(const uint64_t *)(const void *)((const char *)k.v + i * k.size + k.key_at);
 }
 
-/* The first of lo..hi whose key is above x; hi where there is none. */
+/* The first of lo..hi whose key is above x; or hi. */
 static inline size_t search_after(struct by_key k, size_t lo, size_t hi, uint64_t x)
 {
 	return PARTITION_POINT(i, lo, hi, by_key_at_(k, i) <= x);
 }
 
-/* The same, soonest where it is about `near`, which may be anything. */
+/* The same, fastest if the answer is near `near`, which may be any number. */
 static inline size_t gallop_after(struct by_key k, size_t lo, size_t hi, size_t near,
 				  uint64_t x)
 {

@@ -2,8 +2,8 @@
  * hash.h - hashing and the one hash table.
  *
  * hash_bytes is XXH3 (libxxhash, inlined). Hash order never reaches any output: callers sort
- * before they print. It differs from process to process, as otherwise untrusted input could be
- * built to put all of its keys into one slot.
+ * before they print. Every process has its own order; otherwise input could be built to put all
+ * of its keys into one slot.
  */
 #ifndef BASE_HASH_H
 #define BASE_HASH_H
@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* XXH3, 64 bits. With the seed one can write any number of texts that share a hash. */
+/* XXH3, 64 bits. Whoever knows the seed can construct texts that share a hash. */
 uint64_t hash_bytes(const void *p, size_t n, uint64_t seed);
 
 /* This process's random seed, for hashing untrusted input: the same at each call, unknown
@@ -23,8 +23,8 @@ enum { HASH_KEY_BYTES = 192 };
 /* XXH3, 128 bits, with a secret key: then nobody can construct two texts that share a hash. */
 void hash_keyed(const void *p, size_t n, const uint8_t key[HASH_KEY_BYTES], uint8_t sum[16]);
 
-/* The same hash of all that can be read from `fd`, and in *size how many bytes that was. 0, or
- * ERR_IO or ERR_NOMEM without a message. */
+/* The same hash of everything read from `fd`, and the number of bytes in *size. 0, ERR_IO or
+ * ERR_NOMEM, without a message. */
 int hash_file_keyed(int fd, const uint8_t key[HASH_KEY_BYTES], uint8_t sum[16], uint64_t *size);
 
 /* A full-avalanche mix of one word, for keys that are numbers. */
@@ -65,8 +65,8 @@ struct idmap {
 
 /*
  * The next id stored under a hash whose salted upper half equals that of `h`; *at is the
- * cursor, 0 at first. 1 with *id set, or 0 when none is left. Inline: it is the innermost
- * loop of interning.
+ * cursor, 0 at first. 1 with *id set, or 0 when none is left. Inline, because it is the
+ * innermost loop of interning.
  */
 static inline int idmap_next(const struct idmap *m, uint64_t h, size_t *at, uint32_t *id)
 {
@@ -85,7 +85,7 @@ static inline int idmap_next(const struct idmap *m, uint64_t h, size_t *at, uint
 	}
 }
 
-/* The slot where a search for `h` begins, to be fetched ahead; NULL while the map is empty. */
+/* The slot where a search for `h` begins, for prefetching; NULL while the map is empty. */
 static inline const uint64_t *idmap_first(const struct idmap *m, uint64_t h)
 {
 	return m->slot ? &m->slot[hash_home(h * m->salt, m->mask)] : NULL;
@@ -126,7 +126,7 @@ static inline int u64map_get(const struct u64map *m, uint64_t key, uint32_t *val
 	}
 }
 
-/* Ask for the memory in which a key is, or would be. */
+/* Prefetch the memory of a key's slot. */
 static inline void u64map_prefetch(const struct u64map *m, uint64_t key)
 {
 	if (m->slot)

@@ -9,7 +9,7 @@ static _Thread_local long fail_after = -1;
 static _Thread_local int fail_once;
 static _Thread_local long made;
 
-static int refuse(void)
+static int must_fail(void)
 {
 	made++;
 	if (fail_after < 0)
@@ -24,13 +24,13 @@ static int refuse(void)
 
 enum { LARGE_PAGE = 2 << 20 };
 
-/* Every pointer that goes out passes here. Where several large pages fit in, they shall be
- * used: 512 small ones cost eight times as much to get. */
-static void *given(void *p, size_t bytes)
+/* Every pointer returned passes through here. Memory that holds several large pages uses them:
+ * 512 small ones cost eight times as much to get. */
+static void *allocated(void *p, size_t bytes)
 {
 	if (!p)
 		shortage_note_memory(bytes);
-	else if (bytes >= 2 * (size_t)LARGE_PAGE) /* no harm where it is refused */
+	else if (bytes >= 2 * (size_t)LARGE_PAGE) /* refusal is harmless */
 		madvise((void *)(((uintptr_t)p + 4095) & ~(uintptr_t)4095),
 			bytes & ~(size_t)8191, MADV_HUGEPAGE);
 	return p;
@@ -55,12 +55,12 @@ long mem_fail_once(long n)
 
 void *mem_alloc(size_t size)
 {
-	return given(refuse() ? NULL : malloc(size ? size : 1), size);
+	return allocated(must_fail() ? NULL : malloc(size ? size : 1), size);
 }
 
 void *mem_zalloc(size_t n, size_t size)
 {
-	return given(refuse() ? NULL : calloc(n ? n : 1, size ? size : 1), n * size);
+	return allocated(must_fail() ? NULL : calloc(n ? n : 1, size ? size : 1), n * size);
 }
 
 void *mem_try_large(size_t size)
@@ -68,16 +68,16 @@ void *mem_try_large(size_t size)
 	enum { CACHE_LINE = 64 };
 	void *p;
 	size_t align = size < LARGE_PAGE ? CACHE_LINE : LARGE_PAGE;
-	if (refuse() || posix_memalign(&p, align, size))
+	if (must_fail() || posix_memalign(&p, align, size))
 		return NULL;
 	if (align == LARGE_PAGE)
-		madvise(p, size, MADV_HUGEPAGE); /* no harm where it is refused */
+		madvise(p, size, MADV_HUGEPAGE); /* refusal is harmless */
 	return p;
 }
 
 void *mem_alloc_large(size_t size)
 {
-	return given(mem_try_large(size), size);
+	return allocated(mem_try_large(size), size);
 }
 
 void *mem_zalloc_table(size_t size)
@@ -89,9 +89,9 @@ void *mem_zalloc_table(size_t size)
 void *mem_resize(void *p, size_t n, size_t size)
 {
 	size_t bytes = SIZE_MAX / 2;
-	if (__builtin_mul_overflow(n, size, &bytes) || refuse())
-		return given(NULL, bytes);
-	return given(realloc(p, bytes ? bytes : 1), bytes);
+	if (__builtin_mul_overflow(n, size, &bytes) || must_fail())
+		return allocated(NULL, bytes);
+	return allocated(realloc(p, bytes ? bytes : 1), bytes);
 }
 
 char *mem_strndup(const char *s, size_t n)

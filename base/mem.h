@@ -1,10 +1,10 @@
 /*
- * mem.h - the one door to the heap.
+ * mem.h - the only access to the heap.
  *
  * Nothing outside mem.c calls malloc, calloc, realloc, strdup or free (`make check-house`
- * greps). The door multiplies sizes with an overflow check, and tests can make the n-th
- * allocation fail. Every function returns NULL on failure, notes the shortage (shortage.h), so
- * that no verb ends well without the memory it needed, and never exits.
+ * greps). Sizes are multiplied with an overflow check, and tests can make the n-th allocation
+ * fail. On failure every function returns NULL and notes the shortage (shortage.h), so that no
+ * command succeeds without the memory it needed; none exits.
  */
 #ifndef BASE_MEM_H
 #define BASE_MEM_H
@@ -18,16 +18,16 @@ void *mem_alloc(size_t size) __attribute__((malloc, alloc_size(1)));
 /* n * size bytes of zeroes; NULL also when the product overflows. */
 void *mem_zalloc(size_t n, size_t size) __attribute__((malloc, alloc_size(1, 2)));
 
-/* `size` bytes, not initialised, from the start of a cache line and on large pages where the
- * system has them and they are filled: the first touch of a small page costs as much as reading
- * it from a file. */
+/* `size` bytes, not initialised, aligned to a cache line, and on large pages if the system has
+ * them and they will be filled: the first touch of a small page costs as much as reading it
+ * from a file. */
 void *mem_alloc_large(size_t size) __attribute__((malloc, alloc_size(1)));
 
 /* The same, for callers that can do without: a failure is not recorded as a shortage. */
 void *mem_try_large(size_t size) __attribute__((malloc, alloc_size(1)));
 
-/* Zeroes on large pages, with all pages there from the start: for tables that are soon written
- * all over, in no order. */
+/* Zeroes on large pages, all of them allocated at once: for tables that are soon written
+ * everywhere, in random order. */
 void *mem_zalloc_table(size_t size) __attribute__((malloc, alloc_size(1)));
 
 /* Resize to n * size bytes; NULL (and `p` left as it was) on overflow or exhaustion. */
@@ -37,7 +37,7 @@ void *mem_resize(void *p, size_t n, size_t size) __attribute__((alloc_size(2, 3)
 char *mem_strdup(const char *s) __attribute__((malloc));
 char *mem_strndup(const char *s, size_t n) __attribute__((malloc));
 
-/* Give back what this door or the C library handed out. NULL is accepted. */
+/* Free what these functions or the C library allocated. NULL is accepted. */
 void mem_free(void *p);
 
 /*
@@ -47,7 +47,7 @@ void mem_free(void *p);
  */
 long mem_fail_after(long n);
 
-/* The same, but only one allocation fails, the one behind the next `n`. */
+/* The same, but only one allocation fails, the one after the next `n`. */
 long mem_fail_once(long n);
 
 #endif

@@ -28,7 +28,7 @@ static int open_in_place(struct outfile *o, const char *path, struct err *e)
 	return o->fd >= 0 ? 0 : err_sys(e, "%s: cannot write", path);
 }
 
-/* In the folder of `path`, without a name; -1 where that cannot be. */
+/* Open an unnamed file in the folder of `path`; -1 if that is not possible. */
 static int open_unnamed(const char *path, mode_t mode)
 {
 	const char *slash = strrchr(path, '/');
@@ -78,7 +78,7 @@ static const char *shown_name(const struct outfile *o)
 	return o->path ? o->path : "stdout";
 }
 
-/* May n bytes more be written? Else o->failed says why not. */
+/* 1 if n more bytes may be written; else o->failed says why not. */
 static int may_write(struct outfile *o, size_t n)
 {
 	o->written += n;
@@ -90,7 +90,8 @@ static int may_write(struct outfile *o, size_t n)
 	return diskroom_reserve(&o->disk, o->fd, n, shown_name(o), &o->failed);
 }
 
-/* What fopencookie(3) asks for: the bytes taken, 0 for a failure. The first one stays. */
+/* The write function of fopencookie(3): bytes written, 0 on failure. The first failure is
+ * kept. */
 static ssize_t put(void *cookie, const char *p, size_t n)
 {
 	struct outfile *o = cookie;
@@ -148,13 +149,13 @@ static int open_mode(struct outfile *o, const char *path, mode_t mode, struct er
 	*o = (struct outfile){.fd = -1};
 	int exists = strcmp(path, "-") && !stat(path, &st);
 	if (!strcmp(path, "-") || (exists && S_ISREG(st.st_mode) && is_stdout(&st))) {
-		fflush(stdout); /* what was printed before comes before */
+		fflush(stdout); /* keeps the order of what was printed before */
 		o->fd = STDOUT_FILENO;
 		return open_stream(o, e);
 	}
 	if (exists && S_ISDIR(st.st_mode))
 		return err_set(e, ERR_IO, "%s: cannot write: is a directory", path);
-	/* a link that leads to nothing yet, or to what has no name any more, is followed, too
+	/* a link to nothing, or to a deleted file, is followed, too
 	 */
 	int in_place = exists ? !S_ISREG(st.st_mode) : is_link(path);
 	int r = in_place ? open_in_place(o, path, e)
@@ -176,7 +177,7 @@ int outfile_open_private(struct outfile *o, const char *path, struct err *e)
 	return open_mode(o, path, 0600, e);
 }
 
-/* What the stream says, once all is handed to the kernel; it is gone then. */
+/* Close the stream; its first failure, or 0 once the kernel has everything. */
 static int end_stream(struct outfile *o, struct err *e)
 {
 	int r = o->f && fclose(o->f) ? ERR_IO : 0;
@@ -195,7 +196,7 @@ static int close_file(struct outfile *o, struct err *e)
 	return r;
 }
 
-/* The file gets its name; while it has the temporary one, no signal ends the process. */
+/* Give the file its name. While it has the temporary one, signals are blocked. */
 static int replace(struct outfile *o, struct err *e)
 {
 	sigset_t all, old;
@@ -207,7 +208,7 @@ static int replace(struct outfile *o, struct err *e)
 	if (!r && rename(o->tmp, o->path))
 		r = err_sys(e, "%s: cannot rename into place", o->path);
 	if (r)
-		unlink(o->tmp); /* ENOENT where it never had a name */
+		unlink(o->tmp); /* ENOENT if it never had a name */
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	return r;
 }
@@ -233,7 +234,7 @@ int outfile_end(struct outfile *o, int rc, struct err *e)
 {
 	if (!rc)
 		return outfile_commit(o, e);
-	if (o->failed.code) /* the stream's own reason, not what the writer made of it */
+	if (o->failed.code) /* the stream's own reason, not the writer's */
 		rc = err_set(e, o->failed.code, "%s", o->failed.msg);
 	outfile_abort(o);
 	return rc;
@@ -241,7 +242,7 @@ int outfile_end(struct outfile *o, int rc, struct err *e)
 
 void outfile_abort(struct outfile *o)
 {
-	o->failed.code = ERR_IO; /* what is still in the buffer stays there */
+	o->failed.code = ERR_IO; /* discards what is still in the buffer */
 	end_stream(o, NULL);
 	close_file(o, NULL);
 	if (o->tmp && !o->unnamed)

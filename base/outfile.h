@@ -3,8 +3,8 @@
  *
  * Bytes go to a file without a name in the target's folder; outfile_commit syncs it, names it
  * and renames it over the target. "-" writes to stdout directly. A killed process leaves the
- * old target untouched and nothing else; where the file system or a missing /proc do not let a
- * file be named late, it is TARGET.tmp.PID from the start and stays behind.
+ * old target untouched and nothing else; only where the file system, or a missing /proc, does
+ * not allow naming a file later, it leaves TARGET.tmp.PID behind.
  */
 #ifndef BASE_OUTFILE_H
 #define BASE_OUTFILE_H
@@ -20,14 +20,14 @@ struct outfile {
 		    more: a caller that writes much checks ferror */
 	char *path, *tmp;
 	int unnamed;            /* tmp is not there yet */
-	int fd;                 /* where f leads to */
-	uint64_t most, written; /* bytes; most 0: no bound. Set it before writing */
+	int fd;                 /* that f writes to */
+	uint64_t most, written; /* bytes; most 0: no limit. Set it before writing */
 	struct diskroom disk;
 	struct err failed; /* the first failure of a write */
 };
 
-/* The file that `path` leads to where it is a link, in out[PATH_MAX]; else `path`. What a link
- * names is to be replaced, not the link, which may be /dev/stdout. */
+/* The file that `path` leads to if it is a link, in out[PATH_MAX]; else `path`. The link's
+ * target is replaced, not the link, which may be /dev/stdout. */
 const char *outfile_target(const char *path, char *out);
 
 /* Open for writing `path` ("-", or what names the same file, is stdout). Existing non-regular
@@ -35,7 +35,7 @@ const char *outfile_target(const char *path, char *out);
  * ERR_IO, ERR_NOMEM. */
 int outfile_open(struct outfile *o, const char *path, struct err *e);
 
-/* The same for what only its owner is to read: a new file is made 0600. */
+/* The same for a file that only its owner may read: a new one has mode 0600. */
 int outfile_open_private(struct outfile *o, const char *path, struct err *e);
 
 /* Flush, sync, rename. On failure the temporary file is removed and the target is as it was.
@@ -43,8 +43,8 @@ int outfile_open_private(struct outfile *o, const char *path, struct err *e);
  * was written may lack something. The object is closed either way. */
 int outfile_commit(struct outfile *o, struct err *e);
 
-/* Commit where `rc` is 0, else abort: `rc` is what the writer of o->f returned. The error is
- * the stream's own where it failed first. */
+/* Commit if `rc` is 0, else abort; `rc` is what the writer of o->f returned. If the stream
+ * failed first, its error is reported. */
 int outfile_end(struct outfile *o, int rc, struct err *e);
 
 /* Close and remove what was written. Accepts an object that is not open. */

@@ -7,7 +7,7 @@ enum {
 	DIGITS = 1 << BITS,
 };
 
-/* Elements of `size` bytes, which begin with their keys; inlined for each size. */
+/* Elements have `size` bytes and begin with their key; inlined for each size. */
 #define INLINED static inline __attribute__((always_inline))
 
 INLINED uint64_t key_at(const char *v, size_t i, size_t size)

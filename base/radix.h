@@ -1,5 +1,5 @@
 /*
- * radix.h - a stable sort of many 64-bit keys without comparisons, and one comparison for few.
+ * radix.h - a stable sort of many 64-bit keys without comparisons, and a comparison for qsort.
  *
  *	struct radix_key *a = ..., *b = ...;        // n each; b is for the sort alone
  *	a[i] = (struct radix_key){key of i, i};
@@ -16,8 +16,8 @@ struct radix_key {
 	uint64_t at; /* the caller's */
 };
 
-/* Sort v by key, stably. Returns v or `other`, whichever has the result. Bytes that are equal
- * in all keys cost nothing. */
+/* Sort v by key, stably. Returns v or `other`, whichever has the result. A byte that is the
+ * same in all keys costs no pass. */
 struct radix_key *radix_sort(struct radix_key *v, struct radix_key *other, size_t n);
 uint64_t *radix_sort_u64(uint64_t *v, uint64_t *other, size_t n);
 

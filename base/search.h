@@ -1,5 +1,5 @@
 /*
- * search.h - binary search: the one loop of it.
+ * search.h - binary search.
  */
 #ifndef BASE_SEARCH_H
 #define BASE_SEARCH_H

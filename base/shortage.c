@@ -24,7 +24,7 @@ void shortage_note(const char *fmt, ...)
 	atomic_store(&state, NOTED);
 }
 
-/* Bytes of private memory that this process has, as RLIMIT_DATA counts them; 0: not known. */
+/* This process's private memory in bytes, as RLIMIT_DATA counts it; 0: not known. */
 static uint64_t data_bytes(void)
 {
 	unsigned long pages = 0;
@@ -38,7 +38,7 @@ static uint64_t data_bytes(void)
 
 void shortage_note_memory(size_t bytes)
 {
-	enum { ROUNDING = 4 << 20 }; /* what the C library asks for at once */
+	enum { ROUNDING = 4 << 20 }; /* the C library's smallest request */
 	struct rlimit data;
 	if (atomic_load(&state) != NONE)
 		return;

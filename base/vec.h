@@ -1,5 +1,5 @@
 /*
- * vec.h - growing arrays with a checked growth.
+ * vec.h - growing arrays.
  *
  *	VEC(uint64_t) times = {0};          // or:  struct foo { VEC(struct bar) bars; };
  *	if (vec_push(&times, t))            // 0 ok, ERR_NOMEM
@@ -32,12 +32,12 @@
 		 : vec_grow_((void **)&(vec)->v, &(vec)->cap, (vec)->n, (size_t)(more), \
 			     sizeof(*(vec)->v)))
 
-/* Give the elements back; the vector is empty and usable again. */
+/* Free the elements; the vector is empty and usable again. */
 #define vec_release(vec) (vec_free_((vec)->v), (vec)->v = NULL, (vec)->n = 0, (vec)->cap = 0)
 
 #include "base/err.h"
 
-/* Behind the macros: make room for `more` elements behind n; give the memory back. */
+/* Used by the macros: make room for `more` elements after n; free the memory. */
 int vec_grow_(void **v, size_t *cap, size_t n, size_t more, size_t size);
 void vec_free_(void *v);
 

@@ -11,7 +11,7 @@ static int fail(struct buf *b, int why)
 	return b->failed = why;
 }
 
-/* Room for n more bytes and a NUL, or the sticky failure. */
+/* Make room for n more bytes and a NUL, or set the sticky failure. */
 static int reserve(struct buf *b, size_t n)
 {
 	if (b->failed)

@@ -1,7 +1,7 @@
 /*
  * buf.h - a growing byte buffer with a ceiling and a sticky failure.
  *
- * Writers append without looking; callers check buf_failed once at the end.
+ * Writers append without checking; callers check buf_failed once at the end.
  */
 #ifndef BASE_TEXT_BUF_H
 #define BASE_TEXT_BUF_H
@@ -10,7 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Zero-initialised: empty, no ceiling. `max` (bytes, 0 = none) is set by the owner at birth. */
+/* Zero-initialised: empty, no ceiling. The owner sets `max` (bytes, 0 = none) before the first
+ * append. */
 struct buf {
 	char *v;
 	size_t n, cap, max;
@@ -29,8 +30,8 @@ void buf_u64(struct buf *b, uint64_t x);
 void buf_fmt(struct buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void buf_vfmt(struct buf *b, const char *fmt, va_list ap) __attribute__((format(printf, 2, 0)));
 
-/* The content as a NUL-terminated string (the NUL is not counted in n); "" when failed: n is 0
- * then. */
+/* The content as a NUL-terminated string (the NUL is not counted in n); "" if an append failed;
+ * n is 0 then. */
 const char *buf_cstr(struct buf *b);
 
 /* 0, or the first failure of any append. */
@@ -39,7 +40,7 @@ int buf_failed(const struct buf *b);
 /* Forget the content, keep the memory and clear the failure. */
 void buf_clear(struct buf *b);
 
-/* Give the memory back. */
+/* Free the memory. */
 void buf_release(struct buf *b);
 
 #endif

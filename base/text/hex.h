@@ -6,8 +6,8 @@
 #include <stdint.h>
 #include <string.h>
 
-/* The value of a digit in either case, or -1. (Not hex_value: libiberty.h has a macro of that
- * name, under which no character is bad.) */
+/* The value of a digit in either case, or -1. (libiberty.h has a macro hex_value, which accepts
+ * every character.) */
 static inline int hex_digit(char c)
 {
 	if (c >= '0' && c <= '9')
@@ -17,8 +17,8 @@ static inline int hex_digit(char c)
 }
 
 /* The eight digits at p, the first the highest: 1 and *x, or 0 if one is not a digit. All eight
- * at once, as lists of symbols have millions of them: a comparison with k of bytes below 0x80
- * is the top bit of byte + 0x80 - k. */
+ * at once, because symbol lists have millions of them: for a byte below 0x80, the top bit of
+ * byte + 0x80 - k says whether it is at least k. */
 static inline int hex_eight(const char *p, uint32_t *x)
 {
 	const uint64_t each = 0x0101010101010101, top = each << 7;

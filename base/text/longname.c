@@ -6,7 +6,7 @@
 
 enum { TAIL = 64 };
 
-/* Where a cut at `n` or a little before it falls between characters. */
+/* The last boundary between characters at or before `n`. */
 static size_t between_characters(const char *s, size_t n)
 {
 	enum { LONGEST_CHARACTER = 4 };

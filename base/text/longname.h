@@ -1,9 +1,9 @@
 /*
- * longname.h - untrusted names are bounded where they are repeated.
+ * longname.h - bounds the length of untrusted names where they are repeated.
  *
  * A perf map names a function in 400 KB once, and a picture of 150,000 boxes would repeat it in
- * each. What is longer than LONG_NAME bytes is cut; the number of bytes cut off and their hash
- * take their place, so that different names stay different.
+ * each. A name longer than LONG_NAME bytes is cut; the number of bytes cut off and their hash
+ * replace them, so that different names stay different.
  */
 #ifndef BASE_TEXT_LONGNAME_H
 #define BASE_TEXT_LONGNAME_H
@@ -12,8 +12,8 @@
 
 enum { LONG_NAME = 4096 };
 
-/* `s` itself where *n is at most LONG_NAME; else the cut name, written to `out` without NUL,
- * with its length in *n. A UTF-8 character is kept or dropped whole. */
+/* `s` itself if *n is at most LONG_NAME; else the cut name, written to `out` without NUL, with
+ * its length in *n. A UTF-8 character is kept or dropped whole. */
 const char *long_name(const char *s, size_t *n, char out[LONG_NAME]);
 
 #endif

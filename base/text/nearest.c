@@ -3,7 +3,7 @@
 #include <ctype.h>
 #include <string.h>
 
-enum { LONGEST = 40 }; /* no word of ours is longer */
+enum { LONGEST = 40 }; /* longer words do not occur */
 
 static size_t least(size_t a, size_t b, size_t c)
 {
@@ -16,7 +16,7 @@ static int differ(char a, char b)
 	return tolower((unsigned char)a) != tolower((unsigned char)b);
 }
 
-/* Optimal string alignment, blind to case: three rows of the usual table. */
+/* Optimal string alignment, ignoring case: three rows of the usual table. */
 static size_t distance(const char *a, size_t na, const char *b, size_t nb)
 {
 	size_t rows[3][LONGEST + 1], *before = rows[0], *last = rows[1], *row = rows[2];

@@ -7,7 +7,7 @@
 /* Append `s` as it is if a shell reads it as one word, else in single quotes. */
 void shell_word(struct buf *b, const char *s);
 
-/* 1 when all of `s` can be shown on a terminal: ASCII from blank to tilde. */
+/* 1 when `s` has only printable ASCII characters. */
 int shell_is_printable(const char *s);
 
 #endif

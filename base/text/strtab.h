@@ -33,7 +33,7 @@ int strtab_intern(struct strtab *t, const char *s, uint32_t *id);
 /* The id of a string that is already there and 1, or 0. */
 int strtab_find(const struct strtab *t, const char *s, uint32_t *id);
 
-/* The text of an id; "" for ids never handed out. Life: the table's. */
+/* The text of an id; "" for unknown ids. Lives as long as the table. */
 static inline const char *strtab_get(const struct strtab *t, uint32_t id)
 {
 	return id < t->entries.n ? t->entries.v[id].s : "";
@@ -45,7 +45,7 @@ static inline uint32_t strtab_len(const struct strtab *t, uint32_t id)
 	return id < t->entries.n ? t->entries.v[id].len : 0;
 }
 
-/* Give everything back; the table is empty and usable again. */
+/* Free everything; the table is empty and usable again. */
 void strtab_release(struct strtab *t);
 
 #endif
