@@ -6,7 +6,7 @@
 /*
  * The flag word is a run of C bitfields: little-endian hosts fill each byte from its lowest
  * bit, big-endian ones from its highest, and both go through the bytes in address order. So a
- * foreign word is not byte-swapped; the bits inside each byte are mirrored.
+ * word of the other byte order is not byte-swapped; the bits inside each byte are mirrored.
  */
 static uint64_t decode_flags(struct bytes *b)
 {
@@ -48,7 +48,7 @@ int attr_decode(struct bytes *b, size_t size, struct event_attr *a, struct err *
 	a->wakeup = bytes_u32(&c);
 	a->bp_type = bytes_u32(&c);
 	a->config1 = bytes_u64(&c);
-	/* What an older attr does not have reads as zero: the cursor's rule past the end. */
+	/* Fields that an older attr lacks read as zero, as the cursor does past its end. */
 	a->config2 = bytes_u64(&c);
 	a->branch_sample_type = bytes_u64(&c);
 	a->sample_regs_user = bytes_u64(&c);

@@ -39,9 +39,9 @@ static inline int attr_flag(const struct event_attr *a, int bit)
 	return (a->flags >> bit) & 1;
 }
 
-/* 1 when a tracepoint's records are a part of what happened: at a frequency, or every nth. Of a
- * fixed period the kernel takes no notice where samples carry theirs, as perf record asks of
- * tracepoints: each is recorded then and stands for itself (perf_swevent_event in
+/* 1 when only some of a tracepoint's events were recorded: at a frequency, or every nth. The
+ * kernel ignores a fixed period if samples carry their own, as perf record requests for
+ * tracepoints; then every event is recorded, each counting once (perf_swevent_event in
  * kernel/events/core.c). */
 static inline int attr_samples_tracepoint(const struct event_attr *a)
 {
@@ -64,7 +64,7 @@ struct event {
 	VEC(uint64_t) ids;   /* PERF_SAMPLE_ID values that mean this event */
 	uint32_t leader;     /* index of the group leader; its own index when alone */
 	uint32_t head_time;  /* of a sample: bytes from the record's start to TIME; 0 = none */
-	uint32_t fixed_size; /* of a sample: bytes of the fields in front of READ */
+	uint32_t fixed_size; /* of a sample: bytes of the fields before READ */
 	uint32_t tail_time;  /* sample_id_all trailer: bytes from the record's end to TIME; 0 =
 				none */
 	uint32_t tail_size;  /* size of that trailer in bytes; 0 without sample_id_all */

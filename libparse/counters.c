@@ -9,9 +9,9 @@ void counters_release(struct counters *c)
 }
 
 /*
- * The thread whose own counter the sample reads; 0 where one counter is of all threads. perf
- * before 6.13 says that events of `-a` are inherited as well, though they count whole CPUs:
- * groups it never inherits, and -a starts no event at exec.
+ * The thread whose own counter the sample reads; 0 if one counter is for all threads. perf
+ * before 6.13 marks events of `-a` as inherited, too, although they count whole CPUs; but it
+ * never inherits groups, and -a starts no event at exec.
  */
 static int32_t thread_of(const struct sample *s)
 {
@@ -22,7 +22,7 @@ static int32_t thread_of(const struct sample *s)
 										       : 0;
 }
 
-/* NULL when there is no memory. */
+/* The last reading of a counter, made if it is the first; NULL when out of memory. */
 static struct counter_reading *counter_of(struct counters *c, uint64_t id, int32_t tid)
 {
 	struct counter_reading fresh = {.id = id, .tid = tid};
@@ -36,7 +36,7 @@ static struct counter_reading *counter_of(struct counters *c, uint64_t id, int32
 	return &c->stood.v[c->stood.n - 1];
 }
 
-/* How far a counter has come since it was last read. 0 or ERR_NOMEM. */
+/* By how much a counter grew since it was last read. 0 or ERR_NOMEM. */
 static int moved_since(struct counters *c, uint64_t id, int32_t tid, uint64_t value,
 		       uint64_t *moved)
 {

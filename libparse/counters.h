@@ -1,7 +1,7 @@
 /*
  * counters.h - samples that read counters (`perf record -e '{a,b}:S'`, PERF_SAMPLE_READ): one
- * sample of every counter that moved since it was last read, each weighing as much as it moved.
- * perf's deliver_sample_group() does the same.
+ * sample of every counter that grew since it was last read, weighted by its growth, as in
+ * perf's deliver_sample_group().
  */
 #ifndef LIBPARSE_COUNTERS_H
 #define LIBPARSE_COUNTERS_H
@@ -12,8 +12,8 @@
 #include "libparse/sample.h"
 
 /*
- * What each counter stood at when it was last read. Zero-initialised: none was. Inherited
- * events count in each thread by themselves, all under the id of the event inherited from
+ * The last value read of each counter. Zero-initialised: none was read. An inherited event has
+ * a counter in each thread, all with the id of the event inherited from
  * (perf_sample_id__get_period_storage() of perf; Linux since 6.12 for groups).
  */
 struct counters {
@@ -26,15 +26,15 @@ struct counters {
 	stood;
 };
 
-/* Give its memory back; it is as new then. */
+/* Free the memory; the object is empty and usable again. */
 void counters_release(struct counters *c);
 
 /*
- * The next counter that `s` (of an event with PERF_SAMPLE_READ) says has moved: which event it
- * counts, and how far it moved. `at` starts as 0. Every reading must be gone through to its
- * end, in the order they were made. A counter that stands lower than it did is a new one (its
- * thread's number was used again). Groups recorded without ids are one sample of their own
- * event, with its period. 1, 0 at the end, or ERR_NOMEM.
+ * The next counter that grew according to `s` (a sample of an event with PERF_SAMPLE_READ): its
+ * event, and by how much. `at` starts as 0. Every sample must be read to its end, in the order
+ * of recording. A counter with a lower value than before is a new one (its tid was reused). A
+ * group recorded without ids is one sample of its own event, with its period. 1, 0 at the end,
+ * or ERR_NOMEM.
  */
 int counters_next(struct counters *c, const struct recording *rec, const struct sample *s,
 		  uint64_t *at, const struct event **ev, uint64_t *moved);

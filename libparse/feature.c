@@ -1,5 +1,5 @@
 /*
- * feature.c - the feature sections behind the data (or the HEADER_FEATURE records of a pipe).
+ * feature.c - the feature sections after the data (or the HEADER_FEATURE records of a pipe).
  *
  * Layouts: tools/perf/Documentation/perf.data-file-format.txt and tools/perf/util/header.c.
  * A section that is damaged leaves its fields unset; the recording stays readable.
@@ -8,10 +8,10 @@
 #include "base/text/buf.h"
 #include "base/mem.h"
 
-/* Readers of a section return 0, also when it is damaged, or ERR_NOMEM. */
+/* These return 0, even if the section is damaged, or ERR_NOMEM. */
 
-/* struct perf_header_string: u32 len, then len bytes with NUL padding. *out is NULL when that
- * is damaged. */
+/* struct perf_header_string: u32 len, then len bytes with NUL padding. *out is NULL if it is
+ * damaged. */
 static int parse_string(struct recording *rec, struct bytes *b, const char **out)
 {
 	uint32_t len = bytes_u32(b);
@@ -45,7 +45,8 @@ static int parse_words(struct recording *rec, struct bytes *b, const char **argv
 static int parse_cmdline(struct recording *rec, struct bytes *b)
 {
 	uint32_t n = bytes_u32(b);
-	size_t most = bytes_left(b) / sizeof(uint32_t); /* a word has its length in front */
+	size_t most =
+		bytes_left(b) / sizeof(uint32_t); /* each word is preceded by its length */
 	if (n > most)
 		n = (uint32_t)most;
 	const char **argv = arena_alloc(&rec->strings, ((size_t)n + 1) * sizeof(*argv));
@@ -78,7 +79,7 @@ static int parse_event_desc(struct recording *rec, struct bytes *b)
 	return 0;
 }
 
-/* Groups come behind the events they are made of, in their order, and once. */
+/* Groups come after their events, in the events' order, and once. */
 static int parse_group_desc(struct recording *rec, struct bytes *b)
 {
 	uint32_t n = rec->features.groups.n ? 0 : bytes_u32(b);
@@ -167,7 +168,7 @@ int feature_parse(struct recording *rec, unsigned bit, const uint8_t *p, uint64_
 	case HEADER_ARCH:
 		r = parse_string(rec, &b, &f->arch);
 		break;
-	case HEADER_NRCPUS: /* available, then online, since the field was written wrong first
+	case HEADER_NRCPUS: /* available, then online: perf writes them in this order
 			     */
 		f->cpus_available = bytes_u32(&b);
 		f->cpus_online = bytes_u32(&b);
@@ -204,7 +205,7 @@ int feature_parse(struct recording *rec, unsigned bit, const uint8_t *p, uint64_
 	case HEADER_COMPRESSED:
 		parse_compressed(f, &b);
 		break;
-	default: /* known to exist, not needed: skipped by its size */
+	default: /* not needed: skipped by its size */
 		break;
 	}
 	if (r)

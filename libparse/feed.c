@@ -4,8 +4,8 @@
 
 enum {
 	CHUNK_SIZE = 1 << 20,
-	/* A record has at most 64 KB; one more that is like the last but for its time costs
-	 * some 20 bytes (stack dumps of a loop come to 1600 times). */
+	/* A record has at most 64 KB; one that differs from the last only by its time costs
+	 * about 20 bytes (stack dumps of a loop compress 1600 times). */
 	RATIO_MAX = 4096,
 	RATIO_FREE = 64 << 20,
 };
@@ -31,7 +31,7 @@ void chunk_drop(struct chunk *c)
 		mem_free(c);
 }
 
-/* Move to a new chunk that starts with what is left of the old one and holds n bytes or more.
+/* Start a new chunk of n bytes or more with what is left of the old one.
  */
 static int feed_new_chunk(struct feed *f, size_t n, struct err *e)
 {
@@ -48,7 +48,7 @@ static int feed_new_chunk(struct feed *f, size_t n, struct err *e)
 	return 0;
 }
 
-/* At least n bytes in one chunk: as feed_need. */
+/* feed_need for a stream: at least n bytes in one chunk. */
 static int feed_fill(struct feed *f, size_t n, struct err *e)
 {
 	if (!f->chunk || (size_t)(f->chunk->data + f->chunk->size - f->p) < n) {
@@ -73,7 +73,7 @@ static int feed_fill(struct feed *f, size_t n, struct err *e)
 	return 1;
 }
 
-/* What is claimed may never come: room is made for twice what did. */
+/* The n claimed bytes may never come, so memory grows only to twice what came. */
 int feed_need(struct feed *f, size_t n, struct err *e)
 {
 	size_t have;
@@ -101,7 +101,7 @@ int feed_skip(struct feed *f, uint64_t n, struct err *e)
 	return 1;
 }
 
-/* Room for at least one byte of output behind z->end. */
+/* Make room for at least one byte of output after z->end. */
 static int inflater_room(struct inflater *z, struct err *e)
 {
 	if (z->chunk && z->end < z->chunk->data + z->chunk->size)
@@ -157,7 +157,7 @@ int inflater_more(struct inflater *z, struct err *e)
 	if (ZSTD_getErrorCode(rc) == ZSTD_error_memory_allocation)
 		return err_nomem(e);
 	if (ZSTD_isError(rc)) {
-		ZSTD_initDStream(z->zstd); /* it would go on from what it has not written */
+		ZSTD_initDStream(z->zstd); /* else it would continue its unfinished output */
 		return err_set(e, ERR_FORMAT, "COMPRESSED at 0x%llx: compressed data: %s",
 			       (unsigned long long)z->offset, ZSTD_getErrorName(rc));
 	}

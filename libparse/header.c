@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-#define MAGIC1 "PERFFILE" /* before 3.1: written in host order: says nothing of it */
+#define MAGIC1 "PERFFILE" /* before 3.1, in host order: does not tell the byte order */
 #define MAGIC2_LE "PERFILE2"
 #define MAGIC2_BE "2ELIFREP"
 
@@ -94,7 +94,7 @@ static int read_attrs(struct recording *rec, struct section attrs, uint64_t attr
 		return err_set(e, ERR_FORMAT,
 			       "%s: invalid event attribute size %llu in the header", rec->name,
 			       (unsigned long long)attr_size);
-	uint64_t room = src->size; /* ids of different events are different bytes */
+	uint64_t room = src->size; /* ids of different events do not overlap */
 	for (uint64_t at = 0; at < attrs.size; at += attr_size) {
 		struct bytes b = bytes_init(p + at, attr_size, rec->swap);
 		struct event_attr attr;
@@ -114,7 +114,7 @@ static int read_attrs(struct recording *rec, struct section attrs, uint64_t attr
 	return 0;
 }
 
-/* perf 3.x and older: names of tracepoints by their id (struct perf_trace_event_type). */
+/* perf 3.x and older: names of tracepoints by id (struct perf_trace_event_type). */
 static int read_event_types(struct recording *rec, struct section types, struct err *e)
 {
 	const uint8_t *p = section_bytes(&rec->reader->src, types);
@@ -139,7 +139,7 @@ static int read_event_types(struct recording *rec, struct section types, struct 
 	return rc ? err_nomem(e) : 0;
 }
 
-/* Behind all that this one's header speaks of: cat a b >c. */
+/* Note another recording after the last byte this header refers to: cat a b >c. */
 static void note_joined(struct recording *rec, uint64_t end)
 {
 	const uint8_t *p = section_bytes(&rec->reader->src, (struct section){end, 8});
@@ -167,7 +167,7 @@ static int read_features(struct recording *rec, const uint64_t *bits, uint64_t t
 		struct section at = {.offset = table, .size = 16};
 		const uint8_t *p = section_bytes(src, at);
 		if (!p)
-			return 0; /* the table is cut: what was read stays */
+			return 0; /* the table is cut: keep what was read */
 		table += 16;
 		struct bytes b = bytes_init(p, 16, rec->swap);
 		struct section s = read_section(&b);
@@ -189,7 +189,7 @@ static int read_features(struct recording *rec, const uint64_t *bits, uint64_t t
 
 /*
  * The feature bitmap is an array of unsigned long: a big-endian machine of 32 bits writes the
- * low half of each word first. Bit HOSTNAME is set in every finished file, which tells.
+ * low half of each word first. Bit HOSTNAME is set in every finished file, so it tells which.
  */
 static void read_feature_bits(struct bytes *b, uint64_t bits[HEADER_FEAT_BITS / 64])
 {
@@ -357,7 +357,7 @@ static int apply_feature(struct recording *rec, const struct record *r, struct e
 	return feature_parse(rec, (unsigned)bit, (const uint8_t *)copy, n, e);
 }
 
-/* struct perf_record_time_conv; before perf 5.11 it ends behind time_zero. */
+/* struct perf_record_time_conv; before perf 5.11 it ends after time_zero. */
 static int apply_time_conv(struct recording *rec, const struct record *r)
 {
 	enum { SHIFT_MAX = 32 };
@@ -409,7 +409,7 @@ int header_apply_record(struct recording *rec, const struct record *r, struct er
 	}
 }
 
-/* Names, ids and the id's place of the events that came since it was last called. */
+/* Set names, ids and the id's offset of the events added since the last call. */
 int header_finish_events(struct recording *rec, struct err *e)
 {
 	rec->id_offset =

@@ -11,11 +11,11 @@
 
 enum {
 	BATCH = 2048, /* records handed over at once */
-	AHEAD = 8,    /* batches there may be at a time */
-	SOON = 8,     /* records */
+	BATCHES = 8,  /* batches at a time */
+	PREFETCH = 8, /* records */
 	HANDED_BACK = ORDER_LATE + 1,
 	STEP_BACK = 1000000, /* ns; interrupts make some ten thousand */
-	ALONE = 1000000000,  /* ns */
+	FAR = 1000000000,    /* ns */
 };
 
 struct key {
@@ -23,7 +23,7 @@ struct key {
 	uint32_t at; /* index of queued */
 };
 
-/* What is kept of a record that waits for its turn; the rest is read again from its bytes. */
+/* A record that waits for its turn; the rest is read again from its bytes. */
 struct queued {
 	const uint8_t *p; /* NULL: copied to bytes[copy] */
 	uint64_t offset;
@@ -35,7 +35,7 @@ struct queued {
 	uint32_t stream;
 };
 
-/* One whose time is a dummy: no round lets it go. */
+/* A record with a dummy time: no round releases it. */
 struct dummy {
 	struct queued queued;
 	uint64_t time;
@@ -48,16 +48,17 @@ struct batch {
 };
 
 /*
- * Reading ahead: the thread fills ring[made % AHEAD], the caller consumes ring[taken % AHEAD].
- * All but the rings' contents is under `lock`; while the thread lives, the window is its own.
+ * Reading ahead: the thread fills ring[made % BATCHES], the caller consumes ring[taken %
+ * BATCHES]. `lock` protects everything but the rings' contents; while the thread lives, the
+ * window is its own.
  */
 struct ahead {
 	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
-	struct batch *ring[AHEAD];
+	struct batch *ring[BATCHES];
 	size_t made, taken;
-	int ended; /* the last batch is made: 0 not yet, 1, < 0 with `why`, or HANDED_BACK */
+	int ended; /* 1 after the last batch, < 0 with `why`, or HANDED_BACK; else 0 */
 	int stop;
 	struct err why;
 };
@@ -68,27 +69,27 @@ typedef BIGVEC(struct key) keys_vec;
 struct order {
 	struct recording *rec;
 	/* the window */
-	queued_vec queued;         /* read and not yet given out */
-	queued_vec left;           /* compact()'s space */
+	queued_vec queued;         /* read and not yet returned */
+	queued_vec left;           /* compact()'s scratch space */
 	keys_vec keys;             /* of queued, in the order of time once released */
-	keys_vec spare;            /* merge space */
-	size_t next, ready;        /* keys[next..ready) can be given out */
-	BIGVEC(uint8_t) bytes;     /* held whole: records out of chunks */
+	keys_vec spare;            /* scratch space of merge() */
+	size_t next, ready;        /* keys[next..ready) can be returned */
+	BIGVEC(uint8_t) bytes;     /* copies of records from chunks */
 	VEC(struct dummy) dummies; /* come behind all others */
 	uint64_t newest, second;   /* times of all records read */
 	struct rounds round;       /* its safe time */
-	uint64_t released;         /* nothing older is to come */
-	size_t in_round;           /* records held since a late one, or the round's beginning */
+	uint64_t released;         /* nothing older will come */
+	size_t in_round; /* records queued since a late one, or since the round's start */
 	struct order_counts counts;
 	VEC(struct order_doubt) doubts;
-	int round_ended; /* there are rounds */
+	int round_ended; /* the recording has rounds */
 	int rounds, whole, ended;
-	/* what the caller gets its records from; where a thread has the window, not in a cache
-	 * line that it writes to at each record */
-	char apart[64];
+	/* The caller's part. The padding keeps it out of a cache line that the thread writes at
+	 * each record */
+	char padding[64];
 	struct batch *batch;
 	size_t at;
-	struct chunk *given; /* of the record given out last */
+	struct chunk *given; /* of the record returned last */
 	struct batch *own;   /* without a thread */
 	struct ahead *ahead; /* NULL without */
 };
@@ -98,7 +99,7 @@ static struct chunk *chunk_of(const struct queued *h)
 	return h->p ? h->chunk : NULL;
 }
 
-/* --- sorting: the file is made of sorted runs, one per ring buffer and round ---------- */
+/* --- sorting: the file consists of sorted runs, one per ring buffer and round ---------- */
 
 static size_t run_end(const struct key *k, size_t from, size_t n)
 {
@@ -124,7 +125,7 @@ static void merge(const struct key *a, size_t na, const struct key *b, size_t nb
 	memcpy(out + na, b, nb * sizeof(*b));
 }
 
-/* Merge neighbouring runs until there is one. Stable; linear on sorted input. */
+/* Merge neighbouring runs until one is left. Stable; linear on sorted input. */
 static int sort_keys(struct order *o, struct err *e)
 {
 	size_t n = o->keys.n;
@@ -155,7 +156,7 @@ static int sort_keys(struct order *o, struct err *e)
 
 /* --- the window ----------------------------------------------------------------------- */
 
-/* Forget what was given out, so that indexes start at 0 again. */
+/* Drop what was returned, so that indexes start at 0 again. */
 static int compact(struct order *o, struct err *e)
 {
 	size_t n = o->keys.n - o->next;
@@ -176,7 +177,7 @@ static int compact(struct order *o, struct err *e)
 	return 0;
 }
 
-/* Let go all keys up to `until`. */
+/* Release all keys up to `until`. */
 static int release(struct order *o, uint64_t until, struct err *e)
 {
 	int rc = sort_keys(o, e);
@@ -188,7 +189,7 @@ static int release(struct order *o, uint64_t until, struct err *e)
 	return 0;
 }
 
-/* Where the record's time stands in it; 0 when it has none. `ev` is its event or NULL. */
+/* The offset of the record's time; 0 when it has none. `ev` is its event or NULL. */
 static uint32_t time_at(const struct record *r, const struct event *ev)
 {
 	if (!ev)
@@ -226,9 +227,9 @@ static int add_doubt(struct order *o, uint64_t from, uint64_t to, uint32_t cpu, 
 }
 
 /*
- * A record is older than others that its round let go. ORDER_LATE where it can be sorted whole.
- * A stream's counts as of now: the time in its bytes is changed, so that decoders see the same
- * time.
+ * A record is older than others that were released. ORDER_LATE if the recording can be sorted
+ * as a whole. In a stream the record moves to now: the time in its bytes is changed, so that
+ * decoders see the same time.
  */
 static int handle_late(struct order *o, const struct record *r, uint32_t at, uint64_t *time,
 		       struct err *e)
@@ -251,9 +252,9 @@ static int handle_late(struct order *o, const struct record *r, uint32_t at, uin
 }
 
 /*
- * A ring buffer holds the records of one CPU in the order of time, but for one that was
- * interrupted between taking its time and its place. Within a round each buffer is read once;
- * where there is one for each thread, the event's id or the thread tells them apart.
+ * A ring buffer has the records of one CPU in order of time, except one that was interrupted
+ * between reading the clock and reserving its place. Within a round each buffer is read once;
+ * if there is one per thread, the event's id or the thread distinguishes them.
  */
 static int note_back(struct order *o, const struct queued *h, uint64_t time, struct err *e)
 {
@@ -274,7 +275,8 @@ static int note_back(struct order *o, const struct queued *h, uint64_t time, str
 	return add_doubt(o, time, was, this.id.cpu, e);
 }
 
-/* Whole recordings give their records' memory back, which may be much more than the file. */
+/* When the whole recording is sorted, its chunks are freed: they may need much more memory than
+ * the file. */
 static int keep_bytes(struct order *o, const struct record *r, struct queued *h, struct err *e)
 {
 	int rc = bigvec_reserve(&o->bytes, r->size, e);
@@ -317,20 +319,20 @@ static void note_newest(struct order *o, uint64_t time)
 	}
 }
 
-/* The time of the newest record, unless it stands alone: one broken time would make all that
- * follow come late. To hold back too much does no harm. */
+/* The time of the newest record, unless it is far from the second newest: one broken time would
+ * make all following records late. Holding back too much does no harm. */
 static uint64_t newest(const struct order *o)
 {
-	return o->newest - o->second > ALONE ? o->second : o->newest;
+	return o->newest - o->second > FAR ? o->second : o->newest;
 }
 
-/* A mapping or a name without a time: perf found it at the start. */
+/* 1 for a mapping or a name without a time: perf found it at the start. */
 static int is_from_start(const struct record *r, uint64_t time)
 {
 	return !time && record_is_sideband(r->type);
 }
 
-static int hold(struct order *o, const struct record *r, struct err *e)
+static int enqueue(struct order *o, const struct record *r, struct err *e)
 {
 	struct queued h = {.p = r->p,
 			   .offset = r->offset,
@@ -341,7 +343,7 @@ static int hold(struct order *o, const struct record *r, struct err *e)
 	uint64_t time = at ? load_u64(r->p + at, o->rec->swap) : 0;
 	int first = !recording_is_stream(o->rec) && is_from_start(r, time);
 	if (first && o->released && !o->whole)
-		return ORDER_LATE; /* what was given out should have known of it */
+		return ORDER_LATE; /* records already returned needed it */
 	int rc = time && time < o->released ? handle_late(o, r, at, &time, e) : 0;
 	if (!rc && o->whole && r->chunk)
 		rc = keep_bytes(o, r, &h, e);
@@ -349,7 +351,7 @@ static int hold(struct order *o, const struct record *r, struct err *e)
 		rc = note_back(o, &h, time, e);
 	if (rc)
 		return rc;
-	/* others without a time come before all that is not yet released */
+	/* other records without a time come before all that are not yet released */
 	rc = time < SAMPLE_DUMMY_TIMES ? add_key(o, h, time || first ? time : o->released, e)
 				       : add_dummy(o, h, time, e);
 	if (rc)
@@ -361,18 +363,18 @@ static int hold(struct order *o, const struct record *r, struct err *e)
 	return 0;
 }
 
-/* Nothing more comes: all that is left, in order. */
+/* At the end of the input: release all that is left, in order. */
 static int end_all(struct order *o, struct err *e)
 {
 	for (size_t i = 0; i < o->dummies.n; i++) {
 		int rc = add_key(o, o->dummies.v[i].queued, o->dummies.v[i].time, e);
 		if (rc) {
-			o->keys.n = o->queued.n -= i; /* they are dummies' still */
+			o->keys.n = o->queued.n -= i; /* they still belong to dummies */
 			return rc;
 		}
 	}
 	o->dummies.n = 0;
-	if (!o->round_ended) /* where a ring buffer begins is then not known */
+	if (!o->round_ended) /* then it is not known where a ring buffer begins */
 		o->counts.back = o->counts.back_ns = o->doubts.n = 0;
 	return release(o, UINT64_MAX, e);
 }
@@ -390,7 +392,7 @@ static int end_round(struct order *o, struct err *e)
 	return rc;
 }
 
-/* Read on until something can be given out or the input ends. */
+/* Read on until something can be returned or the input ends. */
 static int fill(struct order *o, struct err *e)
 {
 	struct record r;
@@ -401,7 +403,7 @@ static int fill(struct order *o, struct err *e)
 			return got;
 		rc = !got                                   ? end_all(o, e)
 		     : r.type == PERF_RECORD_FINISHED_ROUND ? end_round(o, e)
-							    : hold(o, &r, e);
+							    : enqueue(o, &r, e);
 	}
 	o->ended = !got;
 	return rc;
@@ -425,15 +427,15 @@ static int next_batch(struct order *o, struct batch *b, struct err *e)
 
 /* --- reading ahead -------------------------------------------------------------------- */
 
-/* An empty batch to fill, or NULL when no more are wanted. Once all are full, half of them have
- * to be consumed first: sleeping and waking cost more than a batch. */
+/* An empty batch to fill, or NULL when the reader must stop. Once all are full, it waits until
+ * half are consumed: sleeping and waking cost more than a batch. */
 static struct batch *empty_batch(struct ahead *a)
 {
 	pthread_mutex_lock(&a->lock);
-	size_t enough = a->made - a->taken == AHEAD ? AHEAD / 2 : AHEAD - 1;
+	size_t enough = a->made - a->taken == BATCHES ? BATCHES / 2 : BATCHES - 1;
 	while (!a->stop && a->made - a->taken > enough)
 		pthread_cond_wait(&a->changed, &a->lock);
-	struct batch *b = a->stop ? NULL : a->ring[a->made % AHEAD];
+	struct batch *b = a->stop ? NULL : a->ring[a->made % BATCHES];
 	pthread_mutex_unlock(&a->lock);
 	return b;
 }
@@ -449,14 +451,14 @@ static void *read_ahead(void *order)
 		got = next_batch(o, b, &why);
 		pthread_mutex_lock(&a->lock);
 		a->made += got == 1;
-		/* chunks are for one thread only */
+		/* chunks belong to one thread */
 		a->ended = !got ? 1 : got != 1 ? got : o->rec->compressed ? HANDED_BACK : 0;
 		a->why = why;
 		if (a->ended || a->made - a->taken == 1)
 			pthread_cond_signal(&a->changed);
 		pthread_mutex_unlock(&a->lock);
 	}
-	/* compressed from the start, though no header said so: nothing was read here */
+	/* compressed from the start, although no header said so: nothing was read here */
 	pthread_mutex_lock(&a->lock);
 	if (!a->ended)
 		a->ended = HANDED_BACK;
@@ -465,7 +467,7 @@ static void *read_ahead(void *order)
 	return NULL;
 }
 
-/* The batch in hand is done with: the next one. 1, 0 at the end, < 0, ORDER_LATE, HANDED_BACK.
+/* Return the current batch and get the next one. 1, 0 at the end, < 0, ORDER_LATE, HANDED_BACK.
  */
 static int swap_batch(struct order *o, struct err *e)
 {
@@ -474,14 +476,14 @@ static int swap_batch(struct order *o, struct err *e)
 	pthread_mutex_lock(&a->lock);
 	if (o->batch) {
 		a->taken++;
-		if (a->made - a->taken == AHEAD / 2)
+		if (a->made - a->taken == BATCHES / 2)
 			pthread_cond_signal(&a->changed);
 	}
 	o->batch = NULL;
 	while (!a->ended && a->made == a->taken)
 		pthread_cond_wait(&a->changed, &a->lock);
 	if (a->made != a->taken && a->ended != ORDER_LATE) {
-		o->batch = a->ring[a->taken % AHEAD];
+		o->batch = a->ring[a->taken % BATCHES];
 	} else {
 		rc = a->ended == 1 ? 0 : a->ended;
 		if (rc < 0 && e)
@@ -493,7 +495,7 @@ static int swap_batch(struct order *o, struct err *e)
 
 static void ahead_free(struct ahead *a)
 {
-	for (size_t i = 0; i < AHEAD; i++)
+	for (size_t i = 0; i < BATCHES; i++)
 		mem_free(a->ring[i]);
 	pthread_cond_destroy(&a->changed);
 	pthread_mutex_destroy(&a->lock);
@@ -515,7 +517,7 @@ static void ahead_stop(struct order *o)
 	pthread_mutex_unlock(&a->lock);
 	pthread_join(a->thread, NULL);
 	for (size_t i = a->taken; i != a->made; i++)
-		drop_batch(a->ring[i % AHEAD], o->batch && i == a->taken ? o->at : 0);
+		drop_batch(a->ring[i % BATCHES], o->batch && i == a->taken ? o->at : 0);
 	ahead_free(a);
 	o->ahead = NULL;
 	o->batch = NULL;
@@ -528,20 +530,21 @@ int order_read_ahead(struct order *o, struct err *e)
 		return err_nomem(e);
 	pthread_mutex_init(&a->lock, NULL);
 	pthread_cond_init(&a->changed, NULL);
-	for (size_t i = 0; i < AHEAD; i++)
+	for (size_t i = 0; i < BATCHES; i++)
 		if (!(a->ring[i] = mem_alloc(sizeof(*a->ring[i])))) {
 			ahead_free(a);
 			return err_nomem(e);
 		}
 	o->ahead = a;
-	if (pthread_create(&a->thread, NULL, read_ahead, o)) { /* then without */
+	if (pthread_create(&a->thread, NULL, read_ahead, o)) { /* then read without it */
 		o->ahead = NULL;
 		ahead_free(a);
 	}
 	return 0;
 }
 
-/* --- the door ------------------------------------------------------------------------- */
+/* --- public functions
+ * ------------------------------------------------------------------------- */
 
 int order_new(struct order **out, struct recording *rec, struct err *e)
 {
@@ -621,10 +624,10 @@ int order_next(struct order *o, struct ordered **out, struct err *e)
 			return rc;
 	}
 	struct ordered *v = &o->batch->v[o->at++];
-	if (o->batch->n - o->at > SOON) { /* the bytes may be in another core's cache */
-		__builtin_prefetch(v[SOON].r.p);
-		__builtin_prefetch(v[SOON].r.p + 64);
-		__builtin_prefetch(v[SOON].r.p + 128);
+	if (o->batch->n - o->at > PREFETCH) { /* the bytes may be in another core's cache */
+		__builtin_prefetch(v[PREFETCH].r.p);
+		__builtin_prefetch(v[PREFETCH].r.p + 64);
+		__builtin_prefetch(v[PREFETCH].r.p + 128);
 	}
 	o->given = v->r.chunk;
 	*out = v;

@@ -28,23 +28,23 @@ struct order;
 
 enum { ORDER_LATE = 2 };
 
-/* From `rec`'s present position, normally its start. Borrowed; recording_next must not
- * be called meanwhile. ERR_NOMEM. */
+/* Starts at `rec`'s present position, normally its start. `rec` is borrowed; recording_next
+ * must not be called meanwhile. ERR_NOMEM. */
 int order_new(struct order **out, struct recording *rec, struct err *e);
 
-/* Before the first order_next: sort all records at once instead of round by round. What is
- * given out is the same, and late records are in their place. */
+/* Before the first order_next: sort all records at once instead of round by round. The records
+ * are the same, with late ones in their place. */
 void order_whole(struct order *o);
 
 /* A record and its pid, tid, time, cpu, id and event. */
 struct ordered {
-	struct record r; /* but `extra`, which is not kept */
+	struct record r; /* without `extra` */
 	struct record_id id;
 };
 
 /*
- * The next record. 1, 0 at the end, < 0 as recording_next, or ORDER_LATE: this file's records
- * come late, and the caller starts over with order_whole. Never ORDER_LATE of a stream.
+ * The next record. 1, 0 at the end, < 0 as recording_next, or ORDER_LATE: records of this file
+ * are late, and the caller starts over with order_whole. A stream never returns ORDER_LATE.
  * Records of equal time keep the file's order; those without a time come before all others of
  * their window (of a file, mappings and names before all), with id->has_time 0. The view is
  * valid until the next call, and the caller's to change.
@@ -53,27 +53,27 @@ int order_next(struct order *o, struct ordered **out, struct err *e);
 
 /*
  * Before the first order_next: read on a separate thread from now on. Only for a recording
- * whose records are in the mapped file (recording_is_mapped) and, in pipe mode, that was read
- * to its end once before, so that its events are known; the caller leaves rec->stats alone
- * until order_free. Should records be compressed after all, the caller's thread goes on alone.
- * ERR_NOMEM; where no thread can be had it is read without.
+ * whose records are in the mapped file (recording_is_mapped); one of pipe mode must have been
+ * read to its end before, so that its events are known. The caller does not touch rec->stats
+ * until order_free. If records turn out to be compressed, the caller's thread reads on.
+ * ERR_NOMEM; without a thread if none can be created.
  */
 int order_read_ahead(struct order *o, struct err *e);
 
 /* What was out of order. */
 struct order_counts {
-	uint64_t late, late_ns; /* records that came late; the most they were late by */
-	/* Records older by a millisecond or more than the one before them in their CPU's ring
-	 * buffer, and by how much at most: its clock was set back. Interrupts make a few
-	 * microseconds of it. */
+	uint64_t late, late_ns; /* late records; by how much at most */
+	/* Records older by a millisecond or more than their predecessor in their CPU's ring
+	 * buffer, and by how much at most: the clock was set back. Interrupts cause only a few
+	 * microseconds. */
 	uint64_t back, back_ns;
 };
 
-/* After the end of the records. */
+/* Call it after the end of the records. */
 struct order_counts order_counts(const struct order *o);
 
-/* On `cpu` (UINT32_MAX: not known) the order of records in [from_ns, to_ns] is not sure: a
- * stream's came late, or the clock was set back. Borrowed; after the end of the records. */
+/* On `cpu` (UINT32_MAX: not known) the order of records in [from_ns, to_ns] is uncertain: a
+ * stream had late ones, or the clock was set back. */
 struct order_doubt {
 	uint64_t from_ns, to_ns;
 	uint32_t cpu;

@@ -4,9 +4,9 @@
  *
  * Sources: include/uapi/linux/perf_event.h of Linux 6.19 (record types below 64, sample and
  * attr bits), tools/lib/perf/include/perf/event.h (types from 64 on), and
- * tools/perf/Documentation/perf.data-file-format.txt (header and features). They stand here,
- * not in an #include, because the header of the machine perfkit is built on may be older than
- * the recording.
+ * tools/perf/Documentation/perf.data-file-format.txt (header and features). They are copied,
+ * not included, because the headers of the machine that builds perfkit may be older than the
+ * recording.
  */
 #ifndef LIBPARSE_PERF_ABI_H
 #define LIBPARSE_PERF_ABI_H

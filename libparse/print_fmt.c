@@ -10,7 +10,7 @@ enum {
 	NUMBER_MAX = 1 << 16, /* of an offset, a size, an array's length */
 	DEPTH_MAX = 64,
 	WORD_MAX = 128,
-	OPERATORS_MAX = 4096, /* libtraceevent calls itself for each */
+	OPERATORS_MAX = 4096, /* libtraceevent recurses for each */
 };
 
 struct field {
@@ -32,7 +32,8 @@ static int is_word(char c)
 	return isalnum((unsigned char)c) || c == '_';
 }
 
-/* --- pieces: 1 and past it, or 0 ------------------------------------------------------ */
+/* --- pieces: 1 and moved past it, or 0
+ * ------------------------------------------------------ */
 
 static int accept(struct scan *s, const char *text)
 {
@@ -92,7 +93,7 @@ static int string(struct scan *s)
 
 /* --- the fields ------------------------------------------------------------------------- */
 
-/* "[16]", "[TASK_COMM_LEN]"; "[]" stands only behind the type of a __data_loc. */
+/* "[16]", "[TASK_COMM_LEN]"; "[]" only follows the type of a __data_loc. */
 static int brackets(struct scan *s, unsigned long *elements)
 {
 	const char *at;
@@ -181,8 +182,8 @@ static const struct field *field_named(struct scan *s)
 	return NULL;
 }
 
-/* Behind "REC->". */
-static int of_record(struct scan *s)
+/* After "REC->". */
+static int record_field(struct scan *s)
 {
 	unsigned long index;
 	const struct field *f = field_named(s);
@@ -193,7 +194,7 @@ static int of_record(struct scan *s)
 	return number(s, &index) && index < f->elements && token(s, "]");
 }
 
-/* What a value of a table is: numbers, or names that the kernel did not resolve. */
+/* A value in a table: a number, or a name that the kernel did not resolve. */
 static int constant(struct scan *s)
 {
 	const char *at;
@@ -203,8 +204,8 @@ static int constant(struct scan *s)
 	return expression(s);
 }
 
-/* Behind "__print_flags(" or "__print_symbolic(". */
-static int names_of_values(struct scan *s, int delimiter)
+/* After "__print_flags(" or "__print_symbolic(". */
+static int print_names(struct scan *s, int delimiter)
 {
 	if (!expression(s) || (delimiter && !(token(s, ",") && string(s))))
 		return 0;
@@ -216,7 +217,7 @@ static int names_of_values(struct scan *s, int delimiter)
 	return token(s, ")");
 }
 
-/* Behind "__get_str(". */
+/* After "__get_str(". */
 static int text_field(struct scan *s)
 {
 	const struct field *f = field_named(s);
@@ -269,11 +270,11 @@ static int operand(struct scan *s)
 	if (token(s, "("))
 		return expression(s) && token(s, ")");
 	if (token(s, "REC->"))
-		return of_record(s);
+		return record_field(s);
 	if (token(s, "__print_flags("))
-		return names_of_values(s, 1);
+		return print_names(s, 1);
 	if (token(s, "__print_symbolic("))
-		return names_of_values(s, 0);
+		return print_names(s, 0);
 	return token(s, "__get_str(") && text_field(s);
 }
 
@@ -287,8 +288,8 @@ static int operator(struct scan *s)
 	return 0;
 }
 
-/* Divisions behind an operand, if any. By anything but a number, only the record would tell
- * whether it can be divided. */
+/* Divisions after an operand, if any; only by a number, because any other divisor may be 0 in a
+ * record. */
 static int divisions(struct scan *s)
 {
 	unsigned long by;
@@ -301,7 +302,7 @@ static int divisions(struct scan *s)
 	return 1;
 }
 
-/* Operators between operands, whatever binds stronger; "a ? b : c" last. */
+/* Operators between operands, without precedence; "a ? b : c" last. */
 static int expression(struct scan *s)
 {
 	if (++s->depth > DEPTH_MAX)
@@ -316,8 +317,8 @@ static int expression(struct scan *s)
 	return 1;
 }
 
-/* The conversions of a text: plain ones of numbers and texts, and %p with letters behind. The
- * width is a number or taken from an argument. Returns how many arguments they take, or -1.
+/* The conversions of a text: plain ones of numbers and texts, and %p followed by letters. The
+ * width is a number or an argument. Returns how many arguments they take, or -1.
  */
 static int conversions(const char *p, const char *end)
 {
@@ -353,7 +354,7 @@ static int print_fmt(struct scan *s)
 	return asked == given && (!*s->p || (*s->p == '\n' && !s->p[1]));
 }
 
-int printfmt_is_plain(const char *format)
+int print_fmt_is_safe(const char *format)
 {
 	struct scan s = {.p = format};
 	return head(&s) && accept(&s, "print fmt: ") && print_fmt(&s);

@@ -2,7 +2,7 @@
  * record.h - one record of the data section: its header, and the side-band records decoded.
  *
  * A record is a view into the recording's bytes; nothing is copied. Side-band records (mmap,
- * comm, fork, …) say what a sample's numbers mean; samples themselves are in sample.h.
+ * comm, fork, …) give a sample's numbers their meaning; samples themselves are in sample.h.
  * Source: enum perf_event_type in include/uapi/linux/perf_event.h.
  */
 #ifndef LIBPARSE_RECORD_H
@@ -20,15 +20,16 @@ struct record {
 	const uint8_t *p; /* the record's header; `size` bytes are readable */
 	uint32_t type;
 	uint16_t misc;
-	uint16_t size;        /* header included, ≥ RECORD_HEADER_SIZE */
-	uint64_t offset;      /* in the file; for inflated records that of the compressed one */
-	struct chunk *chunk;  /* memory that holds p when the file is not mapped, else NULL */
-	uint32_t stream;      /* directory mode: which data file; else 0 */
+	uint16_t size;   /* including the header, ≥ RECORD_HEADER_SIZE */
+	uint64_t offset; /* in the file; for inflated records that of the compressed one */
+	struct chunk
+		*chunk;  /* memory that p points into if the file is not mapped, else NULL */
+	uint32_t stream; /* directory mode: which data file; else 0 */
 	const uint8_t *extra; /* HEADER_TRACING_DATA, AUXTRACE: bytes after the record … */
 	uint64_t extra_size;  /* … and how many; NULL when a stream skipped them */
 };
 
-/* The record at p, of which 8 bytes are there. Returns its size, unchecked. */
+/* The record at p, where 8 bytes are readable. Returns its size, unchecked. */
 static inline uint16_t record_view(const uint8_t *p, int swap, struct record *r)
 {
 	*r = (struct record){.p = p,
@@ -44,14 +45,15 @@ const char *record_type_name(uint32_t type);
 /* 1 for records about threads and mappings. */
 int record_is_sideband(uint32_t type);
 
-/* struct sample_id: what every side-band record ends with when sample_id_all is set. */
+/* struct sample_id: the end of every side-band record when sample_id_all is set. */
 struct record_id {
 	int32_t pid, tid;
 	uint32_t cpu; /* UINT32_MAX when not recorded */
 	int has_tid, has_time;
-	uint64_t time;             /* ns on the recording's clock */
-	uint64_t id;               /* 0 when not recorded */
-	const struct event *event; /* recording_id: whose layout the record has, or NULL */
+	uint64_t time; /* ns on the recording's clock */
+	uint64_t id;   /* 0 when not recorded */
+	const struct event *
+		event; /* set by recording_id: the event whose layout the record has, or NULL */
 };
 
 /* Decode the trailer laid out as `ev` says. Missing or short trailers leave has_* at 0. */
@@ -64,7 +66,7 @@ struct record_mmap {
 	uint64_t addr, len, pgoff;
 	uint32_t prot;  /* PROT_*; MMAP: PROT_EXEC unless the misc bit MMAP_DATA is set */
 	uint32_t flags; /* MAP_*; 0 for MMAP */
-	uint64_t ino;   /* 0 when a build-id stands in its place, and for MMAP */
+	uint64_t ino;   /* 0 when a build-id replaces it, and for MMAP */
 	uint32_t dev_major, dev_minor; /* of the file system; valid with ino */
 	uint8_t build_id_size;
 	uint8_t build_id[20];

@@ -22,13 +22,14 @@ void bad_records_add(struct bad_records *b, const struct bad_records *more)
 	b->n += more->n;
 }
 
-/* The stream ends here although bytes are left; the first cut of the recording is described. */
-/* Compression may be nested, and what each layer may multiply by itself is multiplied: what
- * comes out of the innermost is measured by the outermost file. Honest stack dumps of a loop
- * come to 1600 times. */
+/* The stream ends here although bytes are left; describe the recording's first cut. */
+/* Compression may be nested, and the ratios of the layers multiply, so the output of the
+ * innermost layer is bounded by the size of the outermost file. Real stack dumps of a loop
+ * reach 1600 times. */
 static const uint64_t ORIGIN_FREE = 64 << 20, ORIGIN_RATIO = 2048;
 
-static void note_torn(struct recording *rec, uint64_t offset, uint64_t left, const char *why)
+static void note_truncated(struct recording *rec, uint64_t offset, uint64_t left,
+			   const char *why)
 {
 	rec->stats.torn_bytes += left;
 	if (!rec->stats.truncated[0])
@@ -36,7 +37,7 @@ static void note_torn(struct recording *rec, uint64_t offset, uint64_t left, con
 			 why, (unsigned long long)offset);
 }
 
-/* From the inflated bytes: 1 with a record, 0 when no whole one is there. */
+/* The next record of the inflated bytes: 1, or 0 when no complete one is there. */
 static int next_inflated(struct recording *rec, struct stream *st, struct record *r)
 {
 	struct inflater *z = &st->inflater;
@@ -45,7 +46,8 @@ static int next_inflated(struct recording *rec, struct stream *st, struct record
 		return 0;
 	uint16_t size = record_view(z->p, rec->swap, r);
 	if (size < RECORD_HEADER_SIZE) {
-		note_torn(rec, st->feed.offset, left, "inflated record with a size below 8");
+		note_truncated(rec, st->feed.offset, left,
+			       "inflated record with a size below 8");
 		z->p = z->end;
 		z->corrupt = 1;
 		return 0;
@@ -58,10 +60,10 @@ static int next_inflated(struct recording *rec, struct stream *st, struct record
 	return 1;
 }
 
-/* A compressed record, or its rest, that cannot be decompressed: the record that it continues
- * and the one that continues it are lost, too. */
-static int not_inflated(struct recording *rec, struct stream *st, uint64_t at,
-			const struct err *why)
+/* A compressed record, or its rest, cannot be decompressed: the record that it continues and
+ * the one that continues it are lost, too. */
+static int skip_undecodable(struct recording *rec, struct stream *st, uint64_t at,
+			    const struct err *why)
 {
 	struct inflater *z = &st->inflater;
 	bad_records_note(&rec->stats.bad, at, why);
@@ -85,7 +87,7 @@ static int handle_compressed(struct recording *rec, struct stream *st, const str
 			err_set(&why, ERR_FORMAT,
 				"COMPRESSED2 at 0x%llx: data extends past the record's end",
 				(unsigned long long)r->offset);
-			return not_inflated(rec, st, r->offset, &why);
+			return skip_undecodable(rec, st, r->offset, &why);
 		}
 		p += 8;
 		n = (size_t)size;
@@ -95,7 +97,7 @@ static int handle_compressed(struct recording *rec, struct stream *st, const str
 		src->unbounded ? 0 : ORIGIN_FREE + ORIGIN_RATIO * source_origin(src);
 	int rc = inflater_push(&st->inflater, p, n, r->offset, &why);
 	if (rc == ERR_FORMAT)
-		return not_inflated(rec, st, r->offset, &why);
+		return skip_undecodable(rec, st, r->offset, &why);
 	if (rc && e)
 		*e = why;
 	return rc;
@@ -112,7 +114,7 @@ static int inflate_more(struct recording *rec, struct stream *st, struct err *e)
 		z->p = z->end;
 	}
 	if (rc == ERR_FORMAT) {
-		not_inflated(rec, st, z->offset, &why);
+		skip_undecodable(rec, st, z->offset, &why);
 		return 1;
 	}
 	if (rc == ERR_LIMIT || rc == ERR_REFUSED)
@@ -136,8 +138,8 @@ static uint64_t extra_size(const struct recording *rec, const struct record *r)
 enum { MAX_TRACING_DATA = 256 << 20 };
 
 /*
- * An AUX area is skipped when the next record is asked for; tracing data is made readable now,
- * behind the record. Both views stay valid until the next call.
+ * An AUX area is skipped at the next call; tracing data is made readable now, after the record.
+ * Both views stay valid until the next call.
  */
 static int handle_extra(struct recording *rec, struct stream *st, struct record *r,
 			struct err *e)
@@ -165,11 +167,11 @@ static int handle_extra(struct recording *rec, struct stream *st, struct record 
 
 enum {
 	FETCH_AHEAD = 4096,
-	FETCH_MAX = 1024, /* of longer records not all is read */
+	FETCH_MAX = 1024, /* longer records are not prefetched whole */
 };
 
-/* Reading headers waits for memory, not for arithmetic: each one's place is known only from the
- * one before. Fetching every line ahead of them costs less. */
+/* Walking headers is bound by memory latency: each one's place depends on the one before.
+ * Prefetching every cache line costs less. */
 static void fetch_ahead(const uint8_t *p, size_t size)
 {
 	for (size_t k = 0; k < size; k += 64)
@@ -186,30 +188,30 @@ static int next_outer(struct recording *rec, struct stream *st, struct record *r
 		if (got < 0)
 			return got;
 		if (!got)
-			note_torn(rec, f->offset, 0, "the file ends inside an AUX area");
+			note_truncated(rec, f->offset, 0, "the file ends inside an AUX area");
 	}
 	int got = feed_need(f, RECORD_HEADER_SIZE, e);
 	uint64_t offset = f->offset, left = feed_left(f);
 	if (got != 1) {
 		if (!got && left)
-			note_torn(rec, offset, left, "the last record is cut off");
+			note_truncated(rec, offset, left, "the last record is cut off");
 		return got;
 	}
 	if (rec->pipe_mode && header_is_magic(f->p)) { /* cat a b >c */
-		note_torn(rec, offset, left, "another recording begins");
+		note_truncated(rec, offset, left, "another recording begins");
 		rec->stats.joined = 1;
 		return 0;
 	}
 	uint16_t size = record_view(f->p, rec->swap, r);
 	if (size < RECORD_HEADER_SIZE) {
-		/* A file that was never finished may end in zeroes the kernel had allocated. */
-		note_torn(rec, offset, left, "record with a size below 8");
+		/* An unfinished file may end in zeroes that the kernel had allocated. */
+		note_truncated(rec, offset, left, "record with a size below 8");
 		return 0;
 	}
 	got = feed_need(f, size, e);
 	if (got != 1) {
 		if (!got)
-			note_torn(rec, offset, feed_left(f), "the last record is cut off");
+			note_truncated(rec, offset, feed_left(f), "the last record is cut off");
 		return got;
 	}
 	record_view(f->p, rec->swap, r); /* the feed may have moved */
@@ -220,7 +222,7 @@ static int next_outer(struct recording *rec, struct stream *st, struct record *r
 	feed_advance(f, size);
 	got = handle_extra(rec, st, r, e);
 	if (!got)
-		note_torn(rec, offset, feed_left(f), "data after a record is cut off");
+		note_truncated(rec, offset, feed_left(f), "data after a record is cut off");
 	return got;
 }
 
@@ -325,8 +327,8 @@ int record_is_header(uint32_t type)
 	       type == PERF_RECORD_HEADER_TRACING_DATA || type == PERF_RECORD_TIME_CONV;
 }
 
-/* Pipe mode repeats its header when read again: what is known already is not taken twice.
- * Readers of samples have counted the events by then: no more may come. */
+/* In pipe mode the header is read again after a rewind; header records are applied only once.
+ * Readers of samples have counted the events by then, so no more may come. */
 static int handle_header_record(struct recording *rec, const struct record *r, struct err *e)
 {
 	struct reader *rd = rec->reader;
@@ -372,11 +374,11 @@ int recording_next(struct recording *rec, struct record *r, struct err *e)
 			return rc ? rc : 1;
 		}
 		if (st->inflater.end != st->inflater.p)
-			note_torn(rec, st->feed.offset,
-				  (uint64_t)(st->inflater.end - st->inflater.p),
-				  "the last compressed record is cut off");
+			note_truncated(rec, st->feed.offset,
+				       (uint64_t)(st->inflater.end - st->inflater.p),
+				       "the last compressed record is cut off");
 		rd->current++;
-		if (!rec->data_size && rec->pipe_mode) /* of a stream all is known now */
+		if (!rec->data_size && rec->pipe_mode) /* now the size of a stream is known */
 			rec->data_size =
 				st->feed.offset + feed_left(&st->feed) - PIPE_HEADER_SIZE;
 	}

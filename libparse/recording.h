@@ -26,7 +26,7 @@
 #include "libparse/source.h"
 #include "libparse/time_conv.h"
 
-/* A build-id the file names for a path. Strings live as long as the recording. */
+/* A path and its build-id, as recorded. Strings live as long as the recording. */
 struct recorded_build_id {
 	int32_t pid;   /* -1 host, as perf writes it */
 	uint16_t misc; /* cpumode of the DSO */
@@ -34,7 +34,7 @@ struct recorded_build_id {
 	const char *filename;
 };
 
-/* What the feature sections (or HEADER_FEATURE records) say; absent texts are NULL, numbers 0.
+/* The feature sections (or HEADER_FEATURE records); absent texts are NULL, numbers 0.
  */
 struct features {
 	uint64_t bits[HEADER_FEAT_BITS / 64];
@@ -68,14 +68,14 @@ enum { RECORD_TYPES_COUNTED = 128 };
 /* Records skipped because they break their own layout. Zero-initialised: none. */
 struct bad_records {
 	uint64_t n;
-	uint64_t first_at; /* place in the file of the first, whatever the order of reading */
+	uint64_t first_at; /* offset of the first in the file, in any order of reading */
 	char first[160];   /* what it was */
 };
 
 /* Count the record, or section, at `at`. */
 void bad_records_note(struct bad_records *b, uint64_t at, const struct err *why);
 
-/* Those of `more`, too. */
+/* Add those of `more`. */
 void bad_records_add(struct bad_records *b, const struct bad_records *more);
 
 /* What has been read so far; grows with recording_next. */
@@ -85,7 +85,7 @@ struct recording_stats {
 	uint64_t lost, lost_samples; /* sums of LOST and LOST_SAMPLES */
 	struct bad_records bad;
 	uint64_t torn_bytes;    /* bytes after the last whole record */
-	uint64_t missing_bytes; /* of the data section: behind the file's end */
+	uint64_t missing_bytes; /* of the data section, beyond the file's end */
 	char truncated[160];    /* where and how the recording was cut; "" if not */
 	int joined;             /* … since another recording begins there */
 	uint64_t aux_bytes;     /* AUX area payload skipped by size */
@@ -101,7 +101,7 @@ struct recording {
 	struct features features;
 	struct recording_stats stats;
 	uint64_t data_size; /* bytes of the data sections; 0 for a stream not yet read */
-	int64_t written_ns; /* its file was last written then, since 1970; 0: no file */
+	int64_t written_ns; /* time of the file's last write, since 1970; 0: no file */
 
 	struct arena strings;
 	struct u64map by_id;   /* PERF_SAMPLE_ID → event index */
@@ -114,15 +114,15 @@ struct recording {
  * record. ERR_IO, ERR_FORMAT, ERR_UNSUPPORTED (not perf.data), ERR_NOMEM; *out is NULL then. */
 int recording_open(struct recording **out, const char *path, struct err *e);
 
-/* The same, called `name` in answers: what is inside a bundle goes by the bundle's name. */
+/* The same, called `name` in answers: a recording in a bundle has the bundle's name. */
 int recording_open_as(struct recording **out, const char *path, const char *name,
 		      struct err *e);
 
-/* The same over an opened source, which the recording takes over (*src is emptied) whatever
- * happens: for callers that looked at its first bytes. */
+/* The same for an open source, for callers that looked at its first bytes. The recording owns
+ * it in any case (*src is emptied). */
 int recording_open_source(struct recording **out, struct source *src, struct err *e);
 
-/* The same over memory, borrowed until recording_close. */
+/* The same for memory, borrowed until recording_close. */
 int recording_open_mem(struct recording **out, const void *p, size_t n, const char *name,
 		       struct err *e);
 
@@ -147,30 +147,28 @@ struct record_run {
 };
 
 /*
- * Take the samples that come next, at most about `max` bytes of them, as far as they are in
- * memory already: 1 and *run, or 0 when the next record is not a sample or has to be read first
- * (then recording_next goes on). For readers that look at samples later: it touches headers
- * only.
+ * Skip past the samples that come next, at most about `max` bytes that are already in memory: 1
+ * and *run, or 0 when the next record is not a sample or must be read first (then call
+ * recording_next). For readers that decode samples later: only headers are read.
  */
 int recording_sample_run(struct recording *rec, size_t max, struct record_run *run);
 
 /* Samples that LOST_SAMPLES records count and LOST records do not. From Linux 6.0 on an event
- * can count the samples that found no room in the ring buffer (read_format LOST), and perf
- * writes that as LOST_SAMPLES: the same loss a second time, but for what was lost after the
- * last LOST. */
+ * can count the samples for which the ring buffer was full (read_format LOST), and perf writes
+ * that as LOST_SAMPLES: the same loss again, except what was lost after the last LOST. */
 uint64_t recording_dropped_samples(const struct recording *rec);
 
-/* Start over at the first record. ERR_UNSUPPORTED for streams. Statistics start at 0 again. */
+/* Go back to the first record. ERR_UNSUPPORTED for streams. Statistics start at 0 again. */
 int recording_rewind(struct recording *rec, struct err *e);
 
-/* 1 for records that change what the recording says of itself. */
+/* 1 for records that describe the recording itself. */
 int record_is_header(uint32_t type);
 
 /* 1 when records are in the mapped file itself, so that views live as long as the recording;
  * 0 for pipes and compressed files (by their header), whose records come in chunks. */
 int recording_is_mapped(const struct recording *rec);
 
-/* 1 for what can be read only once: recording_rewind refuses. */
+/* 1 if the recording can be read only once: recording_rewind refuses. */
 int recording_is_stream(const struct recording *rec);
 
 /* Keep the memory behind a record alive / give it back. NULL is accepted. */
@@ -189,28 +187,29 @@ static inline const struct event *recording_event_of_id(const struct recording *
 }
 const struct event *recording_event(const struct recording *rec, const struct record *r);
 
-/* How a name asked for fits an event's: 2 it is the same, 1 but for modifiers ("cycles" and
- * "cycles:P") or how it was recorded ("cpu-clock" and "cpu-clock/freq=99/"), 0 not. */
+/* How well the name `want` matches an event's: 2 the same, 1 the same except for modifiers
+ * ("cycles" and "cycles:P") or recording terms ("cpu-clock" and "cpu-clock/freq=99/"), 0
+ * not. */
 int event_name_fits(const char *have, const char *want);
 
-/* 1 when two names are one event: its halves on a hybrid CPU (cpu_core/, cpu_atom/) are. */
+/* 1 when two names are one event, also as cpu_core/ and cpu_atom/ of a hybrid CPU. */
 int event_names_match(const char *a, const char *b);
 
-/* perf record --off-cpu: samples of waits. */
+/* 1 for the event of perf record --off-cpu, whose samples are waits. */
 int event_name_is_off_cpu(const char *name);
 
-/* What the samples of an event weigh: "ns" for clocks and --off-cpu, "samples" for tracepoints,
- * else "events". The second knows no more than the name. */
+/* The unit of an event's weights: "ns" for clocks and --off-cpu, "samples" for tracepoints,
+ * else "events". The second decides by the name alone. */
 const char *event_unit(const struct event *ev);
 const char *event_name_unit(const char *name, int tracepoint);
 
-/* The event by name ("cycles", "sched:sched_switch"), the first that fits best, or NULL. */
+/* The first event that matches the name ("cycles", "sched:sched_switch") best, or NULL. */
 const struct event *recording_find_event(const struct recording *rec, const char *name);
 
 /* The trailer (or, for samples, the fixed fields) of any record: pid, tid, time, cpu, id. */
 void recording_id(const struct recording *rec, const struct record *r, struct record_id *out);
 
-/* The same where recording_event has been asked already. */
+/* The same for callers that have the event from recording_event. */
 void recording_id_of(const struct recording *rec, const struct record *r,
 		     const struct event *ev, struct record_id *out);
 

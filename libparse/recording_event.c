@@ -1,4 +1,5 @@
-/* recording_event.c - which event a record belongs to, and the fields that say when and who. */
+/* recording_event.c - which event a record belongs to, and its fields pid, tid, time, cpu and
+ * id. */
 #include "libparse/recording.h"
 
 const struct event *recording_event(const struct recording *rec, const struct record *r)
@@ -18,12 +19,11 @@ const struct event *recording_event(const struct recording *rec, const struct re
 		id = rid.id;
 	}
 	const struct event *ev = recording_event_of_id(rec, id);
-	/* id 0 is what perf's own synthesized records carry: they are laid out as the first
-	 * event */
+	/* records synthesized by perf have id 0 and the layout of the first event */
 	return ev || id ? ev : &rec->events.v[0];
 }
 
-/* "/freq=99,call-graph=dwarf/": how it is recorded, not which event it is; the length, or 0. */
+/* The length of "/freq=99,call-graph=dwarf/", which says how an event is recorded; or 0. */
 static size_t record_terms(const char *s)
 {
 	static const char *const keys[] = {
@@ -127,7 +127,7 @@ static inline void decode_id_field(struct record_id *out, uint64_t field, const 
 	}
 }
 
-/* The fixed fields in the kernel's order, as far as the record holds them. */
+/* The fixed fields in the kernel's order, up to the record's end. */
 static void sample_id_fields(const struct recording *rec, const struct event *ev,
 			     const struct record *r, struct record_id *out)
 {

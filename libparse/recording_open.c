@@ -1,5 +1,4 @@
-/* recording_open.c - file, pipe or directory → a recording with its events and streams; back to
- * the start, closed. */
+/* recording_open.c - opens, rewinds and closes a recording: a file, a pipe or a directory. */
 #include "libparse/recording.h"
 #include "base/mem.h"
 #include "libparse/reader.h"
@@ -88,7 +87,7 @@ static int open_source(struct recording *rec, const char *path, struct err *e)
 	char header[4096];
 	if ((size_t)snprintf(header, sizeof(header), "%s/data", path) >= sizeof(header))
 		return err_set(e, ERR_LIMIT, "%s: path is too long", path);
-	if (stat(header, &st) || !S_ISREG(st.st_mode)) /* a fifo in it was not named */
+	if (stat(header, &st) || !S_ISREG(st.st_mode)) /* the user did not name a fifo */
 		return err_set(e, ERR_UNSUPPORTED, "%s: a directory without perf's 'data' file",
 			       path);
 	rec->directory = 1;
@@ -121,7 +120,7 @@ static int read_pipe_header(struct recording *rec, struct err *e)
 	}
 }
 
-/* A perf.data of file mode that comes through a pipe has its index at the end. */
+/* A file-mode perf.data that comes through a pipe has its features at the end. */
 static int spool_file_mode(struct recording *rec, struct err *e)
 {
 	struct source *src = &rec->reader->src;
@@ -133,7 +132,7 @@ static int spool_file_mode(struct recording *rec, struct err *e)
 	return header_is_pipe(p) ? 0 : source_spool(src, e);
 }
 
-static int open_rest(struct recording *rec, const char *path, struct err *e)
+static int open_contents(struct recording *rec, const char *path, struct err *e)
 {
 	struct reader *rd = rec->reader;
 	rec->written_ns = rd->src.mtime_ns;
@@ -152,8 +151,7 @@ static int open_rest(struct recording *rec, const char *path, struct err *e)
 	if (!rec->pipe_mode)
 		return 0;
 	r = read_pipe_header(rec, e);
-	if (!r &&
-	    source_is_mapped(&rd->src)) /* the first pass over the header does not count */
+	if (!r && source_is_mapped(&rd->src)) /* do not count the first pass over the header */
 		r = recording_rewind(rec, e);
 	if (!r && !rec->events.n)
 		return err_set(
@@ -163,7 +161,7 @@ static int open_rest(struct recording *rec, const char *path, struct err *e)
 	return r;
 }
 
-/* The recording to its owner, or, where r is an error, away with it. */
+/* Return the recording, or close it if r is an error. */
 static int opened(struct recording **out, struct recording *rec, int r)
 {
 	if (r)
@@ -187,7 +185,7 @@ int recording_open_as(struct recording **out, const char *path, const char *name
 		return r;
 	r = open_source(rec, path, e);
 	if (!r)
-		r = open_rest(rec, path, e);
+		r = open_contents(rec, path, e);
 	return opened(out, rec, r);
 }
 
@@ -202,7 +200,7 @@ int recording_open_source(struct recording **out, struct source *src, struct err
 	}
 	rec->reader->src = *src;
 	*src = (struct source){.fd = -1};
-	r = open_rest(rec, rec->name, e);
+	r = open_contents(rec, rec->name, e);
 	return opened(out, rec, r);
 }
 
@@ -216,7 +214,7 @@ int recording_open_mem(struct recording **out, const void *p, size_t n, const ch
 		return r;
 	r = source_open_mem(&rec->reader->src, p, n, name, e);
 	if (!r)
-		r = open_rest(rec, name, e);
+		r = open_contents(rec, name, e);
 	return opened(out, rec, r);
 }
 
@@ -261,7 +259,7 @@ int recording_rewind(struct recording *rec, struct err *e)
 	rd->has_pending = 0;
 	struct recording_stats was = rec->stats;
 	rec->stats = (struct recording_stats){.bad = rd->bad};
-	if (!rec->pipe_mode) { /* a cut that the header shows stays known */
+	if (!rec->pipe_mode) { /* keep a cut that the header shows */
 		memcpy(rec->stats.truncated, was.truncated, sizeof(was.truncated));
 		rec->stats.missing_bytes = was.missing_bytes;
 		rec->stats.joined = was.joined;

@@ -1,8 +1,8 @@
 /*
  * rounds.h - how far a stream of records is complete.
  *
- * perf reads its ring buffers one behind the other and ends each round with FINISHED_ROUND.
- * What is older than the newest record of round k cannot come after round k+1:
+ * perf reads its ring buffers one after another and ends each round with FINISHED_ROUND.
+ * Nothing older than the newest record of round k comes after round k+1:
  *
  *	records  ──round k──┤──round k+1──┤──round k+2 ...
  *	newest         t(k)        t(k+1)
@@ -13,11 +13,11 @@
 
 #include "libparse/sample.h"
 
-/* Zero-initialised: nothing came. */
+/* Zero-initialised: no record yet. */
 struct rounds {
 	uint64_t newest; /* of all records so far */
-	uint64_t last;   /* that when the last round ended */
-	uint64_t safe;   /* up to here all records came; 0: not known */
+	uint64_t last;   /* newest when the last round ended */
+	uint64_t safe;   /* all records up to here have come; 0: not known */
 };
 
 /* A record came. Invalid times (0, SAMPLE_DUMMY_TIMES and above) are ignored. */
@@ -27,7 +27,7 @@ static inline void rounds_note(struct rounds *r, uint64_t time)
 		r->newest = time;
 }
 
-/* A round ended; `newest` is what its records, and those before, are known to reach. */
+/* A round ended; `newest` is the newest time of its records and those before. */
 static inline void rounds_end(struct rounds *r, uint64_t newest)
 {
 	r->safe = r->last;

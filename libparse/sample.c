@@ -38,8 +38,7 @@ static int decode_read(struct bytes *b, uint64_t format, struct sample *s)
 			return -1;
 		return decode_words(b, nr * s->read_stride, &s->read_values);
 	}
-	/* the value stands before the times, id and lost after: only the value is kept as a
-	 * word */
+	/* the value comes before the times, id and lost after: keep only the value */
 	bytes_skip(b, (s->read_stride - 1) * 8);
 	s->read_stride = 1;
 	s->read_values = (struct sample_words){.p = single, .n = 1};
@@ -90,7 +89,7 @@ static uint64_t word(const uint8_t **p, int swap)
 	return load_u64(*p - 8, swap);
 }
 
-/* The fixed part: everything in front of READ, of which sample_fixed_size bytes are at p. */
+/* The fixed part: everything before READ; sample_fixed_size bytes are at p. */
 static void decode_fixed(const uint8_t *p, uint64_t t, int swap, struct sample *s)
 {
 	if (t & PERF_SAMPLE_IDENTIFIER)
@@ -118,7 +117,7 @@ static void decode_fixed(const uint8_t *p, uint64_t t, int swap, struct sample *
 		s->period = word(&p, swap);
 }
 
-/* The single words behind the stack dump. */
+/* The single words after the stack dump. */
 static void decode_extras(struct bytes *b, uint64_t t, struct sample *s)
 {
 	if (t & (PERF_SAMPLE_WEIGHT | PERF_SAMPLE_WEIGHT_STRUCT)) {
@@ -150,8 +149,8 @@ static void decode_last(struct bytes *b, uint64_t t, struct sample *s)
 	}
 }
 
-/* Hidden from the compiler, the size makes this a call of memset: for one it knows it puts a
- * string instruction, which costs more than all the rest of a small sample. */
+/* Hiding the size from the compiler makes this a call of memset: for a constant size it emits a
+ * string instruction, which costs more than the rest of a small sample. */
 static void clear(struct sample *s)
 {
 	size_t n = sizeof(*s);
@@ -170,7 +169,7 @@ uint32_t sample_fixed_size(uint64_t sample_type)
 	return (uint32_t)__builtin_popcountll(sample_type & FIXED) * 8;
 }
 
-/* The fields as they stand in the record. */
+/* Decode the fields as recorded. */
 static int decode(const struct record *r, const struct event *ev, int swap, struct sample *out,
 		  struct err *e)
 {
@@ -226,7 +225,7 @@ static int is_named_off_cpu(const struct event *ev)
 	return ev->name && event_name_is_off_cpu(ev->name);
 }
 
-/* Only perf's sums of off-CPU time have no place in time. */
+/* Only perf's sums of off-CPU time may have no place in time. */
 static int check_time(const struct record *r, const struct event *ev, uint64_t time,
 		      struct err *e)
 {
@@ -244,9 +243,9 @@ int sample_is_off_cpu(const struct event *ev)
 }
 
 /*
- * u64 thread, ns, nr, ips[nr], cgroup. The sums that perf itself writes have the process in
- * the thread's first half; those of its BPF program (off_cpu_dump()) have it in the other. Of
- * these, a process has a lower number than its threads.
+ * u64 thread, ns, nr, ips[nr], cgroup. Sums that perf itself writes have the pid in the first
+ * half of the first word; samples of its BPF program (off_cpu_dump()) have it in the second. A
+ * pid is not above the tids of its threads.
  */
 static void decode_off_cpu(struct bytes *b, struct sample *s)
 {

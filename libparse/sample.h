@@ -1,10 +1,10 @@
 /*
  * sample.h - PERF_RECORD_SAMPLE decoded in place.
  *
- * Which fields a sample has is said by its event's attr; the arrays (callchain, raw, branches,
- * registers, stack) stay where they are and are read with load_u64(p, swap).
- * Source: the layout comment of PERF_RECORD_SAMPLE in include/uapi/linux/perf_event.h and
- * perf_output_sample() in kernel/events/core.c.
+ * The event's attr says which fields a sample has; the arrays (callchain, raw, branches,
+ * registers, stack) stay in place and are read with load_u64(p, swap). Source: the layout
+ * comment of PERF_RECORD_SAMPLE in include/uapi/linux/perf_event.h and perf_output_sample() in
+ * kernel/events/core.c.
  */
 #ifndef LIBPARSE_SAMPLE_H
 #define LIBPARSE_SAMPLE_H
@@ -15,7 +15,7 @@
  * bpf_off_cpu.c): they have no place in time. */
 #define SAMPLE_DUMMY_TIMES UINT64_C(0xffffffff00000000)
 
-/* 1 for what can be a time: less than 292 years of nanoseconds. */
+/* 1 when ns can be a time: less than 292 years. */
 static inline int sample_is_time(uint64_t ns)
 {
 	return ns <= INT64_MAX;
@@ -48,8 +48,8 @@ struct sample {
 			      mask */
 	struct sample_words regs_user;
 	const uint8_t *stack; /* user stack from SP upward */
-	uint64_t stack_size;  /* bytes asked for and stored */
-	uint64_t stack_dyn;   /* bytes that are real */
+	uint64_t stack_size;  /* bytes requested and stored */
+	uint64_t stack_dyn;   /* bytes that are valid */
 	uint64_t regs_intr_abi;
 	struct sample_words regs_intr;
 	const uint8_t *aux;
@@ -67,29 +67,29 @@ struct sample {
  * field or count passes the record's end; the fields before it are then set (of the fixed
  * part all or none).
  *
- * What perf record --off-cpu keeps in RAW since 6.16 (__set_offcpu_sample() in perf's evsel.c)
- * is given in place of the fields it stands for: pid, tid, period, callchain, ip and cgroup.
+ * The fields that perf record --off-cpu stores in RAW since 6.16 (__set_offcpu_sample() in
+ * perf's evsel.c) replace the sample's own: pid, tid, period, callchain, ip and cgroup.
  */
 int sample_decode(const struct record *r, const struct event *ev, int swap, struct sample *out,
 		  struct err *e);
 
-/* 1 when that is where the event's samples have all this, their stacks too. */
+/* 1 when the event's samples have these fields, and so their stacks, in RAW. */
 int sample_is_off_cpu(const struct event *ev);
 
-/* 1 for one taken in a virtual machine's guest: its addresses are of no process here. */
+/* 1 for a sample of a virtual machine's guest: its addresses belong to no process here. */
 int sample_in_guest(const struct sample *s);
 
 /*
  * Byte offset of the event id inside a sample record's body for this sample_type, or -1 when
- * the layout has none before the variable part. From the end for other records, through
+ * the layout has none before the variable part. Other records have it at the end:
  * record_id_decode.
  */
 int sample_id_offset(uint64_t sample_type);
 
-/* Bytes of the fixed fields that a sample's body begins with. */
+/* Bytes of the fixed fields at the start of a sample's body. */
 uint32_t sample_fixed_size(uint64_t sample_type);
 
-/* Byte offset of TIME inside a sample's body, or -1. For walkers that need no more. */
+/* Byte offset of TIME inside a sample's body, or -1. For readers that need no more. */
 int sample_time_offset(uint64_t sample_type);
 
 #endif

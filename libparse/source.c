@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* open(2), but never 0, which stands for standard input here, also when that is closed. */
+/* open(2), but never descriptor 0, which means standard input here, even if that is closed. */
 static int open_file(const char *path, int flags)
 {
 	int fd = open(path, flags | O_CLOEXEC, 0600);
@@ -21,7 +21,7 @@ static int open_file(const char *path, int flags)
 	return fd;
 }
 
-/* As mmap; a program of 32 bits has no room for a file of more. */
+/* As mmap, for a size that fits into the address space. */
 static void *map_all(int fd, uint64_t size)
 {
 	errno = EFBIG;
@@ -29,7 +29,7 @@ static void *map_all(int fd, uint64_t size)
 				    : mmap(NULL, (size_t)size, PROT_READ, MAP_SHARED, fd, 0);
 }
 
-static int adopt(struct source *s, int fd, struct err *e)
+static int map_or_stream(struct source *s, int fd, struct err *e)
 {
 	struct stat st;
 	if (fstat(fd, &st))
@@ -72,7 +72,7 @@ int source_open(struct source *s, const char *path, struct err *e)
 	if (!s->name)
 		return err_nomem(e);
 	int fd = is_stdin ? 0 : open_file(path, O_RDONLY);
-	int r = fd < 0 ? err_sys(e, "%s: cannot open", path) : adopt(s, fd, e);
+	int r = fd < 0 ? err_sys(e, "%s: cannot open", path) : map_or_stream(s, fd, e);
 	if (r) {
 		if (fd > 0 && s->fd != fd)
 			close(fd);
@@ -88,7 +88,7 @@ int source_open_mem(struct source *s, const void *p, size_t n, const char *name,
 	return s->name ? 0 : err_nomem(e);
 }
 
-/* Hand out what source_peek has read ahead. */
+/* Return what source_peek has read ahead. */
 static size_t read_head(struct source *s, void *buf, size_t n)
 {
 	size_t k = n < s->head_n ? n : s->head_n;
@@ -107,7 +107,7 @@ int source_peek(struct source *s, const uint8_t **p, size_t *n, struct err *e)
 	while (s->head_n < SOURCE_HEAD) {
 		uint8_t more[SOURCE_HEAD];
 		size_t had = s->head_n;
-		s->head_n = 0; /* read behind what is there already */
+		s->head_n = 0; /* read after what is already there */
 		int64_t got = source_read(s, more, SOURCE_HEAD - had, e);
 		s->head_n = had;
 		if (got < 0)
@@ -116,7 +116,7 @@ int source_peek(struct source *s, const uint8_t **p, size_t *n, struct err *e)
 			break;
 		memcpy(s->head + had, more, (size_t)got);
 		s->head_n += (size_t)got;
-		s->size -= (uint64_t)got; /* counted when handed out */
+		s->size -= (uint64_t)got; /* counted when returned */
 	}
 	*n = s->head_n;
 	return 0;

@@ -2,8 +2,8 @@
  * source.h - where bytes come from: a file, memory, or a pipe, behind the same few functions.
  *
  * Files are mapped, so that records are decoded in place; memory is borrowed; a pipe (or any
- * file that cannot be mapped) is read forward only. Stands first in the way of the data:
- * source → header → record → sample.
+ * file that cannot be mapped) is read forward only. First in the data flow: source → header →
+ * record → sample.
  */
 #ifndef LIBPARSE_SOURCE_H
 #define LIBPARSE_SOURCE_H
@@ -21,10 +21,10 @@ struct source {
 	uint64_t size;       /* of data; for a stream: bytes read so far */
 	int fd;              /* of a stream, else -1 */
 	int mapped;
-	uint64_t origin;  /* bytes of the outermost file that this came out of; 0: it is */
-	int unbounded;    /* inflate whatever is in it (--force) */
-	int64_t mtime_ns; /* when a mapped file was last written; else 0 */
-	uint8_t head[SOURCE_HEAD]; /* of a stream: bytes read ahead to tell what it is */
+	uint64_t origin;  /* size of the outermost file that this came from; 0: this one */
+	int unbounded;    /* inflate without limit (--force) */
+	int64_t mtime_ns; /* of a mapped file, its last write; else 0 */
+	uint8_t head[SOURCE_HEAD]; /* of a stream: bytes read ahead to detect its kind */
 	size_t head_n;
 };
 
@@ -35,7 +35,7 @@ struct source {
  */
 int source_open(struct source *s, const char *path, struct err *e);
 
-/* When a file was last written, ns since 1970; years that do not fit are the ends of the range.
+/* When a file was last written, ns since 1970, clamped to the range.
  */
 struct stat;
 int64_t source_mtime_ns(const struct stat *st);
@@ -49,8 +49,8 @@ static inline int source_is_mapped(const struct source *s)
 	return s->data != NULL;
 }
 
-/* The size of the untrusted file that this was read from, which bounds its expansion: of the
- * bundle, the compressed file, or the file itself. */
+/* The size of the file that this was read from (the bundle, the compressed file, or the file
+ * itself), which bounds its expansion. */
 static inline uint64_t source_origin(const struct source *s)
 {
 	return s->origin ? s->origin : s->size;
@@ -63,14 +63,14 @@ static inline uint64_t source_origin(const struct source *s)
 int64_t source_read(struct source *s, void *buf, size_t n, struct err *e);
 
 /*
- * The first bytes of the content, without taking them: *p is borrowed, *n at most SOURCE_HEAD
- * and less only when there are no more. A stream is read for it; source_read gives them again.
+ * The first bytes of the content, without consuming them: *p is borrowed, *n at most
+ * SOURCE_HEAD, and less only at the end. source_read returns them again.
  */
 int source_peek(struct source *s, const uint8_t **p, size_t *n, struct err *e);
 
 /*
  * Turn a stream into a mapping: its bytes go to an unlinked temporary file in $TMPDIR (or /tmp)
- * first. For formats that have to be read from the end. ERR_IO, ERR_NOMEM.
+ * first. For formats that must be read from the end. ERR_IO, ERR_NOMEM.
  */
 int source_spool(struct source *s, struct err *e);
 

@@ -9,18 +9,18 @@
 
 enum {
 	MAX_FORMATS = 1 << 16,
-	MAX_FORMAT = 1 << 17, /* bytes; a kernel's longest has some thousand */
+	MAX_FORMAT = 1 << 17, /* bytes; the kernel's longest has a few thousand */
 	MAX_TEXT = 4096,
-	MAX_FIELDS = 256, /* looked at; kernels have some dozen */
+	MAX_FIELDS = 256, /* read per format; the kernel's have a few dozen */
 	MAX_PLAIN_FIELDS = 64,
 };
 
-/* Whether libtraceevent was asked to read a format. */
+/* Whether libtraceevent can read a format. */
 enum tried { NOT_YET, CAN, CANNOT };
 
 struct tracepoints {
 	const struct recording *rec;
-	struct tep_handle *tep; /* made when a text is asked for */
+	struct tep_handle *tep; /* made when the first text is needed */
 	struct arena text;
 	VEC(struct tracepoint) v;
 	VEC(uint8_t) tried; /* by index of v: enum tried */
@@ -66,7 +66,7 @@ static int add_format(struct tracepoints *t, const char *system, const char *tex
 	size_t n;
 	if (!size || size > MAX_FORMAT || memchr(text, 0, (size_t)size) ||
 	    t->v.n >= MAX_FORMATS)
-		return 0; /* one odd format is no reason to lose the others */
+		return 0; /* one bad format must not lose the others */
 	char *copy = arena_strndup(&t->text, text, (size_t)size);
 	if (!copy)
 		return ERR_NOMEM;
@@ -118,8 +118,9 @@ static int read_blob(struct tracepoints *t)
 	b.swap = (bytes_u8(&b) != 0) != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
 	t->swap = b.swap;
 	t->long_size = bytes_u8(&b);
-	bytes_u32(&b);                /* page size */
-	for (int i = 0; i < 2; i++) { /* header_page, header_event: of ring buffers, not ours */
+	bytes_u32(&b); /* page size */
+	for (int i = 0; i < 2;
+	     i++) { /* header_page, header_event: of ring buffers, not needed */
 		parse_string(&b);
 		parse_sized(&b, &size);
 	}
@@ -176,8 +177,8 @@ const struct tracepoint *tracepoint_of(const struct tracepoints *t, const struct
 
 /* --- fields --------------------------------------------------------------------------- */
 
-/* The end of the name a declaration ends with: of "char prev_comm[16]" it is the bracket, of
- * "__data_loc char[] name" the end. */
+/* The end of the name in a declaration: the bracket of "char prev_comm[16]", the end of
+ * "__data_loc char[] name". */
 static size_t name_end(const char *decl, size_t n)
 {
 	const char *bracket = n && decl[n - 1] == ']' ? memrchr(decl, '[', n) : NULL;
@@ -192,14 +193,14 @@ static int declares(const char *decl, size_t n, const char *name)
 	       strchr(" *\t]", decl[n - want - 1]);
 }
 
-/* The number behind "KEY:" in the rest of a field's line. */
+/* The number after "KEY:" in the rest of a field's line. */
 static uint32_t attribute(const char *line, size_t n, const char *key)
 {
 	const char *at = memmem(line, n, key, strlen(key));
 	return at ? (uint32_t)strtoul(at + strlen(key), NULL, 10) : 0;
 }
 
-/* Behind "\tfield:": "char prev_comm[16];\toffset:8;\tsize:16;\tsigned:0;"; n bytes up to the
+/* After "\tfield:": "char prev_comm[16];\toffset:8;\tsize:16;\tsigned:0;"; n bytes up to the
  * first semicolon. */
 static void parse_field(const char *decl, size_t n, struct tp_field *f)
 {
@@ -267,7 +268,7 @@ static struct tep_event *evaluate(struct tracepoints *t, const struct tracepoint
 		return NULL;
 	struct tep_event *ev = *tried == CAN ? tep_find_event(t->tep, (int)tp->id) : NULL;
 	*tried = CANNOT;
-	if (!ev && printfmt_is_plain(tp->format) && !tep_find_event(t->tep, (int)tp->id) &&
+	if (!ev && print_fmt_is_safe(tp->format) && !tep_find_event(t->tep, (int)tp->id) &&
 	    !tep_parse_event(t->tep, tp->format, (unsigned long)tp->format_size, tp->system))
 		ev = tep_find_event(t->tep, (int)tp->id);
 	if (ev)
@@ -275,7 +276,8 @@ static struct tep_event *evaluate(struct tracepoints *t, const struct tracepoint
 	return ev;
 }
 
-/* libtraceevent trusts a format's fixed part to be there, and a dynamic text to end. */
+/* libtraceevent does not check that a record has the format's fixed part and that a dynamic
+ * text is terminated. */
 static int holds_fields(const struct tracepoints *t, const struct tep_event *ev,
 			const uint8_t *raw, uint32_t raw_size)
 {
@@ -315,7 +317,7 @@ static void plain_field(const struct tracepoints *t, const char *line, const uin
 		buf_fmt(out, "%lld", (long long)tp_int(&f, raw, raw_size, t->swap));
 }
 
-/* The fields by name, where the format's own text cannot be had. */
+/* The fields by name, if the format's own text is not available. */
 static void plain_text(const struct tracepoints *t, const struct tracepoint *tp,
 		       const uint8_t *raw, uint32_t raw_size, struct buf *out)
 {

@@ -9,10 +9,10 @@
  *	int64_t pid = tp_int(&f, s.raw, s.raw_size, rec->swap);
  *
  * The formats come from HEADER_TRACING_DATA (a blob in trace-cmd's format; written by
- * tools/perf/util/trace-event-info.c): per event the text of its `format` file. A field's
- * place is read from that text here; libtraceevent, which evaluates the print fmt, is only
- * asked for the text of a record, and only with formats that print_fmt.h lets through. Damage
- * in the blob costs the formats behind it, nothing else.
+ * tools/perf/util/trace-event-info.c): per event the text of its `format` file. Fields are
+ * located by that text; libtraceevent, which evaluates the print fmt, is used only for the text
+ * of a record, and only with formats that print_fmt.h accepts. Damage in the blob loses only
+ * the formats after it.
  */
 #ifndef LIBPARSE_TRACEPOINT_H
 #define LIBPARSE_TRACEPOINT_H
@@ -33,7 +33,7 @@ struct tracepoint {
 struct tp_field {
 	uint32_t offset, size;
 	uint8_t is_signed, is_string;
-	uint8_t is_dynamic;  /* offset | size << 16 stands there (__data_loc) */
+	uint8_t is_dynamic;  /* the raw data has offset | size << 16 there (__data_loc) */
 	uint8_t is_relative; /* that offset counts from the field's end (__rel_loc) */
 };
 
@@ -46,7 +46,7 @@ int tracepoints_new(struct tracepoints **out, const struct recording *rec, struc
 /* NULL is accepted. */
 void tracepoints_free(struct tracepoints *t);
 
-/* What was wrong with the blob, in one line, or "". */
+/* The damage of the blob in one line, or "". */
 const char *tracepoints_damage(const struct tracepoints *t);
 
 /* The tracepoint an event samples, or NULL: no tracepoint, or its format is not recorded. */
@@ -55,7 +55,7 @@ const struct tracepoint *tracepoint_of(const struct tracepoints *t, const struct
 /* A field by name: 1 and *f, or 0 and *f zeroed. */
 int tracepoint_field(const struct tracepoint *tp, const char *name, struct tp_field *f);
 
-/* A number, sign-extended where the field is signed; 0 when the raw data does not hold it. */
+/* A number, sign-extended where the field is signed; 0 if the raw data is too short. */
 static inline int64_t tp_int(const struct tp_field *f, const uint8_t *raw, uint32_t raw_size,
 			     int swap)
 {
@@ -84,13 +84,13 @@ static inline int64_t tp_int(const struct tp_field *f, const uint8_t *raw, uint3
  */
 const char *tp_text(const struct tp_field *f, const uint8_t *raw, uint32_t raw_size, int swap);
 
-/* All fields as perf script shows them, appended to out; cut at 4096 bytes. Where the format is
- * none that libtraceevent can be given (print_fmt.h), or the raw data are too short for it:
- * "name=value" of each field. */
+/* All fields as perf script shows them, appended to out; cut at 4096 bytes. If the format is
+ * not safe for libtraceevent (print_fmt.h), or the raw data is too short for it: "name=value"
+ * of each field. */
 void tracepoint_text(struct tracepoints *t, const struct tracepoint *tp, const uint8_t *raw,
 		     uint32_t raw_size, struct buf *out);
 
-/* The common fields in front of every raw record (offsets fixed since 2.6.3x):
+/* The common fields at the start of every raw record (offsets fixed since 2.6.3x):
  * common_flags: hard and soft interrupt bits of struct trace_entry. */
 enum { TP_HARDIRQ = 0x08, TP_SOFTIRQ = 0x10 };
 static inline uint8_t tp_common_flags(const uint8_t *raw, uint32_t raw_size)

@@ -113,7 +113,7 @@ int bundle_input_archive(struct bundle_input *out, const char *path, struct err 
 		return rc;
 	rc = scratch_name(&dir, e);
 	if (!rc)
-		rc = perfarchive_unpack(&src, dir, NULL, e);
+		rc = perf_archive_unpack(&src, dir, NULL, e);
 	source_close(&src);
 	if (rc) {
 		mem_free(dir);

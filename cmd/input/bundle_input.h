@@ -25,7 +25,7 @@ int bundle_input_open(struct bundle_input *out, const char *path, struct source 
 
 /*
  * Unpack the tarball of `perf archive` at `path` into the scratch folder, as out->buildid_dir.
- * 0, or as perfarchive_unpack.
+ * 0, or as perf_archive_unpack.
  */
 int bundle_input_archive(struct bundle_input *out, const char *path, struct err *e);
 

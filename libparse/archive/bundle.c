@@ -46,14 +46,14 @@ struct unpacker {
 	struct tree to;
 };
 
-static int no_bundle(const struct unpacker *u, struct err *e)
+static int not_a_bundle(const struct unpacker *u, struct err *e)
 {
 	return err_set(e, ERR_FORMAT,
 		       "%s: compressed, but holds neither a recording nor a bundle (no %s)",
 		       u->name, BUNDLE_MANIFEST);
 }
 
-/* MANIFEST under the name that says "not whole yet". */
+/* Write MANIFEST under the name that means "not complete yet". */
 static int begin(struct unpacker *u, const char *text, size_t n, struct err *e)
 {
 	struct stat st;
@@ -66,7 +66,7 @@ static int begin(struct unpacker *u, const char *text, size_t n, struct err *e)
 	return rc;
 }
 
-/* The first entry: a bundle of a kind that this version knows? */
+/* The first entry: check that this version knows the bundle's kind. */
 static int read_manifest(struct unpacker *u, const struct tar_entry *f, struct err *e)
 {
 	static const size_t magic = sizeof(BUNDLE_MAGIC_LINE) - 1, stem = magic - 2;
@@ -74,7 +74,7 @@ static int read_manifest(struct unpacker *u, const struct tar_entry *f, struct e
 	size_t n = 0;
 	int64_t got;
 	if (!text)
-		return f->size > BUNDLE_MANIFEST_MAX ? no_bundle(u, e) : err_nomem(e);
+		return f->size > BUNDLE_MANIFEST_MAX ? not_a_bundle(u, e) : err_nomem(e);
 	while ((got = tar_read(&u->tar, text + n, (size_t)f->size - n, e)) > 0)
 		n += (size_t)got;
 	int rc = (int)got;
@@ -89,14 +89,14 @@ static int read_manifest(struct unpacker *u, const struct tar_entry *f, struct e
 	return rc;
 }
 
-/* What follows the MANIFEST keeps its layout. */
+/* The entries after the MANIFEST, in their layout. */
 static int unpack_bundle(struct unpacker *u, const struct tar_entry *first, struct err *e)
 {
 	struct tar_entry f;
 	int rc = read_manifest(u, first, e);
 	u->tar.lenient = 0;
 	while (!rc && (rc = tar_next(&u->tar, &f, e)) == 1) {
-		/* that name is ours */
+		/* a bundle may not contain that name */
 		if (!strcmp(f.name, PARTIAL))
 			rc = err_set(e, ERR_REFUSED, "%s: refused: it holds a %s", u->name,
 				     PARTIAL);
@@ -112,7 +112,7 @@ static int unpack_bundle(struct unpacker *u, const struct tar_entry *first, stru
 
 #define SYMBOLS "perf.symbols.tar.bz2"
 
-/* The inner tarball, through a file of its own, into debug/. */
+/* Unpack the inner tarball, by way of a file, into debug/. */
 static int unpack_symbols(struct unpacker *u, struct err *e)
 {
 	char path[4200], debug[4200];
@@ -121,15 +121,15 @@ static int unpack_symbols(struct unpacker *u, struct err *e)
 	snprintf(path, sizeof(path), "%s/" SYMBOLS, u->to.dir);
 	snprintf(debug, sizeof(debug), "%s/debug", u->to.dir);
 	if (!rc && !(rc = source_open(&src, path, e))) {
-		rc = perfarchive_unpack(&src, debug, u->zip, e);
+		rc = perf_archive_unpack(&src, debug, u->zip, e);
 		source_close(&src);
 	}
 	unlinkat(u->to.fd, SYMBOLS, 0);
 	return rc;
 }
 
-/* The recording, which is called as it was when perf was asked: a file, or the folder `root`
- * with files in it. */
+/* The recording, under the name that perf archive got: a file, or the folder `root` with files
+ * in it. */
 static int unpack_recording(struct unpacker *u, const struct tar_entry *f, const char *root,
 			    struct err *e)
 {
@@ -143,7 +143,7 @@ static int unpack_recording(struct unpacker *u, const struct tar_entry *f, const
 	if (got < 0)
 		return (int)got;
 	if (n || got < 8 || (memcmp(magic, "PERFILE2", 8) && memcmp(magic, "2ELIFREP", 8)))
-		return no_bundle(u, e);
+		return not_a_bundle(u, e);
 	return tree_put_entry(&u->to, to, magic, 8, &u->tar, e);
 }
 
@@ -153,7 +153,7 @@ static int unpack_archive(struct unpacker *u, const struct tar_entry *first, str
 	char root[TAR_NAME_MAX + 1] = "";
 	struct tar_entry f = *first;
 	int rc = 0, more = 1;
-	if (perfarchive_begins(&f))
+	if (perf_archive_begins(&f))
 		return err_set(e, ERR_UNSUPPORTED,
 			       "%s: holds files by build-id, as perf archive packs them, but "
 			       "no recording: name the recording, and this with --buildid-dir",
@@ -164,7 +164,7 @@ static int unpack_archive(struct unpacker *u, const struct tar_entry *first, str
 		if (f.is_dir)
 			continue;
 		if (f.is_link)
-			rc = no_bundle(u, e);
+			rc = not_a_bundle(u, e);
 		else if (!strcmp(path_base(f.name), SYMBOLS))
 			rc = unpack_symbols(u, e);
 		else
@@ -184,13 +184,14 @@ static int unpack_all(struct unpacker *u, struct err *e)
 	if (rc < 0)
 		return err_prefix(e, "neither a recording nor a bundle");
 	if (!rc)
-		return no_bundle(u, e);
+		return not_a_bundle(u, e);
 	if (!f.is_dir && !f.is_link && !strcmp(f.name, BUNDLE_MANIFEST))
 		rc = unpack_bundle(u, &f, e);
 	else
 		rc = unpack_archive(u, &f, e);
 	if (!rc)
-		rc = unzip_drain(u->zip, e); /* checks what follows the end mark, too */
+		rc = unzip_drain(u->zip,
+				 e); /* checks what follows the end-of-archive mark, too */
 	if (!rc && renameat(u->to.fd, PARTIAL, u->to.fd, BUNDLE_MANIFEST))
 		rc = err_sys(e, "%s/%s", u->to.dir, BUNDLE_MANIFEST);
 	return rc;

@@ -1,22 +1,19 @@
 /*
- * bundle.h - one compressed tar that holds a recording and all it needs to be named elsewhere.
+ * bundle.h - one compressed tar with a recording and the files that name its frames.
  *
- *	MANIFEST                             text, first of all: what is inside
+ *	MANIFEST                             text, the first entry: what is inside
  *	perf.data                            the recording (a folder for `record --threads`)
- *	perf.data.context                    what the host knew of descriptors (fd_context.h)
- *	perf.data.gaps                       what a jitter sampler noted (libtime/side/gaps.h)
- *	debug/.build-id/xx/yyyy…/elf         files by build-id: a build-id cache as perf's, with
- *	                       /debug        separate debug file
- *	                       /vdso
- *	                       /kallsyms
- *	symfs/<path>                         files that have no build-id, and perf-PID.map,
- *	                                     jitdump: a --symfs folder
+ *	perf.data.context                    what the host's file descriptors were
+ *(fd_context.h) perf.data.gaps                       what a jitter sampler measured
+ *(libtime/side/gaps.h) debug/.build-id/xx/yyyy…/elf         files by build-id: a build-id cache
+ *as perf's, with /debug        separate debug file /vdso /kallsyms symfs/<path> files without a
+ *build-id, and perf-PID.map, jitdump: a --symfs folder
  *
  * Unpacked it is `--buildid-dir DIR/debug --symfs DIR/symfs DIR/perf.data`; reading needs no
- * more than that. zstd when we write it, zstd or gzip when the shell script does, anything that
- * unzip.h knows when it is read. What `perf archive --all` makes (the recording, and its
- * perf.symbols.tar.bz2) unpacks into the same folders. MANIFEST begins with the line
- * "perfkit-bundle 1"; nothing in it is needed for reading.
+ * more than that. perfkit writes zstd, the shell script zstd or gzip; anything that unzip.h
+ * knows is read. What `perf archive --all` makes (the recording, and its perf.symbols.tar.bz2)
+ * unpacks into the same folders. MANIFEST begins with the line "perfkit-bundle 1"; nothing in
+ * it is needed for reading.
  *
  * A bundle is untrusted: see tar.h for what is refused; unzip.h bounds what comes out,
  * and tree.h creates nothing through a symbolic link.
@@ -31,11 +28,11 @@
 
 enum { BUNDLE_MANIFEST_MAX = 1 << 24 };
 
-/* 1 when these first bytes of a file are those of compressed data, as a bundle's are: nothing
- * else that perfkit reads begins so. */
+/* 1 when a file with these first bytes is compressed, as bundles are; nothing else that perfkit
+ * reads is. */
 int bundle_detect(const uint8_t *head, size_t n);
 
-/* 1 when `dir` is an unpacked bundle: a directory with a whole MANIFEST in it. */
+/* 1 when `dir` is an unpacked bundle: a directory with a complete MANIFEST. */
 int bundle_is_dir(const char *dir);
 
 enum bundle_flag {
@@ -48,9 +45,9 @@ struct bundle_counts {
 
 /*
  * Unpack all of `src` below `dir`, which is made if it is not there (its parent must be). The
- * MANIFEST is called MANIFEST.partial until everything is whole: what a kill or an error leaves
- * behind says so. ERR_FORMAT (no bundle, damage), ERR_TRUNCATED (cut off), ERR_LIMIT,
- * ERR_REFUSED (an entry that no bundle of ours has), ERR_IO (also: a file exists and
+ * MANIFEST is called MANIFEST.partial until everything is unpacked, so that what a kill or an
+ * error leaves behind is recognizable. ERR_FORMAT (no bundle, damage), ERR_TRUNCATED (cut off),
+ * ERR_LIMIT, ERR_REFUSED (an entry that bundles do not have), ERR_IO (also: a file exists and
  * BUNDLE_OVERWRITE is not given), ERR_UNSUPPORTED (made by a newer version), ERR_NOMEM.
  * `counts` may be NULL.
  */
@@ -73,10 +70,10 @@ int bundle_add(struct bundle_writer *w, const char *name, const void *p, size_t 
 /* Add a copy of the regular file `path`. ERR_IO also when it shrinks meanwhile. */
 int bundle_add_file(struct bundle_writer *w, const char *name, const char *path, struct err *e);
 
-/* Finish and rename into place; *size is that of the bundle (may be NULL). Frees w. */
+/* Finish and rename into place; *size is the bundle's size (may be NULL). Frees w. */
 int bundle_commit(struct bundle_writer *w, uint64_t *size, struct err *e);
 
-/* Give up: nothing is left behind. NULL is accepted. */
+/* Abandon it; nothing is left behind. NULL is accepted. */
 void bundle_abort(struct bundle_writer *w);
 
 #endif

@@ -1,4 +1,4 @@
-/* bundle_write.c - the writing half of bundle.h. */
+/* bundle_write.c - writes bundles (bundle.h). */
 #include "base/mem.h"
 #include "base/outfile.h"
 #include "libparse/archive/bundle.h"
@@ -35,7 +35,7 @@ int bundle_create(struct bundle_writer **out, const char *path, struct err *e)
 	}
 	ZSTD_CCtx_setParameter(w->zstd, ZSTD_c_compressionLevel, LEVEL);
 	ZSTD_CCtx_setParameter(w->zstd, ZSTD_c_checksumFlag, 1);
-	/* Refused by a library without threads, which then works alone. */
+	/* A library without threads refuses and compresses without them. */
 	ZSTD_CCtx_setParameter(w->zstd, ZSTD_c_nbWorkers, ZSTD_THREADS);
 	*out = w;
 	return 0;

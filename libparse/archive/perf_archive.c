@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Hex digits of a build-id: md5 and sha1 have 32 and 40, fewer are asked for by --build-id=0x.
+/* Hex digits of a build-id: md5 and sha1 have 32 and 40; --build-id=0x makes shorter ones.
  */
 enum { ID_MIN = 8, ID_MAX = 40 };
 
@@ -23,7 +23,7 @@ static const char *component(const char *name, const char *end, size_t *n)
 	return p;
 }
 
-/* Where a file of the archive belongs: 1, or 0 for what names nothing. */
+/* Where to unpack a file of the archive: 1, or 0 if it names no frames. */
 static int place(const char *name, char *out, size_t size)
 {
 	static const char *const leaves[] = {"elf", "debug", "vdso", "kallsyms", "vmlinux"};
@@ -46,7 +46,7 @@ static int place(const char *name, char *out, size_t size)
 	return 0;
 }
 
-int perfarchive_begins(const struct tar_entry *f)
+int perf_archive_begins(const struct tar_entry *f)
 {
 	char to[128];
 	return (f->is_link && !strncmp(f->name, ".build-id/", 10)) ||
@@ -71,7 +71,7 @@ static int unpack_all(struct tree *t, struct tar_reader *tar, struct err *e)
 	return rc;
 }
 
-int perfarchive_unpack(struct source *src, const char *dir, struct unzip *outer, struct err *e)
+int perf_archive_unpack(struct source *src, const char *dir, struct unzip *outer, struct err *e)
 {
 	struct unzip *zip;
 	struct tree t = {0};

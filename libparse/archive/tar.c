@@ -43,7 +43,7 @@ int tar_name_is_safe(const char *name)
 	}
 }
 
-/* "./a/" is a: leading "./" and trailing slashes are how tar writes directories. */
+/* "./a/" becomes "a": tar writes directories with a leading "./" and a trailing slash. */
 static const char *plain_name(struct buf *b)
 {
 	buf_cstr(b); /* ends in a NUL */
@@ -110,7 +110,7 @@ static int skip(struct tar_reader *t, uint64_t n, struct err *e)
 	return 0;
 }
 
-/* A header's content that describes the entry behind it. */
+/* The content of a header that describes the next entry. */
 static int read_extra(struct tar_reader *t, uint64_t size, struct buf *to, struct err *e)
 {
 	char text[TAR_BLOCK];
@@ -132,7 +132,7 @@ static int read_extra(struct tar_reader *t, uint64_t size, struct buf *to, struc
 	return buf_failed(to) ? err_nomem(e) : 0;
 }
 
-/* One "LENGTH KEY=VALUE\n" of a pax header; the bytes it takes, or 0 when it is broken. */
+/* One "LENGTH KEY=VALUE\n" of a pax header; its length in bytes, or 0 if it is broken. */
 static size_t parse_pax_record(struct tar_reader *t, const char *p, size_t n)
 {
 	size_t len = 0, i = 0;
@@ -192,7 +192,7 @@ static void read_name(struct tar_reader *t, const uint8_t *h)
 	if (t->has_path)
 		return;
 	buf_clear(&t->path);
-	/* GNU's magic "ustar  " has other fields in the prefix's place. */
+	/* With GNU's magic "ustar  " the prefix is something else. */
 	if (!memcmp(h + AT_MAGIC, "ustar", 6) && *prefix) {
 		buf_add(&t->path, prefix, strnlen(prefix, PREFIX_FIELD));
 		buf_char(&t->path, '/');
@@ -216,8 +216,8 @@ static int note_name(struct tar_reader *t, const char *name, struct err *e)
 	return strtab_intern(&t->seen, name, &id) ? err_nomem(e) : 0;
 }
 
-/* The entry that header h (with what stood in front of it) describes. 1, 0 for a directory "."
- * that says nothing, or < 0. */
+/* The entry that header h (with the headers before it) describes. 1, 0 for the directory ".",
+ * or < 0. */
 static int read_entry(struct tar_reader *t, const uint8_t *h, uint64_t size,
 		      struct tar_entry *out, struct err *e)
 {
@@ -277,7 +277,7 @@ int tar_next(struct tar_reader *t, struct tar_entry *out, struct err *e)
 		case 'L':
 			rc = read_long_name(t, size, e);
 			break;
-		case 'K': /* where the next entry, a link, leads */
+		case 'K': /* the target of the next entry, a link */
 			rc = t->lenient ? read_extra(t, size, &t->link_name, e)
 					: read_entry(t, h, size, out, e);
 			break;

@@ -16,7 +16,7 @@ int tree_open(struct tree *t, const char *dir, int replace, struct err *e)
 	return t->fd < 0 ? err_sys(e, "%s", dir) : 0;
 }
 
-/* The directory that holds `name`, made on the way; *leaf is the last component. The caller
+/* Open the directory of `name`, created if needed; *leaf is the last component. The caller
  * closes *fd. */
 static int open_parent(struct tree *t, const char *name, int *fd, const char **leaf,
 		       struct err *e)

@@ -1,6 +1,6 @@
 /*
- * tree.h - files created below one directory and nowhere else: how untrusted archives are
- * unpacked. Names are those that tar_name_is_safe allows; no component on the way may be a
+ * tree.h - creates files below one directory and nowhere else, for unpacking untrusted
+ * archives. Names are those that tar_name_is_safe allows; no component on the way may be a
  * symbolic link. Files are made 0600 and directories 0700, whatever the archive says: a
  * recording holds parts of the recorded programs' memory.
  */
@@ -18,21 +18,21 @@ struct tree {
 	int replace;           /* existing files are replaced, else ERR_IO */
 	uint64_t files, bytes; /* written so far */
 	struct diskroom room;
-	size_t dirs; /* made so far: they cost far more than what names them */
+	size_t dirs; /* created so far; each costs far more than its name in an archive */
 };
 
-/* Open `dir`, made if it is not there (its parent must be). ERR_IO. */
+/* Open `dir`, created if needed (its parent must exist). ERR_IO. */
 int tree_open(struct tree *t, const char *dir, int replace, struct err *e);
 
-/* Make a directory with all above it. ERR_LIMIT beyond TREE_DIRS_MAX of them, here and in
+/* Create a directory and its parents. ERR_LIMIT beyond TREE_DIRS_MAX, here and in
  * tree_put_entry; ERR_IO. */
 int tree_mkdir(struct tree *t, const char *name, struct err *e);
 
-/* Write a file of n bytes, whatever was there before. */
+/* Write a file of n bytes, replacing any. */
 int tree_put(struct tree *t, const char *name, const void *p, size_t n, struct err *e);
 
-/* Write what is left of the tar's current entry, behind the n bytes of it that the caller has
- * read already. ERR_IO, or as tar_read. */
+/* Write a file: the n bytes that the caller has read of the tar's current entry, then the rest
+ * of it. ERR_IO, or as tar_read. */
 int tree_put_entry(struct tree *t, const char *name, const void *p, size_t n,
 		   struct tar_reader *tar, struct err *e);
 

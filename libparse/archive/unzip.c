@@ -24,8 +24,8 @@ enum zip_kind { ZIP_NONE, ZIP_ZSTD, ZIP_GZIP, ZIP_BZIP2, ZIP_XZ };
 
 struct unzip {
 	struct source *src;
-	struct unzip *outer; /* what src came out of, or NULL */
-	enum zip_kind kind;  /* ZIP_NONE until its decoder is there */
+	struct unzip *outer; /* the archive that contains src, or NULL */
+	enum zip_kind kind;  /* ZIP_NONE until its decoder is open */
 	ZSTD_DStream *zstd;
 	z_stream gzip;
 #if HAVE_BZ2
@@ -63,7 +63,7 @@ static enum zip_kind kind_of(const uint8_t *head, size_t n)
 
 int unzip_detect(const uint8_t *head, size_t n)
 {
-	/* a block, or the end of nothing, follows bzip2's three letters and digit */
+	/* after bzip2's three letters and digit comes a block, or the end of an empty stream */
 	static const uint8_t block[] = {0x31, 0x41, 0x59, 0x26, 0x53, 0x59},
 			     end[] = {0x17, 0x72, 0x45, 0x38, 0x50, 0x90};
 	enum zip_kind kind = kind_of(head, n);
@@ -73,14 +73,14 @@ int unzip_detect(const uint8_t *head, size_t n)
 	return kind != ZIP_NONE;
 }
 
-/* --- the four decoders: at least one byte of input is used or output made, or all is over  */
+/* --- the four decoders: each call uses input or makes output, or is at the end */
 
 static int damaged(const struct unzip *u, const char *why, struct err *e)
 {
 	return err_set(e, ERR_FORMAT, "%s: damaged compressed data (%s)", u->src->name, why);
 }
 
-static void took(struct unzip *u, size_t left)
+static void use_input(struct unzip *u, size_t left)
 {
 	u->p += u->left - left;
 	u->left = left;
@@ -96,7 +96,7 @@ static int run_zstd(struct unzip *u, uint8_t *to, size_t n, size_t *got, struct 
 	if (ZSTD_isError(rc))
 		return damaged(u, ZSTD_getErrorName(rc), e);
 	u->frame_ended = !rc;
-	took(u, u->left - in.pos);
+	use_input(u, u->left - in.pos);
 	*got = out.pos;
 	return 0;
 }
@@ -116,7 +116,7 @@ static int run_gzip(struct unzip *u, uint8_t *to, size_t n, size_t *got, struct 
 	if (rc != Z_OK && rc != Z_STREAM_END && rc != Z_BUF_ERROR)
 		return damaged(u, z->msg ? z->msg : "gzip", e);
 	u->frame_ended = rc == Z_STREAM_END;
-	took(u, z->avail_in);
+	use_input(u, z->avail_in);
 	*got = n - z->avail_out;
 	return 0;
 }
@@ -144,7 +144,7 @@ static int run_bzip2(struct unzip *u, uint8_t *to, size_t n, size_t *got, struct
 	if (rc != BZ_OK && rc != BZ_STREAM_END)
 		return rc == BZ_MEM_ERROR ? err_nomem(e) : damaged(u, "bzip2", e);
 	u->frame_ended = rc == BZ_STREAM_END;
-	took(u, z->avail_in);
+	use_input(u, z->avail_in);
 	*got = n - z->avail_out;
 	return 0;
 }
@@ -162,7 +162,7 @@ static int run_xz(struct unzip *u, uint8_t *to, size_t n, size_t *got, struct er
 	if (rc != LZMA_OK && rc != LZMA_STREAM_END && rc != LZMA_BUF_ERROR)
 		return rc == LZMA_MEM_ERROR ? err_nomem(e) : damaged(u, "xz", e);
 	u->frame_ended = rc == LZMA_STREAM_END;
-	took(u, z->avail_in);
+	use_input(u, z->avail_in);
 	*got = n - z->avail_out;
 	return 0;
 }
@@ -228,7 +228,7 @@ static int start(struct unzip *u, enum zip_kind kind, struct err *e)
 
 /* --- reading ------------------------------------------------------------------------------ */
 
-/* More input, if there is any. */
+/* Get more input, if there is any. */
 static int refill(struct unzip *u, struct err *e)
 {
 	struct source *s = u->src;
@@ -256,7 +256,7 @@ void unzip_within(struct unzip *u, struct unzip *outer)
 	u->outer = outer;
 }
 
-/* n bytes came out of u. */
+/* Count n bytes of output. */
 static int count(struct unzip *u, size_t n, struct err *e)
 {
 	for (; u; u = u->outer) {

@@ -59,7 +59,7 @@ static int as_bundle(struct source *src, struct err *e)
 
 static int as_archive(struct source *src, struct err *e)
 {
-	return perfarchive_unpack(src, inner, NULL, e);
+	return perf_archive_unpack(src, inner, NULL, e);
 }
 
 static void unpack(const void *z, size_t size, int (*how)(struct source *, struct err *))

@@ -70,7 +70,7 @@ static int unpack(struct buf *b, struct err *e)
 	void *p = mem_alloc(cap);
 	size_t n = ZSTD_compress(p, cap, b->v, b->n, 1);
 	assert_int_equal(source_open_mem(&src, p, n, "test", e), 0);
-	int rc = perfarchive_unpack(&src, "c", NULL, e);
+	int rc = perf_archive_unpack(&src, "c", NULL, e);
 	source_close(&src);
 	mem_free(p);
 	buf_release(b);
@@ -246,7 +246,7 @@ static void no_memory_is_an_error(void **state)
 		e = (struct err){0};
 		assert_int_equal(source_open_mem(&src, p, n, "test", &e), 0);
 		mem_fail_after(k - 8);
-		rc = perfarchive_unpack(&src, "c", NULL, &e);
+		rc = perf_archive_unpack(&src, "c", NULL, &e);
 		mem_fail_after(-1);
 		assert_true(!rc || rc == ERR_NOMEM);
 		source_close(&src);

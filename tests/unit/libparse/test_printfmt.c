@@ -28,7 +28,7 @@ static void plain_formats_pass(void **state)
 		     "print fmt: \"%p %pS\", REC->name, (void *)REC->name",
 	};
 	for (size_t i = 0; i < sizeof(formats) / sizeof(*formats); i++)
-		if (!printfmt_is_plain(formats[i]))
+		if (!print_fmt_is_safe(formats[i]))
 			fail_msg("refused: %s", formats[i]);
 }
 
@@ -65,7 +65,7 @@ static void what_leads_out_of_the_record_is_refused(void **state)
 		"",
 	};
 	for (size_t i = 0; i < sizeof(formats) / sizeof(*formats); i++)
-		if (printfmt_is_plain(formats[i]))
+		if (print_fmt_is_safe(formats[i]))
 			fail_msg("accepted: %s", formats[i]);
 }
 
@@ -77,7 +77,7 @@ static void expressions_have_a_depth(void **state)
 	memset(format + n, '(', 1000);
 	memcpy(format + n + 1000, "REC->pid", 8);
 	memset(format + n + 1008, ')', 1000);
-	assert_int_equal(printfmt_is_plain(format), 0);
+	assert_int_equal(print_fmt_is_safe(format), 0);
 }
 
 /* libtraceevent goes one call deeper for each: 50,000 are more than a stack holds. */
@@ -95,7 +95,7 @@ static void operators_of_a_format_are_counted(void **state)
 			buf_str(&b, "REC->pid");
 			for (int k = 0; k < n && !in_front; k++)
 				buf_str(&b, one[i]);
-			assert_int_equal(printfmt_is_plain(buf_cstr(&b)), n == 4000);
+			assert_int_equal(print_fmt_is_safe(buf_cstr(&b)), n == 4000);
 			buf_release(&b);
 		}
 	}
@@ -118,7 +118,7 @@ static void this_kernels_formats_mostly_pass(void **state)
 		fclose(f);
 		text[n] = '\0';
 		all++;
-		good += (size_t)printfmt_is_plain(text);
+		good += (size_t)print_fmt_is_safe(text);
 	}
 	globfree(&g);
 	if (!all)
