@@ -5,7 +5,8 @@
 
 enum { VIEWS = 4096 }; /* direct-mapped by tid */
 
-/* What is known of a tid around the last sample's time, so that the next one costs a compare.
+/* The view of a tid at its last sample, so that the next sample usually costs only a
+ * comparison.
  */
 struct cached_view {
 	int32_t pid, tid;
@@ -21,9 +22,10 @@ struct aggregate {
 	struct tally tally;
 	struct aggregate_options opt;
 	void *expand_ctx;
-	const uint8_t *slice, *home; /* the slice being read, and where it stays readable */
+	const uint8_t *slice,
+		*home; /* the slice being read, and its place in the mapped file */
 	struct arena words;
-	VEC(struct stack_entry) entries; /* what waits to be named */
+	VEC(struct stack_entry) entries; /* stacks to name later */
 	struct idmap index;
 	uint64_t seed;
 	struct aggregate_stats stats;
@@ -113,7 +115,7 @@ static int event_wanted(const struct aggregate *a, const struct event *ev)
 	return !a->opt.filter.events || a->opt.filter.events[ev->index];
 }
 
-/* The filters that need no thread. */
+/* Filters that do not depend on the thread. */
 static int sample_passes(const struct sample_filter *f, const struct sample *s)
 {
 	if (s->time < f->start || (f->stop && s->time > f->stop))
@@ -137,7 +139,7 @@ static const struct cached_view *view_of(struct aggregate *a, const struct sampl
 	c->tid = s->tid;
 	uint64_t applied = a->machine->applied;
 	machine_thread_at(a->machine, s->pid, s->tid, s->time, &c->view);
-	if (c->view.until > applied) /* what comes later may not be known yet */
+	if (c->view.until > applied) /* later records may not be applied yet */
 		c->view.until = applied == TIME_END ? TIME_END : applied + 1;
 	c->comm_wanted =
 		!f->ncomms ||
@@ -146,7 +148,7 @@ static const struct cached_view *view_of(struct aggregate *a, const struct sampl
 	return c;
 }
 
-/* BY_*: what distinguishes entries with the same words. */
+/* The BY_* bits that distinguish entries with the same words. */
 static unsigned distinguished_by(const struct aggregate *a, const struct stack_entry *x)
 {
 	return a->opt.by | (x->comm == NO_ID ? BY_TID : 0);
@@ -175,7 +177,7 @@ static int add_entry(struct aggregate *a, const struct stack_entry *key, uint64_
 		uint8_t *copy = arena_bytes(&a->words, (size_t)key->nwords * 8);
 		if (!copy)
 			return ERR_NOMEM;
-		if (key->nwords) /* else there may be no words at all */
+		if (key->nwords) /* else words may be NULL */
 			memcpy(copy, key->words, (size_t)key->nwords * 8);
 		entry.words = copy;
 	}
@@ -186,7 +188,7 @@ static int add_entry(struct aggregate *a, const struct stack_entry *key, uint64_
 	return idmap_put(&a->index, h, (uint32_t)(a->entries.n - 1));
 }
 
-/* Of what same_entry compares: many threads have the same words. */
+/* A hash of all that same_entry compares: many threads have the same words. */
 static uint64_t hash_entry(const struct aggregate *a, const struct stack_entry *key)
 {
 	unsigned by = distinguished_by(a, key);
@@ -201,7 +203,7 @@ static uint64_t hash_entry(const struct aggregate *a, const struct stack_entry *
 	return h;
 }
 
-/* Intern the raw words, to be named in the end. */
+/* Intern the raw words, to name them at the end. */
 static int keep_words(struct aggregate *a, const struct stack_entry *key)
 {
 	uint64_t h = hash_entry(a, key);
@@ -219,7 +221,7 @@ static int keep_words(struct aggregate *a, const struct stack_entry *key)
 	return add_entry(a, key, h);
 }
 
-/* Count a stack by what it is named. 1: not now. */
+/* Count a stack by its names. 1: not possible yet. */
 static int count_named(struct aggregate *a, const struct stack_entry *x, int early)
 {
 	unsigned by = a->opt.by;
@@ -293,7 +295,7 @@ static int set_words(struct aggregate *a, const struct sample *s, const struct t
 static void note_time(struct aggregate *a, const struct sample *s, const struct event *ev)
 {
 	uint64_t *first = &a->first_of_event[ev->index];
-	/* a place in the file is no time */
+	/* without TIME, `time` is a position in the file */
 	uint64_t time = s->event->attr.sample_type & PERF_SAMPLE_TIME ? s->time : 0;
 	if (time < *first)
 		*first = time;
@@ -350,7 +352,7 @@ static int count_as(struct aggregate *a, const struct sample *s, const struct ev
 	return rc ? rc : count(a, &key);
 }
 
-/* A sample that reads counters: one of each that moved. */
+/* A sample that reads counters counts once for each that grew. */
 static int count_read(struct aggregate *a, const struct sample *s, uint8_t cpumode)
 {
 	const struct event *ev;
@@ -378,7 +380,7 @@ static int count_sample(struct aggregate *a, const struct record *r)
 		bad_records_note(&a->stats.bad, r->offset, &why);
 		return 0;
 	}
-	/* Recordings without times are read in file order, where the place is the time. */
+	/* Recordings without times are read in file order; the position serves as the time. */
 	if (!(ev->attr.sample_type & PERF_SAMPLE_TIME))
 		s.time = r->offset;
 	uint8_t cpumode = r->misc & PERF_RECORD_MISC_CPUMODE_MASK;

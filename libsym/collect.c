@@ -7,18 +7,18 @@
 #include <unistd.h>
 
 enum {
-	WINDOW_MAX = 1 << 28, /* streams: bytes kept for want of a FINISHED_ROUND */
-	BATCH = 1 << 20,      /* bytes of ended rounds that are worth handing on */
+	WINDOW_MAX = 1 << 28, /* streams: most bytes kept without a FINISHED_ROUND */
+	BATCH = 1 << 20,      /* bytes of ended rounds worth queueing */
 	PROGRESS_EVERY = 1 << 26,
 };
 
-/* What a walk over the recording looks at. */
+/* Which records a walk over the recording handles. */
 enum pass { PASS_ALL, PASS_SIDEBAND, PASS_SAMPLES };
 
 struct collector {
 	struct recording *rec;
 	struct names *names;
-	struct machine *machine; /* theirs */
+	struct machine *machine; /* of names */
 	const struct collect_options *opt;
 	struct collection *out;
 	struct workers *workers;
@@ -39,7 +39,7 @@ int collect_workers(const struct collect_options *opt)
 	return n < 1 ? 1 : n > MAX_WORKERS ? MAX_WORKERS : (int)n;
 }
 
-/* Hand the first n slices on. */
+/* Queue the first n slices for counting. */
 static int flush(struct collector *c, size_t n, struct err *e)
 {
 	int rc = workers_add(c->workers, c->slices.v, n, e);
@@ -66,13 +66,13 @@ static struct slice *open_slice(struct collector *c)
 	return c->slices.n > c->round_start ? &c->slices.v[c->slices.n - 1] : NULL;
 }
 
-/* Can the slice go on with what is at p? */
+/* 1 when the n bytes at p continue the slice. */
 static int goes_on(const struct slice *s, const uint8_t *p, size_t n, const struct chunk *chunk)
 {
 	return s && s->end == p && s->chunk == chunk && p + n - s->p <= SLICE_MAX;
 }
 
-/* Bytes with samples: behind the last slice's, or a new slice. */
+/* Append bytes with samples to the last slice, or start a new one. */
 static int note_samples(struct collector *c, const struct record_run *r, struct err *e)
 {
 	struct slice *last = open_slice(c);
@@ -89,7 +89,7 @@ static int note_samples(struct collector *c, const struct record_run *r, struct 
 	return 0;
 }
 
-/* Other records between samples need not break a slice: they are passed over when it is read.
+/* Other records between samples need not end a slice: they are skipped when it is read.
  */
 static void note_other(struct collector *c, const struct record *r)
 {
@@ -141,7 +141,7 @@ static int handle_deferred(struct collector *c, const struct record *r, struct e
 	return rc ? err_nomem(e) : 0;
 }
 
-/* The machine as of `until`, build-ids included: unwinding opens files by them. */
+/* Advance the machine to `until` and set build-ids: unwinding opens files by them. */
 static int advance(struct collector *c, uint64_t until, struct err *e)
 {
 	int rc = machine_advance(c->machine, until, e);
@@ -179,7 +179,7 @@ static void forget_slices(struct collector *c)
 	c->queued = c->queued_ended = 0;
 }
 
-/* The newest time of a round bounds what may still come. */
+/* Note the newest time of a round, which bounds the times that may still come. */
 static void note_times(struct collector *c, const struct record_run *run)
 {
 	struct record r = {.type = PERF_RECORD_SAMPLE, .offset = run->offset};
@@ -200,9 +200,9 @@ static int handle_samples(struct collector *c, const struct record_run *run, str
 		return flush(c, c->slices.n, e);
 	if (rc || c->queued <= WINDOW_MAX)
 		return rc;
-	if (!c->rec->directory) /* no rounds: better early than never */
+	if (!c->rec->directory) /* no rounds: count now, although records may come late */
 		return flush_all(c, c->rounds.newest, e);
-	c->pass = PASS_SIDEBAND; /* more than can be kept: see walk_all */
+	c->pass = PASS_SIDEBAND; /* too much to keep: see walk_all */
 	forget_slices(c);
 	return 0;
 }
@@ -262,9 +262,9 @@ static int walk(struct collector *c, struct err *e)
 }
 
 /*
- * A compressed directory has no rounds, and what names the samples of one file may be in
- * another. Where all its samples, inflated, are more than can be kept, the first walk passes
- * over them, and a second one counts them.
+ * A compressed directory has no rounds, and the records that name one file's samples may be in
+ * another. If its inflated samples are too large to keep, the first walk skips them, and a
+ * second one counts them.
  */
 static int walk_all(struct collector *c, struct err *e)
 {

@@ -10,12 +10,12 @@
 
 struct expander {
 	const struct recording *rec;
-	const struct arch *arch; /* what ran; NULL: nothing that can be unwound */
+	const struct arch *arch; /* of the recording; NULL: cannot be unwound */
 	const struct machine *machine;
 	struct modules *modules;
 	const struct deferred_chains *deferred;
 	struct unwinder *unwinder;
-	int max_stack;             /* as given: the caller wants no more */
+	int max_stack;             /* as given by the caller */
 	struct u64map generations; /* space << 32 | version → number for the unwinder's cache */
 	uint32_t next_generation;
 	uint32_t space; /* of the sample being unwound … */
@@ -73,7 +73,7 @@ static uint64_t bit_of(const struct arch *a, uint8_t dwarf)
 	return 1ull << arch_perf_bit(a, dwarf);
 }
 
-/* perf record -g on aarch64, since 5.17: beside the chain comes the link register. */
+/* perf record -g on aarch64, since 5.17: the sample has the link register, too. */
 static int has_link_register(const struct event_attr *a, const struct arch *arch)
 {
 	uint64_t both = PERF_SAMPLE_REGS_USER | PERF_SAMPLE_CALLCHAIN;
@@ -105,7 +105,7 @@ int expander_needed(const struct recording *rec)
 	return 0;
 }
 
-/* Have the file made ready by the time its addresses are looked up. */
+/* Prefetch the file's symbols before its addresses are looked up. */
 static void want(struct expander *x, uint32_t dso, uint64_t offset)
 {
 	while (x->wanted.n <= dso)
@@ -182,7 +182,7 @@ int expander_new(struct expander **out, const struct recording *rec, const struc
 	x->modules = modules;
 	x->deferred = deferred;
 	x->max_stack = max_stack;
-	/* other machines: recorded callchains only */
+	/* other architectures: recorded callchains only */
 	int rc = arch ? unwinder_new(&o, &x->unwinder, e) : 0;
 	if (rc) {
 		expander_free(x);
@@ -214,7 +214,7 @@ static int push(struct expander *x, uint64_t word)
 	return vec_push(&x->words, word);
 }
 
-/* Where in the recorded chain its user part begins: PERF_CONTEXT_USER; n: it has none. */
+/* The index of PERF_CONTEXT_USER in the recorded chain; n: it has no user part. */
 static uint64_t user_part(const struct sample *s, int swap)
 {
 	uint64_t i = 0;
@@ -224,7 +224,7 @@ static uint64_t user_part(const struct sample *s, int swap)
 	return i;
 }
 
-/* The recorded chain up to its user part goes to words, the user part to x->user. */
+/* Put the recorded chain up to its user part into words, the user part into x->user. */
 static int split_chain(struct expander *x, const struct sample *s, int swap)
 {
 	int user = 0;
@@ -296,8 +296,8 @@ static int unwind(struct expander *x, const struct sample *s, const struct threa
 	return cut ? push(x, UNWOUND_CUT) : 0;
 }
 
-/* What called the user code at pc, as far as the link register shows it: 0 where the
- * CFI says otherwise, or nothing. */
+/* The caller of the user code at pc, by the link register; 0 if the CFI says otherwise, or
+ * nothing. */
 static int leaf_caller(struct expander *x, const struct sample *s, const struct thread_view *v,
 		       uint64_t pc, int swap, uint64_t *caller)
 {
@@ -321,8 +321,8 @@ static int leaf_caller(struct expander *x, const struct sample *s, const struct 
 }
 
 /*
- * A leaf function keeps no frame record: the recorded chain goes on with what called its
- * caller. perf (get_leaf_frame_caller_aarch64()) puts the caller back, unless it stands there.
+ * A leaf function has no frame record, so the recorded chain lacks its caller. perf
+ * (get_leaf_frame_caller_aarch64()) inserts the caller unless it is there.
  */
 static int with_leaf_caller(struct expander *x, const struct sample *s,
 			    const struct thread_view *v, int swap)
@@ -342,9 +342,8 @@ static int with_leaf_caller(struct expander *x, const struct sample *s,
 }
 
 /*
- * Does the branch stack belong to this sample? After perf's resolve_lbr_callchain_sample(): of
- * a sample without user code (a kernel thread's) the branches are what another thread left
- * behind.
+ * 1 when the branch stack belongs to this sample, as in perf's resolve_lbr_callchain_sample():
+ * in a sample without user code (a kernel thread's) the branches are another thread's.
  */
 static int has_lbr_part(const struct sample *s, int swap)
 {
@@ -356,8 +355,8 @@ static int has_lbr_part(const struct sample *s, int swap)
 }
 
 /*
- * The innermost user address: the sampled one; in the kernel the one that user code left from,
- * which the callchain begins with. Only where neither is known, the function entered last.
+ * The innermost user address: the sampled one; in the kernel, the first user address of the
+ * callchain. If neither is known, the function entered last.
  */
 static uint64_t lbr_leaf(const struct expander *x, const struct sample *s, int swap)
 {
@@ -375,8 +374,8 @@ static uint64_t lbr_leaf(const struct expander *x, const struct sample *s, int s
  *	entry 0 from  its caller, at the call
  *	entry 1 from  the caller's caller ...
  *
- * perf shows entry 0's target in place of the ip: the first byte of a function, which may be
- * one that was left by a jump since.
+ * perf shows entry 0's target instead of the ip: the first byte of a function, which may have
+ * been left by a jump since.
  */
 static int lbr(struct expander *x, const struct sample *s, int swap)
 {

@@ -1,13 +1,13 @@
 /*
- * expand.h - the stack of a sample whose recorded callchain is not the whole story.
+ * expand.h - the stack of a sample whose recorded callchain is incomplete.
  *
  *	registers + stack copy ──unwind──► kernel part of the callchain, then unwound frames
  *	LBR call stack (--call-graph lbr)► kernel part, then the branches' call sites
- *	link register (aarch64, perf -g) ► the caller of a leaf, behind the first user address
+ *	link register (aarch64, perf -g) ► the caller of a leaf, after the first user address
  *	deferred user chain ─────────────► the CALLCHAIN_DEFERRED record with the same cookie
  *
- * One object per worker; it is what aggregate_options.expand wants as its context. The machine,
- * the modules and the deferred chains are shared and only read.
+ * One object per worker: the context of aggregate_options.expand. The machine, the modules and
+ * the deferred chains are shared and only read.
  */
 #ifndef LIBSYM_EXPAND_H
 #define LIBSYM_EXPAND_H
@@ -31,7 +31,7 @@ struct deferred_chains {
 	chains;
 };
 
-/* Take one CALLCHAIN_DEFERRED record. ERR_FORMAT when it breaks its layout, ERR_NOMEM. */
+/* Add one CALLCHAIN_DEFERRED record. ERR_FORMAT when it breaks its layout, ERR_NOMEM. */
 int deferred_add(struct deferred_chains *d, const struct record *r, int swap, struct err *e);
 void deferred_release(struct deferred_chains *d);
 
@@ -44,11 +44,12 @@ struct expand_counts {
 	uint64_t deferred_missing;           /* cookies without a chain */
 };
 
-/* What ran: by the header, or by the registers that were asked for; NULL: other, or not known.
+/* The recording's architecture, by its header or by its sampled registers; NULL: other or
+ * unknown.
  */
 const struct arch *expander_arch(const struct recording *rec);
 
-/* All borrowed. `max_stack` frames are unwound at most (0: 1024). ERR_NOMEM. */
+/* All arguments are borrowed. At most `max_stack` frames are unwound (0: 1024). ERR_NOMEM. */
 int expander_new(struct expander **out, const struct recording *rec, const struct machine *m,
 		 struct modules *modules, const struct deferred_chains *deferred, int max_stack,
 		 struct err *e);
@@ -60,8 +61,8 @@ int expander_needed(const struct recording *rec);
 
 /*
  * A callchain (n words as recorded) with the deferred user chain in place of its marker, in
- * host order: 1 and *words, *nwords, which live until the next call; 0 where it has no marker.
- * For those who keep callchains until the deferred records have come, as a pipe's. ERR_NOMEM.
+ * host order: 1 and *words, *nwords, which live until the next call; 0 if it has no marker. For
+ * callers that keep callchains until the deferred records have come, as of a pipe. ERR_NOMEM.
  */
 int expander_join_deferred(struct expander *x, const uint8_t *chain, uint64_t n, int swap,
 			   const uint64_t **words, size_t *nwords);

@@ -4,73 +4,73 @@
 #include <string.h>
 
 enum {
-	/* What is unwound at most (expand.h), its mark, and the kernel's frames in front. */
+	/* Most frames unwound (expand.h), their marker, and the kernel's frames. */
 	DEFAULT_MAX_STACK = 1024 + 512,
-	KNOWN_BITS = 15, /* words that a namer remembers: 512 KiB */
+	KNOWN_BITS = 15, /* log2 of the words that a namer remembers: 512 KiB */
 };
 
-/* A run's number says, too, what the run means for the word behind it. */
-#define RUN_INTERRUPTS (1u << 31) /* it was interrupted: its address is exact */
+/* The upper bits of a run's number say what the run means for the next word. */
+#define RUN_INTERRUPTS (1u << 31) /* the next frame was interrupted: its address is exact */
 #define RUN_EXECVE (1u << 30)     /* inside the system call that replaces the address space */
 #define RUN_INDEX (RUN_EXECVE - 1)
 
-/* What is known of one DSO. */
+/* The runs of one DSO. */
 struct dso_names {
 	struct module_symbols symbols;
-	/* Runs by symbol, two each: [1] is of guessed frames; and of addresses without one. 0:
-	 * not made. Written under the lock, read without. */
+	/* Runs by symbol, two each: [1] is of guessed frames; and those of addresses without a
+	 * symbol. 0: not made. Written under the lock, read without. */
 	uint32_t *by_symbol, unnamed[2];
 	uint64_t top; /* top_of the addresses that `unnamed` is for */
 	struct u64map by_addr;
 };
 
-/* A word and what it means: read without comparing more than these. */
+/* A word and its run, for a view and state of the walk. */
 struct known_word {
 	uint64_t word;
 	uint32_t how; /* view and state, see known_as */
 	uint32_t run;
 };
 
-/* A version of an address space, by a number that is never 0. */
+/* A version of an address space, as a number that is never 0. */
 struct view {
 	uint32_t space, version, number;
 };
 
-/* A word of a stack that was named, and what it came to. */
+/* A word of a named stack, and its run. */
 struct named_word {
 	uint64_t word;
 	uint32_t run;   /* 0: none */
-	uint32_t state; /* state_of the walk in front of it */
+	uint32_t state; /* state_of the walk before it */
 };
 
 struct namer {
 	struct names *names;
 	struct known_word *known;
 	struct known_word *places;    /* `word` is a place in a DSO, see find_run; or NULL */
-	VEC(struct dso_names *) dsos; /* the names' tables that this thread has used */
+	VEC(struct dso_names *) dsos; /* the tables of `names` that this thread has used */
 	struct u64map views;          /* space << 32 | version → number */
 	struct view user, kernel;
 	uint64_t kernel_since, kernel_until; /* when `kernel` holds */
-	uint32_t nowhere[2][16]; /* runs of unmapped addresses by their top; 0: not seen */
+	uint32_t nowhere[2][16]; /* runs of unmapped addresses by their top bits; 0: not seen */
 	VEC(uint32_t) runs;
 	VEC(struct named_word) stack, before; /* being named; the one before it */
-	uint64_t views_before;                /* both numbers that held for it */
+	uint64_t views_before;                /* the numbers of its views */
 };
 
-/* Where the words being read stand. */
+/* The context of the words being read. */
 struct walk {
 	const struct stack_entry *entry;
 	int early;
 	int kernel; /* address space of the addresses that follow */
 	int skip;   /* context that is not resolved (hypervisor, guest) */
-	int exact;  /* the next address is no return address */
+	int exact;  /* the next address is not a return address */
 	int lookup; /* addresses are lookup addresses (UNWOUND_USER) */
 	int execve; /* a kernel frame is inside execve */
 	int guessed;
 	int timed; /* the meaning of an address depends on the time */
 };
 
-/* --- the names' own ------------------------------------------------------------------- */
+/* --- interning ------------------------------------------------------------------- */
 
 void names_init(struct names *n, struct machine *m, struct modules *modules,
 		struct stacks *stacks, const struct names_options *opt, int swap)
@@ -121,7 +121,7 @@ static int same_run(const struct names *n, const struct frame_run *a, const stru
 	       !memcmp(n->frames.v + a->at, n->frames.v + b->at, a->n * sizeof(*n->frames.v));
 }
 
-/* The number of the run of all frames from `at` on; they go when there is an equal one. */
+/* The number of the run of all frames from `at` on; they are dropped if an equal run exists. */
 static int intern_run(struct names *n, size_t at, uint32_t *run)
 {
 	struct frame_run r = {.at = (uint32_t)at, .n = (uint32_t)(n->frames.n - at)};
@@ -139,7 +139,7 @@ static int intern_run(struct names *n, size_t at, uint32_t *run)
 	return idmap_put(&n->run_index, h, *run);
 }
 
-/* Code of a JIT compiler: what a map names, and all memory that perf calls /tmp/perf-PID.map.
+/* 1 for code of a JIT compiler: named by a map, or in memory that perf calls /tmp/perf-PID.map.
  */
 static int is_jit(const struct names *n, const struct dso *d, int named)
 {
@@ -165,7 +165,7 @@ static uint64_t top_of(uint64_t addr)
 	return addr >= kernel ? kernel : addr & 0xf000000000000000u;
 }
 
-/* The frames of one address of a DSO (NO_ID: none): what the module says, or the bare address.
+/* The frames of one address of a DSO (NO_ID: none): the module's, or the bare address.
  */
 static int make_run(struct names *n, uint32_t dso, uint64_t addr, const struct module_lookup *l,
 		    int guessed, uint32_t *run)
@@ -181,7 +181,7 @@ static int make_run(struct names *n, uint32_t dso, uint64_t addr, const struct m
 		rc = push_frame(n, &f);
 		return rc ? rc : intern_run(n, at, run);
 	}
-	for (size_t i = l->n; i-- > 0;) { /* the module lists the innermost first */
+	for (size_t i = l->n; i-- > 0;) { /* the module's list has the innermost first */
 		const struct module_frame *mf = &l->frames[i];
 		f.name = mf->name;
 		f.srcfile = mf->file;
@@ -193,21 +193,21 @@ static int make_run(struct names *n, uint32_t dso, uint64_t addr, const struct m
 	}
 	rc = intern_run(n, at, run);
 	const char *outer = strtab_get(&n->stacks->strings, l->frames[l->n - 1].name);
-	/* user code that was interrupted by a signal is not on a recorded chain: the frame
-	 * pointer below the handler's leads to its caller's */
+	/* a recorded chain lacks the user code that a signal interrupted: the frame pointer
+	 * below the handler's is that of its caller */
 	if (f.kind == FRAME_KERNEL && modules_is_interrupt_entry(outer))
 		*run |= RUN_INTERRUPTS;
 	*run |= strstr(outer, "execve") ? RUN_EXECVE : 0;
 	return rc;
 }
 
-/* Is the address printed as an offset, to be named where the file is? */
+/* 1 when the DSO's addresses become offsets, to be named on the machine that has the file. */
 static int is_left(const struct names *n, const struct dso *d)
 {
 	return n->opt.offsets && d->kind == DSO_FILE && *stacks_build_id(n->stacks, d->name);
 }
 
-/* The frame of an address that is left so. Under the lock. */
+/* The frame of such an address. Under the lock. */
 static int make_offset(struct names *n, const struct map *map, uint64_t offset,
 		       const struct walk *w, uint32_t *run)
 {
@@ -237,7 +237,7 @@ static struct dso_names *dso_new(const struct module_symbols *s, uint8_t kind)
 		return NULL;
 	d->symbols = *s;
 	d->top = kind == DSO_KERNEL ? top_of(UINT64_MAX) : 0;
-	/* a page that is read before it is written costs each thread two faults */
+	/* zeroed now: reading a page before writing it costs each thread two faults */
 	d->by_symbol =
 		s->table ? mem_zalloc_table(s->table->n * 2 * sizeof(*d->by_symbol)) : NULL;
 	if (s->table && !d->by_symbol) {
@@ -247,7 +247,7 @@ static struct dso_names *dso_new(const struct module_symbols *s, uint8_t kind)
 	return d;
 }
 
-/* The names of a DSO, made when it has been read: as namer_runs. Under the lock. */
+/* The names of a DSO, made once it has been read; returns like namer_runs. Under the lock. */
 static int dso_of(struct names *n, uint32_t dso, uint64_t offset, struct dso_names **out)
 {
 	struct module_symbols s;
@@ -299,7 +299,7 @@ static int lookup_how(const struct walk *w)
 	return w->lookup || w->exact ? LOOKUP_EXACT : LOOKUP_RETURN;
 }
 
-/* Where the run of an address is kept that needs no more than its symbol; or NULL. */
+/* Where the run of an address is kept if its symbol decides it; else NULL. */
 static uint32_t *place_of_run(const struct namer *r, struct dso_names *d, const struct map *map,
 			      uint64_t ip, uint64_t at, const struct walk *w)
 {
@@ -313,7 +313,7 @@ static uint32_t *place_of_run(const struct namer *r, struct dso_names *d, const 
 		       : NULL;
 }
 
-/* The module's word on an address. Under the lock. */
+/* Look the address up in its module. Under the lock. */
 static int ask_module(struct names *n, const struct map *map, uint64_t ip, uint64_t at,
 		      const struct walk *w, uint32_t *run)
 {
@@ -323,8 +323,8 @@ static int ask_module(struct names *n, const struct map *map, uint64_t ip, uint6
 }
 
 /*
- * Where this thread remembers what a place in a DSO means, when that takes more than a symbol:
- * all processes share it, and the table behind it takes a lock. NULL: no memory.
+ * Where this thread caches the run of a place in a DSO that its symbol alone does not decide:
+ * it is the same for all processes, and the shared table needs a lock. NULL: no memory.
  */
 static struct known_word *place_in_dso(struct namer *r, uint64_t at, uint32_t how)
 {
@@ -335,7 +335,7 @@ static struct known_word *place_in_dso(struct namer *r, uint64_t at, uint32_t ho
 	return r->places ? &r->places[h >> (64 - PLACE_BITS)] : NULL;
 }
 
-/* A run that is not known at `place`, or has none. */
+/* Find a run that is not at `place`, or has no place. */
 static int find_run(struct namer *r, struct dso_names *d, const struct map *map, uint64_t ip,
 		    const struct walk *w, uint32_t *place, uint32_t *run)
 {
@@ -396,8 +396,8 @@ static int run_in_map(struct namer *r, const struct map *map, uint64_t ip, const
 	return *run ? 0 : find_run(r, d, map, ip, w, place, run);
 }
 
-/* See names_options.addrs. 1 where the upper 4 bits are all that is left of *addr. In the
- * kernel, and of its addresses, any may be code. */
+/* See names_options.addrs. 1 when only the upper 4 bits of *addr are kept. Not for the kernel:
+ * any of its addresses may be code. */
 static int merge_unmapped(const struct names *n, const struct walk *w, uint64_t *addr)
 {
 	uint64_t top = top_of(*addr);
@@ -434,8 +434,8 @@ static int run_unmapped(struct namer *r, uint64_t ip, const struct walk *w, uint
 }
 
 /*
- * The kernel's .init.text, where the idle task of the boot CPU comes from, is outside the
- * mapping that perf records; the symbols reach there, and so does the mapping then.
+ * The kernel's .init.text, where the idle task of the boot CPU starts, is outside the mapping
+ * that perf records. The symbols cover it, so extend the mapping to it.
  */
 static int beside_kernel(struct namer *r, uint64_t ip, const struct walk *w,
 			 const struct map **found)
@@ -464,14 +464,14 @@ static int find_map(struct namer *r, uint64_t ip, const struct walk *w, const st
 	uint64_t time = w->entry->first;
 	*map = machine_map_at(m, space, ip, time);
 	if (!*map && !w->exact &&
-	    !w->lookup) /* a call was the last instruction of the mapping */
+	    !w->lookup) /* the call was the last instruction of the mapping */
 		*map = machine_map_at(m, space, ip - 1, time);
 	if (!*map && w->execve && !w->kernel)
 		*map = machine_map_before_exec(m, space, ip);
 	return !*map && w->kernel ? beside_kernel(r, ip, w, map) : 0;
 }
 
-/* All that decides what a word means, beside the word. */
+/* All that decides a word's run, besides the word. */
 static uint32_t known_as(const struct namer *r, const struct walk *w)
 {
 	uint32_t view = w->kernel ? r->kernel.number : r->user.number;
@@ -479,7 +479,7 @@ static uint32_t known_as(const struct namer *r, const struct walk *w)
 	       (w->exact || w->lookup);
 }
 
-/* Where the word's meaning is remembered: forked processes have equal words. */
+/* The cache slot of a word: forked processes have equal words. */
 static struct known_word *known_place(const struct namer *r, uint64_t word)
 {
 	uint64_t view = word >> 63 ? r->kernel.number : r->user.number;
@@ -554,7 +554,7 @@ static int number_view(struct namer *r, uint32_t space, uint32_t version, struct
 	return u64map_put(&r->views, key, v->number);
 }
 
-/* Whose words these are. Programs of the kernel come and go within a version of user space. */
+/* Number the views of a stack. BPF programs come and go within a version of user space. */
 static int number_views(struct namer *r, const struct stack_entry *x)
 {
 	if (x->first < r->kernel_since || x->first >= r->kernel_until) {
@@ -605,7 +605,7 @@ static int handle_marker(struct namer *r, uint64_t word, struct walk *w, uint32_
 	return 0;
 }
 
-/* All that decides what the words to come mean, beside the views. */
+/* All that decides the runs of the next words, besides the views. */
 static uint32_t state_of(const struct walk *w)
 {
 	return (uint32_t)(w->kernel | w->skip << 1 | w->exact << 2 | w->lookup << 3 |
@@ -617,8 +617,8 @@ static uint64_t views_of(const struct namer *r)
 	return (uint64_t)r->kernel.number << 32 | r->user.number;
 }
 
-/* How many of the last words of x are those of the stack before: where a thread is sampled
- * again, its callers are mostly the same, and need not be looked up again. */
+/* How many of the last words of x equal those of the previous stack: the callers of a thread
+ * that is sampled again are mostly the same and need no lookup. */
 static size_t same_callers(const struct namer *r, const struct stack_entry *x, int swap)
 {
 	size_t n = 0, most = r->before.n < x->nwords ? r->before.n : x->nwords;
@@ -637,7 +637,7 @@ static void push_named(struct namer *r, struct named_word w)
 		r->runs.v[r->runs.n++] = w.run;
 }
 
-/* The stack that was named is the one before the next, unless words are left to name. */
+/* Keep the named stack as the previous one, unless it is incomplete. */
 static void keep_stack(struct namer *r, int whole)
 {
 	__typeof__(r->stack) named = r->stack;
@@ -690,8 +690,8 @@ int namer_runs(struct namer *r, const struct stack_entry *x, int early, const ui
 	return rc;
 }
 
-/* The call path of runs, leaf first. Stacks of one thread come one after the other and share
- * their callers. */
+/* The call path of runs, leaf first. Consecutive stacks are often one thread's and share their
+ * callers. */
 static int push_runs(struct names *n, const uint32_t *runs, size_t nruns, uint32_t *path)
 {
 	size_t kept = 0;

@@ -11,9 +11,9 @@
 
 /* --- what was mapped -------------------------------------------------------------------- */
 
-enum { FORK_DEPTH_MAX = 64 }; /* as deep as machine_map_at looks through forks */
+enum { FORK_DEPTH_MAX = 64 }; /* as deep as machine_map_at follows forks */
 
-/* Of a space and those it was forked from: up to which time their mappings count. */
+/* Up to which time the mappings of a space and of those it was forked from are needed. */
 static void need_space(const struct machine *m, uint64_t *until, uint32_t space)
 {
 	uint64_t t = TIME_END;
@@ -36,7 +36,7 @@ static int pids_with_samples(const struct profile *p, struct u64map *pids)
 	return rc;
 }
 
-/* Mark the DSOs that are mapped as code in the spaces that count. */
+/* Mark the DSOs mapped as code in the needed spaces. */
 static void mark_mapped(const struct machine *m, const uint64_t *until, uint8_t *mapped)
 {
 	for (size_t i = SPACE_KERNEL + 1; i < m->spaces.n; i++) {
@@ -69,7 +69,7 @@ static int find_mapped(const struct profile *p, uint8_t *mapped)
 	return rc;
 }
 
-/* Is it a path that a file could have, other than a jitdump's? */
+/* 1 when the DSO's path may be that of a file, but not of a jitdump. */
 static int names_file(const struct profile *p, const struct dso *d)
 {
 	const char *path = strtab_get(&p->stacks.strings, d->path);
@@ -158,7 +158,7 @@ static void cache_name(struct buf *b, const struct build_id *id, const char *lea
 	buf_fmt(b, "debug/.build-id/%.2s/%s/%s", hex, hex + 2, leaf);
 }
 
-/* Bytes of a recorded path without " (deleted)". */
+/* The length of a recorded path without " (deleted)". */
 static size_t plain_length(const char *path)
 {
 	static const char deleted[] = " (deleted)";
@@ -172,7 +172,7 @@ static void symfs_name(struct buf *b, const char *path)
 	buf_add(b, path, plain_length(path));
 }
 
-/* As dso_find.c looks for it: by the recorded id, else below symfs. */
+/* Where dso_find.c will look for it: by the recorded id, else below symfs. */
 static void runtime_name(struct lister *l, uint32_t dso, struct buf *b)
 {
 	const struct dso *d = &l->profile->machine.dsos.v[dso];
@@ -186,8 +186,8 @@ static void runtime_name(struct lister *l, uint32_t dso, struct buf *b)
 		symfs_name(b, path);
 }
 
-/* Once the runtime file is known, its own id serves where none was recorded; without any, the
- * debuglink's folder beside it. */
+/* By the recorded id, or the runtime file's own; without any, in the debuglink's folder next to
+ * it. */
 static void debug_name(struct lister *l, const struct module_file *f, struct buf *b)
 {
 	if (f->id->len) {
@@ -249,7 +249,8 @@ static void make_name(struct lister *l, const struct module_file *f, struct buf 
 	}
 }
 
-/* What was mapped is what is packed; a compressed module found by its path stays compressed. */
+/* 1 when the content is packed from memory; a compressed module found by its path stays
+ * compressed. */
 static int is_copied_from_memory(const struct module_file *f, const char *name)
 {
 	return f->elf && !(f->elf->writable_copy && !strncmp(name, "symfs/", 6));

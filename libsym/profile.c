@@ -79,7 +79,7 @@ int profile_tid_comm(struct profile *p, int32_t tid, uint32_t *comm)
 	return strtab_intern(&p->stacks.strings, text, comm);
 }
 
-/* What one worker counted, in order, and how far that was taken. */
+/* One worker's stacks in order, and how many were merged. */
 struct counted {
 	struct tally *tally;
 	size_t next;
@@ -88,11 +88,11 @@ struct counted {
 /* All workers' stacks in one order. */
 struct merge {
 	struct profile *p;
-	struct counted v[MAX_WORKERS]; /* v[0] has the next stack, v[1] the one behind it … */
+	struct counted v[MAX_WORKERS]; /* v[0] has the next stack, v[1] the one after it … */
 	size_t n;
-	int fresh;                                         /* there were no call paths */
-	VEC(struct pushed { uint32_t frame, path; }) last; /* the stack before */
-	const struct tally *tally;                         /* of it: */
+	int fresh;                                         /* no call paths existed before */
+	VEC(struct pushed { uint32_t frame, path; }) last; /* the previous stack */
+	const struct tally *tally;                         /* the previous stack's: */
 	const struct tallied *before;
 };
 
@@ -102,7 +102,7 @@ static int compare_next(const struct counted *a, const struct counted *b)
 			     &b->tally->v.v[b->next]);
 }
 
-/* Put v[at] where it belongs among those behind it, which are in order; away if it has ended.
+/* Move v[at] to its place among those after it, which are in order; drop it if it has ended.
  */
 static void reorder(struct merge *m, size_t at)
 {
@@ -114,7 +114,7 @@ static void reorder(struct merge *m, size_t at)
 	m->n -= (size_t)ended;
 }
 
-/* The call path of the stack: what it shares with the one before is there, all else is new. */
+/* The call path of the stack: the part shared with the previous one exists, the rest is new. */
 static int path_of(struct merge *m, const uint32_t *frames, uint32_t n, uint32_t *path)
 {
 	struct stacks *s = &m->p->stacks;
@@ -154,7 +154,7 @@ static int add_folded(struct merge *m, const struct tally *t, const struct talli
 								  : vec_push(&p->folded, f);
 }
 
-/* Stacks that were counted apart, by other workers or as other words, are often one. */
+/* Merge equal stacks that several workers counted, or one worker as different words. */
 static int merge_all(struct profile *p, struct collection *c)
 {
 	struct merge m = {.p = p, .fresh = p->stacks.paths.n <= 1};
@@ -175,7 +175,7 @@ static int merge_all(struct profile *p, struct collection *c)
 	return rc;
 }
 
-/* A thread that has no name is called by its number: those of equal names are one. */
+/* Name threads without a name by their tid; stacks that become equal are merged. */
 static int name_threads(struct profile *p, struct tally *t, unsigned by)
 {
 	for (size_t i = 0; i < t->v.n; i++) {
@@ -237,7 +237,7 @@ static void free_expanders(struct collect_options *co)
 	}
 }
 
-/* Files are opened and read on threads of their own as soon as a stack hits them. */
+/* Prefetch the files of a stack: they are opened and read on other threads. */
 static void want_stack(void *profile, const struct stack_entry *x, size_t nth)
 {
 	struct profile *p = profile;
@@ -254,7 +254,8 @@ static void start_preparing(struct profile *p, struct collect_options *co)
 	co->aggregate.first_seen_ctx = p;
 }
 
-/* Samples that read counters are weighed against the reading before, so in order: by one. */
+/* Samples that read counters are compared with the previous reading, so one worker counts them
+ * in order. */
 static int workers_for(const struct recording *rec, int wanted)
 {
 	for (size_t i = 0; i < rec->events.n; i++)
@@ -290,7 +291,7 @@ static int collect_all(struct profile *p, struct collect_options *co, struct col
 	return rc;
 }
 
-/* The names asked for; `:TID` is what a thread without one is called. */
+/* The comms to keep; `:TID` is a thread without a name. */
 static int wanted_comms(struct profile *p, const struct fold_options *opt,
 			struct sample_filter *f, struct err *e)
 {

@@ -23,10 +23,10 @@ struct profile_options {
 struct folded {
 	uint32_t event;
 	uint32_t comm;    /* strings id; a thread never named is ":TID" */
-	int32_t pid, tid; /* meaningful as far as fold_options.by asked for them, else -1 */
+	int32_t pid, tid; /* set if fold_options.by has them, else -1 */
 	uint32_t cpu;
-	uint32_t cgroup; /* strings id of its path, NO_ID unknown; 0 unless asked for */
-	uint32_t label;  /* strings id: a label's value; 0 = none, or not asked for */
+	uint32_t cgroup; /* strings id of its path, NO_ID: unknown; 0 if not in `by` */
+	uint32_t label;  /* strings id: a label's value; 0 = none, or no label chosen */
 	uint32_t path;   /* call path; 0 = the stack was empty */
 	int chain;       /* the event records callchains */
 	uint64_t weight, samples;
@@ -54,28 +54,28 @@ struct profile {
 	uint64_t *last_of_event;  /* ns; 0: no sample of it has a time */
 };
 
-/* Open a recording (see recording_open for what may be named). Nothing is read yet but the
- * header. *out is NULL on failure. */
+/* Open a recording (see recording_open for the paths allowed). Only the header is read yet.
+ * *out is NULL on failure. */
 int profile_open(struct profile **out, const char *path, const struct profile_options *opt,
 		 struct err *e);
 
-/* The same over an opened recording, which becomes the profile's (also when this fails). */
+/* The same for an open recording, which the profile owns from now on (also if this fails). */
 int profile_of(struct profile **out, struct recording *rec, const struct profile_options *opt,
 	       struct err *e);
 
 /* Read all samples, fold them by stack, name every frame: fills p->folded. Once per profile. */
 int profile_fold(struct profile *p, const struct fold_options *opt, struct err *e);
 
-/* Read once more: the machine and the modules as they were when nothing was read, the recording
- * at its start with the statistics it had then. Texts stay interned; nothing may have been
- * named. ERR_UNSUPPORTED for streams, ERR_NOMEM. */
+/* Prepare to read again: reset the machine and the modules, and rewind the recording with the
+ * given statistics. Texts stay interned; nothing may have been named. ERR_UNSUPPORTED for
+ * streams, ERR_NOMEM. */
 int profile_start_over(struct profile *p, const struct recording_stats *stats, struct err *e);
 
 /* perf's name of a thread without one, ":TID", interned. 0 or ERR_NOMEM. */
 int profile_tid_comm(struct profile *p, int32_t tid, uint32_t *comm);
 
-/* Hand the recorded build-ids of all DSOs to the stacks (stacks_build_id), once all side-band
- * records are taken; profile_fold does so itself. 0 or ERR_NOMEM. */
+/* Copy the recorded build-ids of all DSOs to the stacks (stacks_build_id), after all side-band
+ * records; profile_fold does so itself. 0 or ERR_NOMEM. */
 int profile_note_build_ids(struct profile *p);
 
 /* NULL is accepted. */

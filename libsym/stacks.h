@@ -1,9 +1,9 @@
 /*
- * stacks.h - frames and call paths, interned: the currency between libsym and all above it.
+ * stacks.h - frames and call paths, interned: what libsym passes to all libraries above it.
  *
- * A frame is one line of a stack as a person reads it. A call path is a node of one tree,
- * root (outermost caller) first; its id stands for a whole stack. Ids are dense, start at 1,
- * and 0 means "no frame" / "no stack". Nothing is ever removed.
+ * A frame is one line of a stack as a person reads it. A call path is a node of one tree, root
+ * (outermost caller) first; its id identifies a whole stack. Ids are dense, start at 1, and 0
+ * means "no frame" / "no stack". Nothing is removed.
  *
  *	 0 ── 1 main ── 2 serve ── 3 read_request
  *	                 └──────── 4 write_reply
@@ -25,8 +25,8 @@ enum frame_kind {
 enum frame_flag {
 	FRAME_INLINED = 1, /* inlined into its caller's code */
 	FRAME_GUESSED = 2, /* found by frame pointer or scan where CFI was missing */
-	FRAME_OFFSET = 4,  /* not looked up: its name is that of `addr`, an offset of the file;
-			      of a caller, inside the call (names_options.offsets) */
+	FRAME_OFFSET = 4,  /* not looked up: `addr` is a file offset to be named later; a
+			      caller's is inside the call (names_options.offsets) */
 };
 
 struct frame {
@@ -35,9 +35,9 @@ struct frame {
 	uint32_t srcfile; /* strings id; 0 = unknown */
 	uint32_t line;    /* 0 = unknown */
 	uint64_t addr;    /* named frames: the symbol's start; unnamed: perf script's ip: file
-			     offset for user code of a file, else the absolute address; of
-			     all that no mapping holds perhaps only its upper 4 bits, above
-			     FRAME_MERGED, which no processor has */
+			     offset for user code of a file, else the absolute address; outside of
+			     mappings perhaps only its upper 4 bits, above FRAME_MERGED, which no
+			     address has */
 	uint8_t kind;     /* enum frame_kind */
 	uint8_t flags;    /* enum frame_flag bits */
 };
@@ -56,8 +56,8 @@ struct stacks {
 	VEC(struct call_path) paths; /* index 0 is a dummy */
 	struct idmap frame_index;
 	struct u64map path_index; /* parent << 32 | frame → path */
-	size_t indexed;           /* paths that are in it; the rest are when one is pushed */
-	struct u64map build_ids;  /* strings id of a DSO → that of its build-id; 0: several */
+	size_t indexed;           /* paths in it; the rest are added by the next push */
+	struct u64map build_ids;  /* strings id of a DSO → its build-id's; 0: several */
 };
 
 /* The id of an equal frame, made when new. 0 or ERR_NOMEM. */
@@ -66,18 +66,17 @@ int stacks_frame(struct stacks *s, const struct frame *f, uint32_t *id);
 /* The call path `parent` + one frame deeper. 0 or ERR_NOMEM. */
 int stacks_push(struct stacks *s, uint32_t parent, uint32_t frame, uint32_t *path);
 
-/* The same of a path that is not there yet, as the caller knows: it needs no lookup. */
+/* The same for a path that the caller knows to be new: it needs no lookup. */
 int stacks_append(struct stacks *s, uint32_t parent, uint32_t frame, uint32_t *path);
 
-/* The call path *path + one frame deeper that is no code: [open], [running, no sample]. 0 or
- * ERR_NOMEM. */
+/* Extend *path by a frame that is not code: [open], [running, no sample]. 0 or ERR_NOMEM. */
 int stacks_mark(struct stacks *s, const char *text, uint32_t *path);
 
-/* Note the recorded build-id, in hex, of the DSO that frames call `dso` (strings id). Files of
- * one name that had different ones have none from then on. 0 or ERR_NOMEM. */
+/* Note the recorded build-id, in hex, of the DSO that frames call `dso` (strings id). A DSO
+ * name with several build-ids has none from then on. 0 or ERR_NOMEM. */
 int stacks_note_build_id(struct stacks *s, uint32_t dso, const char *hex);
 
-/* The build-id of a DSO in hex; "" where it is not known. Life: the stacks'. */
+/* The build-id of a DSO in hex; "" if it is not known. Lives as long as the stacks. */
 const char *stacks_build_id(const struct stacks *s, uint32_t dso);
 
 /* Number of frames of a path. */
@@ -86,19 +85,19 @@ size_t stacks_depth(const struct stacks *s, uint32_t path);
 /* The frame ids of a path, root first, into out[0..max); returns the full depth. */
 size_t stacks_frames(const struct stacks *s, uint32_t path, uint32_t *out, size_t max);
 
-/* Give everything back; the object is empty and usable again. */
+/* Free everything; the object is empty and usable again. */
 void stacks_release(struct stacks *s);
 
 /* Which frames of stacks are shown. */
 enum stack_side { BOTH_SIDES, USER_SIDE, KERNEL_SIDE };
 
-/* 1 for a frame that has a name, here or where its offset is looked up. */
+/* 1 for a frame that has a name, or an offset to be named later. */
 static inline int frame_is_named(const struct frame *f)
 {
 	return f->name || f->flags & FRAME_OFFSET;
 }
 
-/* 1 where only the upper bits of an address that no mapping holds were kept. */
+/* 1 when only the upper bits of an address outside of mappings were kept. */
 static inline int frame_is_merged(const struct frame *f)
 {
 	return !f->name && !f->dso && f->addr << 4 == FRAME_MERGED << 4;

@@ -12,9 +12,9 @@ struct tally_batch {
 	struct {
 		struct tallied key;
 		uint64_t hash;
-		const struct tallied *likely; /* of the first id that its hash has; or NULL */
+		const struct tallied *likely; /* the first entry with its hash; or NULL */
 	} v[BATCH];
-	VEC(uint32_t) runs; /* of all, key.runs is their place here */
+	VEC(uint32_t) runs; /* of all; key.runs is an index into these */
 };
 
 static int same(const struct tally *t, const struct tallied *x, const struct tallied *key,
@@ -60,7 +60,7 @@ static int count(struct tally *t, const struct tallied *key, const uint32_t *run
 	return add(t, key, runs, h);
 }
 
-/* Each loop asks for what the next one reads. */
+/* Each loop prefetches what the next one reads. */
 static int count_batch(struct tally *t)
 {
 	struct tally_batch *b = t->batch;
@@ -133,7 +133,7 @@ static size_t count_frames(const struct tally *t, const struct names *n)
 	return frames;
 }
 
-/* Frames, root first, in place of runs, which may differ where their frames do not. */
+/* Replace runs by frames, root first: different runs may have equal frames. */
 static int expand(struct tally *t, const struct names *n)
 {
 	__typeof__(t->runs) frames = {0};
@@ -162,7 +162,7 @@ static int compare_u32(uint32_t a, uint32_t b)
 	return a < b ? -1 : a > b;
 }
 
-/* Of stacks with equal frames. */
+/* The order of stacks with equal frames. */
 static int compare_keys(const struct tallied *x, const struct tallied *y)
 {
 	int c = compare_u32(x->comm, y->comm);
@@ -185,9 +185,8 @@ int tally_compare(const struct tally *t, const struct tallied *x, const struct t
 	return x->nruns != y->nruns ? compare_u32(x->nruns, y->nruns) : compare_keys(x, y);
 }
 
-/* A stack being sorted: `key` is its frame at the depth that is looked at, 0 behind its last.
- * So a sort of strings by their characters (multikey quicksort): no frame is read twice for all
- * the stacks that share it. */
+/* A stack being sorted: `key` is its frame at the current depth, 0 after its last. This is the
+ * sort of strings by characters (multikey quicksort): shared frames are not compared again. */
 struct sorted {
 	const uint32_t *frames;
 	uint32_t n, key, id;
@@ -202,7 +201,7 @@ struct range {
 struct sorter {
 	struct tally *t;
 	struct sorted *v;
-	VEC(struct range) left; /* to be sorted */
+	VEC(struct range) left; /* not yet sorted */
 };
 
 static void swap_sorted(struct sorted *a, struct sorted *b)
@@ -233,8 +232,8 @@ static void read_keys(struct sorted *v, size_t n, uint32_t depth)
 		v[i].key = depth < v[i].n ? v[i].frames[depth] : 0;
 }
 
-/* Put what is equal to the key of one, chosen so that no input knows it, between what is less
- * and what is more. */
+/* Partition by the key of a randomly chosen stack, so that no input can force the worst case:
+ * less, equal, more. */
 static void split(struct sorted *v, size_t n, size_t *less, size_t *more)
 {
 	uint32_t pivot = v[hash_u64(n ^ hash_seed()) % n].key;
@@ -266,7 +265,7 @@ static int sort_range(struct sorter *s, struct range r)
 	struct range parts[] = {{r.from, less, r.depth, 1},
 				{r.from + more, r.n - more, r.depth, 1},
 				{r.from + less, more - less, r.depth + 1, 0}};
-	if (!key) /* all of it ended: other threads, CPUs … */
+	if (!key) /* all stacks end here: they differ by thread, CPU … */
 		qsort_r(s->v + parts[2].from, parts[2].n, sizeof(*s->v), by_frames, s->t);
 	for (size_t i = 0; i < (key ? 3 : 2); i++)
 		if (parts[i].n > 1 && vec_push(&s->left, parts[i]))

@@ -1,5 +1,5 @@
 /*
- * tally.h - samples of equal named stack counted together: what an aggregate comes to.
+ * tally.h - samples counted by named stack: an aggregate's result.
  *
  * A stack is its runs (names.h), leaf first.
  */
@@ -10,22 +10,23 @@
 #include "base/vec.h"
 #include "libsym/names.h"
 
-/* Samples that count as one. All but the first three, and the runs, distinguish stacks. */
+/* Samples of one stack, counted. Everything but the first three members distinguishes stacks,
+ * as do the runs. */
 struct tallied {
 	uint64_t weight, samples; /* sums */
-	size_t runs;              /* where its runs begin in tally.runs */
+	size_t runs;              /* index of its first run in tally.runs */
 	uint32_t nruns;
 	uint32_t event;
 	uint32_t comm;    /* strings id, or NO_ID */
-	int32_t pid, tid; /* -1 where all count as one */
+	int32_t pid, tid; /* -1 if all count as one */
 	uint32_t cpu, cgroup;
 	uint32_t chain; /* the event records callchains */
 };
 
 /*
- * Zero-initialised is empty. What came last waits until there is a batch of it: a stack is
- * anywhere in tables larger than the CPU's caches, and the three reads that find it take three
- * times as long one sample after the other as when those of a batch are under way together.
+ * Zero-initialised is empty. New samples wait until they fill a batch: finding a stack takes
+ * three reads in tables larger than the CPU's caches, and these take a third of the time if
+ * those of a batch overlap.
  */
 struct tally {
 	VEC(struct tallied) v; /* in order of arrival */
@@ -38,22 +39,21 @@ struct tally {
  * 0 or ERR_NOMEM. */
 int tally_add(struct tally *t, const struct tallied *key, const uint32_t *runs, size_t n);
 
-/* All that was added shall be in t->v; no more will be. 0 or ERR_NOMEM. */
+/* Count the last batch into t->v; nothing may be added after. 0 or ERR_NOMEM. */
 int tally_finish(struct tally *t);
 
 /*
- * Put the stacks in the order of their frames, root first; those of equal frames stand
- * together. t->runs are frame ids then, root first. After tally_finish, when all has been
- * named; several threads may do so, one a tally. 0 or ERR_NOMEM.
+ * Sort the stacks by their frames, root first; t->runs become frame ids, root first. Call it
+ * after tally_finish, when all stacks are named; threads may sort different tallies at the same
+ * time. 0 or ERR_NOMEM.
  */
 int tally_sort(struct tally *t, const struct names *n);
 
-/* The order of tally_sort, of stacks in two tallies: < 0, 0 or > 0; 0 is of stacks that count
- * as one. */
+/* The order of tally_sort for stacks of two tallies: < 0, 0 or > 0; 0 if they count as one. */
 int tally_compare(const struct tally *t, const struct tallied *x, const struct tally *u,
 		  const struct tallied *y);
 
-/* Give all back; empty then. */
+/* Free everything; empty then. */
 void tally_release(struct tally *t);
 
 #endif

@@ -6,7 +6,7 @@
 
 static const char word[] = "trampoline<";
 
-/* The number of a trampoline in a name; NULL if it is not one. */
+/* The number in a trampoline's name; NULL if it is not a trampoline. */
 static const char *number_in(const char *name)
 {
 	const char *at = name;

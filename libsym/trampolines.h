@@ -1,7 +1,7 @@
 /*
- * trampolines.h - functions trampoline<0>, trampoline<1> ... that differ in their number alone:
- * a program calls labelled work through them (libtime/spans/label_lanes.h). Shown by number,
- * they would cut every flame graph into as many pieces as there are labels at a time.
+ * trampolines.h - functions trampoline<0>, trampoline<1> ... that differ only by number: a
+ * program calls labelled work through them (libtime/spans/label_lanes.h). Shown by number, they
+ * would split every flame graph into as many pieces as there are labels at a time.
  */
 #ifndef LIBSYM_TRAMPOLINES_H
 #define LIBSYM_TRAMPOLINES_H

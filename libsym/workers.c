@@ -17,11 +17,11 @@ struct counter {
 struct workers {
 	struct counter counters[MAX_WORKERS]; /* [0] is the calling thread's */
 	int n, threads;                       /* started: counters[1] up to counters[threads] */
-	pthread_mutex_t lock;                 /* all below */
+	pthread_mutex_t lock;                 /* protects all below */
 	pthread_cond_t more, progress;
 	VEC(struct job) jobs;
-	uint64_t dropped; /* jobs in front of jobs.v[0], which are gone */
-	size_t next;      /* the first that is not begun */
+	uint64_t dropped; /* jobs before jobs.v[0], already removed */
+	size_t next;      /* the first not started */
 	uint64_t left;    /* bytes not counted yet */
 	int ending, failed;
 	struct err err;
@@ -33,7 +33,7 @@ static int count_slice(struct counter *w, const struct slice *s, struct err *e)
 			       e);
 }
 
-/* Count the next slice. Under the lock, but not while at it. */
+/* Count the next slice. Called under the lock, which is released while counting. */
 static void count_next(struct workers *c, struct counter *w)
 {
 	uint64_t number = c->dropped + c->next;
@@ -69,7 +69,7 @@ static void *work(void *arg)
 	return NULL;
 }
 
-/* Let the memory of what was counted go. Under the lock, by the calling thread. */
+/* Free the memory of counted slices. Under the lock, on the calling thread. */
 static void drop_done(struct workers *c)
 {
 	size_t n = 0;
@@ -97,7 +97,7 @@ int workers_new(struct workers **out, struct aggregate **aggregates, int n, stru
 	return 0;
 }
 
-/* Threads for what the calling one leaves over. Under the lock. */
+/* Start threads for the slices that are waiting. Under the lock. */
 static void start_threads(struct workers *c)
 {
 	while (c->threads < c->n - 1 && c->jobs.n - c->next > (size_t)c->threads + 1) {
@@ -147,7 +147,7 @@ void workers_free(struct workers *c)
 	pthread_mutex_lock(&c->lock);
 	c->ending = 1;
 	if (!c->failed)
-		c->failed = ERR_REFUSED; /* what waits is not wanted any more */
+		c->failed = ERR_REFUSED; /* the waiting slices are no longer needed */
 	pthread_cond_broadcast(&c->more);
 	pthread_mutex_unlock(&c->lock);
 	for (int i = 1; i <= c->threads; i++)

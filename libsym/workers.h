@@ -4,7 +4,7 @@
  *
  *	walk ──slices──► queue ──► threads, one aggregate each
  *
- * One thread, the walk's, calls all of these. It counts too whenever it has to wait, so that as
+ * One thread, the walk's, calls all of these. It counts, too, when it has to wait, so that as
  * many threads work as there are aggregates.
  */
 #ifndef LIBSYM_WORKERS_H
@@ -26,19 +26,18 @@ struct slice {
 
 struct workers;
 
-/* Count into n ≥ 1 aggregates, borrowed. Threads are started when there is work for them.
- * ERR_NOMEM. */
+/* Count into n ≥ 1 aggregates, borrowed. Threads are started on demand. ERR_NOMEM. */
 int workers_new(struct workers **out, struct aggregate **aggregates, int n, struct err *e);
 
-/* Have n slices counted. They are the queue's from now on, their chunks too, which are dropped
- * by the calling thread in a later call. ERR_NOMEM: none was taken. */
+/* Queue n slices for counting. The queue owns them and their chunks, which the calling thread
+ * drops in a later call. ERR_NOMEM: none was queued. */
 int workers_add(struct workers *c, const struct slice *s, size_t n, struct err *e);
 
-/* Count along until all that was given is counted. < 0: what the first slice that failed failed
- * with; the rest is let go. */
+/* Help to count until all queued slices are counted. < 0: the error of the first slice that
+ * failed; the rest is dropped. */
 int workers_wait(struct workers *c, struct err *e);
 
-/* End the threads, drop what was not counted. NULL is accepted. */
+/* End the threads and drop uncounted slices. NULL is accepted. */
 void workers_free(struct workers *c);
 
 #endif

@@ -22,7 +22,7 @@ struct jitdump {
 	uint64_t line_bias; /* see read_debug */
 	struct jitdump_info info;
 	VEC(struct jit_code) codes; /* by start, then time, once read */
-	/* Of the implicit search tree over codes: what is below a node, itself included. */
+	/* The extent of a node of the implicit search tree over codes, with all below it. */
 	struct jit_below {
 		uint64_t end;         /* the highest */
 		uint64_t first, last; /* the earliest and the latest load */
@@ -30,7 +30,7 @@ struct jitdump {
 	VEC(uint64_t) changes;
 };
 
-/* What the records before a load said about it, and where each code index is now. */
+/* While reading: what the records before a load say about it, and where each code index is. */
 struct reading {
 	struct jit_code pending;
 	struct u64map at; /* code index → codes index */
@@ -94,8 +94,8 @@ static int read_move(struct jitdump *j, struct reading *r, struct bytes *b, uint
 }
 
 /*
- * V8 counts the addresses of its lines from an ELF header of 0x40 bytes in front of the code,
- * as old perfs wrote it; others count from the code. A file's smallest distance shows which.
+ * V8 counts line addresses from an ELF header of 0x40 bytes before the code, as old perfs wrote
+ * it; others count from the code. A file's smallest offset shows which.
  */
 static void read_debug(struct jitdump *j, struct reading *r, struct bytes *b)
 {
@@ -113,8 +113,8 @@ static void read_debug(struct jitdump *j, struct reading *r, struct bytes *b)
 	r->pending.lines_size = bytes_left(b);
 }
 
-/* The text of the specification has the header in front; writers (V8) and perf's reader have
- * .eh_frame first. */
+/* The specification puts the header first; writers (V8) and perf's reader put .eh_frame
+ * first. */
 static void read_unwinding(struct jitdump *j, struct reading *r, struct bytes *b)
 {
 	uint64_t size = bytes_u64(b), hdr = bytes_u64(b);
@@ -129,7 +129,7 @@ static void read_unwinding(struct jitdump *j, struct reading *r, struct bytes *b
 	r->pending.eh_frame_hdr_size = hdr;
 }
 
-/* One record. 1, 0 at the end or a tear, ERR_NOMEM. */
+/* Read one record. 1, 0 at the end or if truncated, ERR_NOMEM. */
 static int read_record(struct jitdump *j, struct reading *r, struct bytes *file)
 {
 	if (!bytes_left(file))
@@ -270,7 +270,7 @@ struct query {
 	const struct jitdump *j;
 	uint64_t addr, time;
 	const struct jit_code *best;
-	unsigned steps; /* left; ends what only a hostile file can make long */
+	unsigned steps; /* steps left; bounds searches that only a hostile file makes long */
 };
 
 static void search(struct query *q, size_t lo, size_t hi)
@@ -284,7 +284,7 @@ static void search(struct query *q, size_t lo, size_t hi)
 	if (all->end <= q->addr || all->first > q->time ||
 	    (q->best && all->last <= q->best->loaded))
 		return;
-	/* Later starts first: the newest code of an address tends to be there. */
+	/* Later starts first: the newest code of an address is usually there. */
 	if (c->start <= q->addr) {
 		search(q, mid + 1, hi);
 		if (q->addr < end_of(c) && c->loaded <= q->time && q->time < c->until &&
@@ -309,8 +309,8 @@ int jitdump_find(const struct jitdump *j, uint64_t addr, uint64_t time,
 
 /* --- lines ------------------------------------------------------------------------------ */
 
-/* One entry {u64 addr, s32 line, s32 discriminator, file\0}; *file stays as it is for "\xff",
- * which means the one before. 1, or 0 at the end of what can be read. */
+/* Read one entry {u64 addr, s32 line, s32 discriminator, file\0}; "\xff" means the previous
+ * file and leaves *file as it is. 1, or 0 at the end. */
 static int next_line(struct bytes *b, uint64_t *addr, uint32_t *line, const char **file)
 {
 	*addr = bytes_u64(b);
@@ -325,9 +325,9 @@ static int next_line(struct bytes *b, uint64_t *addr, uint32_t *line, const char
 	return 1;
 }
 
-/* The last entry at or before the address counts. V8 of node 20 sometimes writes freed memory
- * as file names, NULs included; then later entries point outside of the code, and the whole
- * table is not believed. */
+/* The last entry at or before the address. V8 of node 20 sometimes writes freed memory, with
+ * NULs, as file names; then later entries point outside of the code, and the whole table is
+ * ignored. */
 int jitdump_line(const struct jitdump *j, const struct jit_code *code, uint64_t addr,
 		 const char **file, uint32_t *line)
 {

@@ -11,7 +11,7 @@
 
 /* --- lines ------------------------------------------------------------------------------ */
 
-/* A number, with or without 0x, and one blank behind it: the position there, or NULL. */
+/* Read a number, with or without 0x, and one blank: the position after it, or NULL. */
 static char *parse_hex(char *p, const char *end, uint64_t *x)
 {
 	int digits = 0, d;
@@ -35,7 +35,7 @@ static int add_line(struct perfmap *m, char *p, char *end)
 	p = p ? parse_hex(p, end, &size) : NULL;
 	if (!p || p == end || !*p)
 		return 0;
-	/* Of no size it still covers its first byte, as in perf. */
+	/* Code of size 0 covers its first byte, as in perf. */
 	if (__builtin_add_overflow(l.start, size ? size : 1, &l.end))
 		l.end = UINT64_MAX;
 	l.name = (uint32_t)(p - m->text);
@@ -43,7 +43,7 @@ static int add_line(struct perfmap *m, char *p, char *end)
 	return vec_push(&m->lines, l);
 }
 
-/* --- pieces: which line is the last one over each stretch ------------------------------- */
+/* --- pieces: the last line over each range ------------------------------- */
 
 /* Lines that are open at the sweep's position, the last one of the file on top. */
 struct heap {
@@ -93,7 +93,7 @@ static int add_piece(struct perfmap *m, uint64_t start, uint64_t end, uint32_t l
 	return vec_push(&m->pieces, p);
 }
 
-/* Give [from, to) to the top line, and what it leaves to those beneath; ended lines go. */
+/* Give [from, to) to the top line, the rest to those below; remove ended lines. */
 static int cover(struct perfmap *m, struct heap *h, uint64_t from, uint64_t to)
 {
 	while (h->of.n && from < to) {
@@ -124,7 +124,7 @@ static int by_start(const void *a, const void *b)
 	return x->line < y->line ? -1 : x->line > y->line;
 }
 
-/* How many lines do not own all of their bytes? */
+/* Count the lines that do not own all of their bytes. */
 static int count_overlaps(struct perfmap *m)
 {
 	uint64_t *owned = mem_zalloc(m->lines.n, sizeof(*owned));
@@ -163,7 +163,7 @@ static int make_pieces(struct perfmap *m)
 
 /* ---------------------------------------------------------------------------------------- */
 
-/* m->text is ours to write into and ends in a NUL. */
+/* Parse m->text, which may be written to and ends in a NUL. */
 static int parse_owned(struct perfmap *m, size_t n, const char *name, struct err *e)
 {
 	int rc = 0;

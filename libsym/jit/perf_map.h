@@ -2,8 +2,8 @@
  * perf_map.h - names of JIT code from /tmp/perf-PID.map (tools/perf/Documentation/
  * jit-interface.txt): lines of `START SIZE name with blanks`, both hexadecimal.
  *
- * The file has no times and JITs reuse addresses, so that ranges overlap: the last line wins
- * where they do, and `overlaps` says how often, for names may then be those of later code.
+ * The file has no times, and JITs reuse addresses, so ranges overlap: the last line wins.
+ * `overlaps` says how often, because such names may be those of later code.
  */
 #ifndef LIBSYM_JIT_PERF_MAP_H
 #define LIBSYM_JIT_PERF_MAP_H
@@ -12,7 +12,7 @@
 #include "libsym/elf/symtab.h"
 
 struct perfmap {
-	char *text; /* names stand in it */
+	char *text; /* contains the names */
 	VEC(struct perfmap_line {
 		uint64_t start, end;
 		uint32_t name; /* offset into text */
@@ -26,22 +26,23 @@ struct perfmap {
 	size_t overlaps; /* lines partly or wholly hidden by later ones */
 };
 
-/* Parse n bytes (< 4 GiB); malformed lines are skipped, `name` is for messages. 0 also
- * when nothing is in it; ERR_LIMIT, ERR_NOMEM. On failure *out is empty. */
+/* Parse n bytes (< 4 GiB); malformed lines are skipped, `name` is for messages. An empty text
+ * gives 0; ERR_LIMIT, ERR_NOMEM. On failure *out is empty. */
 int perfmap_parse(const char *text, size_t n, const char *name, struct perfmap *out,
 		  struct err *e);
 
 /*
- * The same from a file of at most 1 GiB. /tmp belongs to everyone: as perf does, a file that
- * belongs neither to root nor to us is refused with ERR_REFUSED unless `any_owner`.
- * ERR_NOTFOUND, ERR_UNSUPPORTED (no regular file), ERR_IO.
+ * The same from a file of at most 1 GiB. /tmp belongs to everyone: as perf does, a file owned
+ * neither by root nor by this user is refused with ERR_REFUSED unless `any_owner`.
+ * ERR_NOTFOUND, ERR_UNSUPPORTED (not a regular file), ERR_IO.
  */
 int perfmap_load(const char *path, int any_owner, struct perfmap *out, struct err *e);
 
-/* The code at an absolute address: 1 and *hit (name with the map's life), or 0. O(log n). */
+/* The code at an absolute address: 1 and *hit (its name lives as long as the map), or 0. O(log
+ * n). */
 int perfmap_find(const struct perfmap *m, uint64_t addr, struct symbol_hit *hit);
 
-/* Give everything back; the object is empty and usable again. */
+/* Free everything; the object is empty and usable again. */
 void perfmap_release(struct perfmap *m);
 
 #endif

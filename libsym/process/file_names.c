@@ -14,13 +14,13 @@ struct names_of {
 };
 
 struct file_names {
-	struct recording none; /* nothing was recorded */
+	struct recording none; /* empty: nothing was recorded */
 	struct strtab strings;
 	struct machine machine;
 	struct modules *modules;
 	struct map map;      /* the file, as if it were mapped at 0 */
 	VEC(uint64_t) edges; /* offsets at which names may change, ascending */
-	size_t at;           /* the edge that the next range begins at */
+	size_t at;           /* index of the edge where the next range begins */
 	struct names_of now, next;
 };
 
@@ -57,7 +57,8 @@ int named_file_look(const char *path, struct named_file *out, struct err *e)
 
 /* --- its files ------------------------------------------------------------------------ */
 
-/* strip of elfutils leaves the program's segments in the debug file, that of binutils does not.
+/* 1 when the debug file has the program's segments: elfutils' strip leaves them, that of
+ * binutils does not.
  */
 static int keeps_layout(const struct elf_file *f)
 {
@@ -67,7 +68,7 @@ static int keeps_layout(const struct elf_file *f)
 	return 0;
 }
 
-/* The one file stands in place of what was looked for. */
+/* Use the given file instead of the one that was found. */
 static int put_given(const char *path, struct elf_file **place, struct err *e)
 {
 	if (!path)
@@ -145,7 +146,7 @@ static int push_edges_of_symbols(debuginfo_edges_vec *out, const struct symtab *
 	for (size_t i = 0; t && i < t->n; i++) {
 		uint64_t start = t->symbols[i].start, va = start;
 		struct symbol_hit hit;
-		/* what is planted on the stack is found by an address that is not called */
+		/* an address planted on the stack is looked up unchanged */
 		int planted = lookup_symbol(t, &va, LOOKUP_RETURN, &hit) && va == start;
 		if (vec_push(out, start - (planted && start)) || vec_push(out, start) ||
 		    vec_push(out, start + t->symbols[i].size))
@@ -160,8 +161,8 @@ static int compare(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* The edges of a segment of code, as offsets, and its ends. *seen: where the ones before end;
- * segments ascend and do not overlap (ELF, "Program Header"), and would not end if they did. */
+/* Add the edges of a segment of code, and its ends, as offsets. *seen: the end of the previous
+ * segments; segments must ascend without overlap (ELF, "Program Header"). */
 static int push_segment(struct file_names *f, const struct elf_segment *s,
 			const debuginfo_edges_vec *va, uint64_t *seen)
 {
@@ -228,7 +229,7 @@ int file_names_open(struct file_names **out, const char *runtime, const char *de
 
 /* --- the names ------------------------------------------------------------------------ */
 
-/* A caller's offset is one below what its return address is. */
+/* The names at an offset; a caller's offset is its return address − 1. */
 static int look_up(struct file_names *f, uint64_t offset, struct names_of *to)
 {
 	struct module_lookup l;
@@ -239,7 +240,7 @@ static int look_up(struct file_names *f, uint64_t offset, struct names_of *to)
 	return r;
 }
 
-/* Names are interned: the same text is the same pointer. */
+/* Names are interned: equal texts are equal pointers. */
 static int same(const struct names_of *a, const struct names_of *b)
 {
 	return a->n == b->n && !memcmp(a->v, b->v, a->n * sizeof(*a->v));

@@ -37,8 +37,8 @@ struct named_file {
 int named_file_look(const char *path, struct named_file *out, struct err *e);
 
 /* Open a program or library by the file that ran, by its debug file, or by both (of one
- * build-id); the missing one is looked for. Of `opt`, only the options about names and places
- * of files are used. ERR_NOTFOUND: a debug file alone that lacks the program's file offsets. */
+ * build-id); the missing one is searched for. Of `opt`, only the options about names and paths
+ * are used. ERR_NOTFOUND: only a debug file, which lacks the program's file offsets. */
 int file_names_open(struct file_names **out, const char *runtime, const char *debug,
 		    const struct modules_options *opt, struct err *e);
 

@@ -19,7 +19,7 @@ struct map_search {
 	int rc;
 };
 
-/* 1 when the search is over. */
+/* Try a path; 1 when the search is over. */
 static int try_map(struct map_search *s, int any_owner, const char *path)
 {
 	struct err e = {0};
@@ -44,7 +44,7 @@ static int try_dir(struct map_search *s, int any_owner, const char *dir, const c
 	       try_map(s, any_owner, path);
 }
 
-/* The innermost number of a process, from ROOT/proc/PID/status; 0 if it is not there. */
+/* The pid of a process in its innermost namespace, from ROOT/proc/PID/status; 0: not found. */
 static int32_t inner_pid(const char *root, int32_t pid)
 {
 	char path[4096], *text;
@@ -67,7 +67,7 @@ static int32_t inner_pid(const char *root, int32_t pid)
 	return inner > 0 && inner < INT32_MAX ? (int32_t)inner : 0;
 }
 
-/* The only perf-*.map of a folder: its number, or 0. */
+/* The pid of a folder's only perf-*.map, or 0. */
 static int32_t only_map(const char *dir)
 {
 	DIR *d = opendir(dir);
@@ -89,7 +89,7 @@ static int32_t only_map(const char *dir)
 	return found == 1 ? pid : 0;
 }
 
-/* The first line of PROC/mountinfo, which names a mount by a number of its namespace. */
+/* The first line of PROC/mountinfo, whose mount id is unique to the namespace. */
 static void first_mount(const char *proc, char *line, size_t n)
 {
 	char path[64], *text;
@@ -102,7 +102,7 @@ static void first_mount(const char *proc, char *line, size_t n)
 	mem_free(text);
 }
 
-/* Does the process, which runs here, see another root folder than this one? */
+/* 1 when the process, which runs here, has another root folder than this one. */
 static int has_other_root(int32_t pid)
 {
 	char proc[32], own[256], other[256];
@@ -157,8 +157,8 @@ int jitfiles_is_jitdump(const char *path)
 	return dump_pid(path) >= 0;
 }
 
-/* The mappings of one process image. In a container a process is called by another number than
- * the one in the file's name. */
+/* Find jitdumps among the mappings of one process image. In a container the pid in the file's
+ * name differs from the recorded one. */
 static int find_in_space(struct jit_mappings *j, const struct machine *m,
 			 const uint8_t *is_dump, const struct process *p, const struct space *s)
 {
@@ -215,7 +215,8 @@ void jit_mappings_release(struct jit_mappings *j)
 	vec_release(&j->of);
 }
 
-/* The place of a recorded path: below symfs or here (0), or beside the recording (1). */
+/* A place to look for a recorded path: below symfs or here (0), or next to the recording
+ * (1). */
 static int place(const struct dso_options *opt, const char *map_dir, const char *recorded,
 		 int beside, char **path)
 {

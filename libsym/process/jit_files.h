@@ -7,9 +7,8 @@
  *			while it still runs
  *	jit-PID.dump	the path it was mapped from, below SYMFS or here; beside the recording
  *
- * PID is the number that the recording has. The number inside of a pid namespace is what
- * proc/PID/status says (NSpid, proc(5)); where that is not there (in a copy), the folder's only
- * perf-*.map is taken.
+ * PID is the recorded pid. The pid inside a namespace is that of proc/PID/status (NSpid,
+ * proc(5)); without it (in a copy), the folder's only perf-*.map is used.
  */
 #ifndef LIBSYM_PROCESS_JIT_FILES_H
 #define LIBSYM_PROCESS_JIT_FILES_H
@@ -18,15 +17,16 @@
 #include "libsym/process/machine.h"
 #include "libsym/jit/perf_map.h"
 
-/* `map_dir` may be NULL. *path is the file's, on the heap; NULL and an empty *out when there is
- * none. 0 or ERR_NOMEM; a map that is there and cannot be read leaves its reason in `why`. */
+/* `map_dir` may be NULL. Load the perf map of a process. *path is the file's, on the heap;
+ * NULL, with an empty *out, when there is none. 0 or ERR_NOMEM; if the map cannot be read,
+ * `why` has the reason. */
 int jitfiles_perfmap(const struct dso_options *opt, const char *map_dir, int32_t pid,
 		     struct perfmap *out, char **path, struct err *why);
 
 /* 1 when a file of this path is a jitdump, by its name. */
 int jitfiles_is_jitdump(const char *path);
 
-/* Which process mapped which jitdumps, as far as the recording shows. */
+/* Which process mapped which jitdumps, by the recording. */
 struct jit_mappings {
 	VEC(struct jit_mapping {
 		int32_t pid;
@@ -38,13 +38,13 @@ struct jit_mappings {
 /* Find them all, when the machine knows all records; *j is empty before. 0 or ERR_NOMEM. */
 int jit_mappings_find(struct jit_mappings *j, const struct machine *m);
 
-/* Give the table back; it is empty then. */
+/* Free the table; it is empty then. */
 void jit_mappings_release(struct jit_mappings *j);
 
 /*
- * The jitdump that process `pid` mapped: *recorded is the path in the recording (the machine's
- * life), *path where it may be opened, on the heap; both NULL when there is none. With `skip`
- * the next of several candidates. 1, 0 when there are no more, ERR_NOMEM.
+ * The jitdump that process `pid` mapped: *recorded is the recorded path (which lives as long as
+ * the machine), *path where it may be opened, on the heap; both NULL when there is none. `skip`
+ * candidates are skipped. 1, 0 when there are no more, ERR_NOMEM.
  */
 int jitfiles_jitdump(const struct dso_options *opt, const char *map_dir,
 		     const struct machine *m, const struct jit_mappings *j, int32_t pid,

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-/* The kernel calls the vdso of 32-bit programs as that of others, and so does perf in print;
- * its table of build-ids tells them apart. */
+/* The kernel gives the vdso of 32-bit programs the same name, and perf prints that; only perf's
+ * table of build-ids distinguishes them. */
 static const char *mapped_name(const struct recording *rec, const struct record_mmap *mm)
 {
 	const struct arch *arch = arch_named(rec->features.arch);
@@ -78,7 +78,7 @@ static int queue_comm(struct machine *m, const struct recording *rec, const stru
 	return strtab_intern(m->strings, c.comm, &p->name) ? err_nomem(e) : 0;
 }
 
-/* Ids are never used again for another path: no time is needed. */
+/* Ids are never reused for another path, so no time is needed. */
 static int queue_cgroup(struct machine *m, const struct recording *rec, const struct record *r,
 			struct err *e)
 {
@@ -92,7 +92,7 @@ static int queue_cgroup(struct machine *m, const struct recording *rec, const st
 	return 0;
 }
 
-/* Around what changes the machine: one thread at a time. */
+/* Begin and end a change of the machine: one thread at a time. */
 static void begin_change(struct machine *m)
 {
 	CHECK(!__atomic_exchange_n(&m->changing, 1, __ATOMIC_ACQUIRE));
@@ -156,8 +156,8 @@ static const struct life *process_life(const struct machine *m, uint32_t id)
 	return &m->processes.v[id].life;
 }
 
-/* The life of `own`, after `older`. Its jump is such that any of n is found in O(log n) steps
- * (the skew-binary lists of Myers). */
+/* The life of `own`, after `older`. Its skip link lets any of n lives be found in O(log n)
+ * steps (the skew-binary lists of Myers). */
 static struct life next_life(const struct machine *m, life_fn of, uint32_t own, uint64_t start,
 			     uint32_t older)
 {
@@ -170,8 +170,8 @@ static struct life next_life(const struct machine *m, life_fn of, uint32_t own, 
 	return l;
 }
 
-/* The newest life, of `id` and those before it, that had begun at `time`, else the oldest. The
- * start of the one behind it goes into *until. */
+/* The newest life, of `id` and those before it, that had begun at `time`, else the oldest.
+ * *until is the start of the next one. */
 static uint32_t life_at(const struct machine *m, life_fn of, uint32_t id, uint64_t time,
 			uint64_t *until)
 {
@@ -192,7 +192,7 @@ static int add_image(struct machine *m, uint32_t process, uint64_t time, uint32_
 	return vec_push(&m->processes.v[process].images, im);
 }
 
-/* A new life of `pid`, with an image of its own (a copy of `parent`'s, unless NO_ID). */
+/* A new life of `pid`, with a new image (a copy of `parent`'s, unless NO_ID). */
 static int new_process(struct machine *m, int32_t pid, uint64_t time, uint32_t parent_space,
 		       uint32_t *id)
 {
@@ -284,7 +284,7 @@ static int apply_fork(struct machine *m, const struct pending *p)
 	uint32_t parent, process, thread;
 	if (find_thread(m, p->ppid, p->ptid, p->time, &parent))
 		return ERR_NOMEM;
-	/* perf's own description of threads that were there before repeats what is known */
+	/* perf synthesizes records of existing threads, which repeat what is known */
 	if (p->tid == p->ptid && p->pid == p->ppid)
 		return 0;
 	if (p->pid == p->ppid) {
@@ -459,7 +459,7 @@ static void narrow(struct thread_view *v, uint64_t since, uint64_t until)
 		v->until = until;
 }
 
-/* How many of n sorted elements of `size` bytes, each of which begins with its time, are not
+/* How many of n sorted elements, which have `size` bytes and begin with their time, are not
  * after `time`. */
 static size_t count_until(const void *of, size_t size, size_t n, uint64_t time)
 {
@@ -481,7 +481,7 @@ static void view_space(const struct machine *m, const struct process *p, uint64_
 		       struct thread_view *v)
 {
 	size_t i = count_until(p->images.v, sizeof(*p->images.v), p->images.n, time);
-	i -= i > 0; /* the first was there before */
+	i -= i > 0; /* the first existed before */
 	if (i + 1 < p->images.n)
 		narrow(v, 0, p->images.v[i + 1].since);
 	narrow(v, i ? p->images.v[i].since : 0, TIME_END);
@@ -509,7 +509,7 @@ void machine_kernel_at(const struct machine *m, uint64_t time, struct thread_vie
 }
 
 /* A thread that was already unlinked when it was sampled has tid 0 (or -1) and its process's
- * id: its name is the process's. */
+ * pid: it gets the process's name. */
 static int is_unlinked(int32_t pid, int32_t tid)
 {
 	return pid > 0 && tid <= 0;

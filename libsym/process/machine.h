@@ -13,9 +13,9 @@
  *	space     │ 3: sees space 1 as of the   │ 4: empty, filled by the
  *	          │    fork, plus own mmaps     │    mmaps that follow
  *
- * Rules where perf's and ours differ: an exec drops all mappings (perf keeps stale ones).
- * Where they agree: a thread keeps its comm after EXIT until the tid is reused; a thread never
- * named is ":TID"; tid 0 is "swapper".
+ * Unlike in perf, an exec drops all mappings (perf keeps stale ones). As in perf, a thread
+ * keeps its comm after EXIT until the tid is reused; a thread never named is ":TID"; tid 0 is
+ * "swapper".
  */
 #ifndef LIBSYM_PROCESS_MACHINE_H
 #define LIBSYM_PROCESS_MACHINE_H
@@ -34,9 +34,9 @@ enum dso_kind {
 	DSO_KERNEL, /* [kernel.kallsyms] */
 	DSO_MODULE, /* a kernel module; __entry_SYSCALL_64_trampoline */
 	DSO_VDSO,   /* path [vdso], or [vdso32]: of 32-bit programs under a 64-bit kernel */
-	DSO_ANON, /* executable memory, of no file or of /memfd: without an id: names come from
-		     a perf map or jitdump */
-	DSO_BPF,  /* one BPF program, trampoline or other KSYMBOL; its name is its symbol */
+	DSO_ANON,   /* executable memory without a file, or of /memfd: without a build-id: named
+		       by a perf map or jitdump */
+	DSO_BPF,    /* one BPF program, trampoline or other KSYMBOL; its name is its symbol */
 	DSO_SPECIAL, /* [stack], [heap], [vsyscall] … */
 };
 
@@ -44,52 +44,51 @@ struct dso {
 	uint32_t name; /* strings id, as perf prints it: path, [module], /tmp/perf-PID.map for
 			  DSO_ANON but /memfd:, [kernel.kallsyms] or the vmlinux the build-id
 			  table names, [vdso] */
-	uint32_t path; /* strings id: as recorded; where its file may be */
+	uint32_t path; /* strings id: as recorded; where to look for its file */
 	uint8_t kind;  /* enum dso_kind */
 	struct build_id id;  /* recorded: inline in MMAP2, else from the build-id table */
 	struct file_id file; /* distinguishes two files that had the same path */
-	int32_t pid;         /* DSO_ANON: whose memory; else -1 */
+	int32_t pid;         /* DSO_ANON: the process that has the memory; else -1 */
 	uint32_t recorded;   /* strings id: name (DSO_VDSO: path) before the table gave one */
-	uint8_t id_given;    /* id is the table's */
+	uint8_t id_given;    /* id is from the table */
 };
 
-/* One mapping of a space. Never changed once made; a later one that overlaps wins from then on.
+/* One mapping of a space. It never changes; where mappings overlap, the latest wins.
  */
 struct map {
 	uint64_t start, end; /* [start, end) */
 	uint64_t pgoff;      /* DSO_VDSO: 0 */
-	uint64_t since;      /* time from which it is there */
-	uint64_t until; /* time from which it is gone: unregistered BPF programs; else TIME_END
-			 */
+	uint64_t since;      /* time when it came */
+	uint64_t until;      /* time when it went: unregistered BPF programs; else TIME_END */
 	uint32_t dso;
 	uint32_t prot;
 };
 
-/* How far the maps of a part of a space reach: where a search need not look. */
+/* The extent of the maps of a subtree, by which a search skips it. */
 struct map_max_end {
 	uint64_t end;    /* highest */
 	uint64_t since;  /* earliest */
 	uint64_t until;  /* latest */
-	uint64_t before; /* highest end of all maps in front of the middle, of any part */
-	uint32_t last;   /* index of the last one made */
+	uint64_t before; /* highest end of all maps before the middle, in the whole space */
+	uint32_t last;   /* index of the latest */
 };
 
 /* The address space of one process image. */
 struct space {
-	uint32_t parent; /* forked from: seen through where this one has no mapping; or NO_ID */
-	uint64_t fork_time;   /* … as it was then */
-	uint32_t execed_from; /* the image that called execve; NO_ID when forked or first */
+	uint32_t parent;    /* forked from: searched where this one has no mapping; or NO_ID */
+	uint64_t fork_time; /* … as it was then */
+	uint32_t execed_from; /* the image that called execve; NO_ID if forked or first */
 	uint64_t exec_time;
 	/*
-	 * Map indices: the first `sorted` by (start, order of arrival), with a search tree over
-	 * them by its middles; behind them those that came since, which are few.
+	 * Map indices: the first `sorted` by (start, order of arrival), with an implicit search
+	 * tree over them; then the few that came since.
 	 */
 	VEC(uint32_t) by_start;
 	VEC(struct map_max_end) reach;
 	size_t sorted;
-	size_t changed;        /* maps that came or ended since */
-	VEC(uint64_t) changes; /* times of the mmaps, and when BPF programs went; ascending */
-	const uint64_t *code_changes; /* … and of generated code that was replaced; borrowed */
+	size_t changed;               /* maps added or ended since */
+	VEC(uint64_t) changes;        /* times of mmaps and of BPF programs' ends; ascending */
+	const uint64_t *code_changes; /* … and of replaced generated code; borrowed */
 	size_t ncode_changes;
 };
 
@@ -98,12 +97,12 @@ struct thread_comm {
 	uint32_t comm; /* strings id */
 };
 
-/* Where a thread or process stands among those that had its number before it. */
+/* A thread or process among those that had the same id before it. */
 struct life {
-	uint64_t start; /* fork, or 0 when it was there before */
+	uint64_t start; /* fork, or 0 if it existed before */
 	uint32_t older; /* the one before, or NO_ID */
-	uint32_t jump;  /* one further back, by which many are passed at once; itself: none */
-	uint32_t nth;   /* how many were before it */
+	uint32_t jump;  /* skip link to one further back; itself: none */
+	uint32_t nth;   /* how many came before it */
 };
 
 /* A thread: one life of a tid. */
@@ -143,15 +142,15 @@ struct machine {
 	VEC(uint32_t) unsorted; /* spaces to sort before the next question */
 	VEC(struct pending) pending;
 	uint64_t seq;
-	uint64_t applied; /* all up to here is */
-	uint8_t changing; /* one thread at a time takes records and advances */
+	uint64_t applied; /* all records up to here are applied */
+	uint8_t changing; /* set while a thread adds records or advances */
 	uint32_t comm_swapper;
-	/* Called for each file that a process maps until one has an answer: the times at which
-	 * code that the file describes was replaced (a jitdump), ascending; they live as long
-	 * as the machine. May be NULL. 0 or ERR_NOMEM. */
+	/* Called for each file that a process maps until one returns times at which code that
+	 * the file describes (a jitdump) was replaced, ascending; they live as long as the
+	 * machine. May be NULL. 0 or ERR_NOMEM. */
 	int (*code_changes)(void *ctx, uint32_t dso, const uint64_t **times, size_t *n);
 	void *code_changes_ctx;
-	size_t ids_taken, dsos_with_ids; /* what machine_set_build_ids has seen */
+	size_t ids_taken, dsos_with_ids; /* already handled by machine_set_build_ids */
 };
 
 /* `strings` is borrowed for the machine's life. 0 or ERR_NOMEM. */
@@ -159,25 +158,25 @@ int machine_init(struct machine *m, struct strtab *strings, struct err *e);
 void machine_release(struct machine *m);
 
 /*
- * Take one side-band record (mmap, comm, fork, exit, ksymbol, cgroup) of `rec`. `time` is the
+ * Queue one side-band record (mmap, comm, fork, exit, ksymbol, cgroup) of `rec`. `time` is the
  * record's (0 when it has none: applied before all others, in order). ERR_FORMAT for a record
  * that breaks its layout (skip it), ERR_NOMEM.
  */
 int machine_apply(struct machine *m, const struct recording *rec, const struct record *r,
 		  uint64_t time, struct err *e);
 
-/* Apply what was taken with a time ≤ `until`, in time order. 0 or ERR_NOMEM. */
+/* Apply queued records with a time ≤ `until`, in time order. 0 or ERR_NOMEM. */
 int machine_advance(struct machine *m, uint64_t until, struct err *e);
 
-/* The earliest time of the records that the last machine_advance left; UINT64_MAX: none. */
+/* The earliest time of the records still queued after machine_advance; UINT64_MAX: none. */
 uint64_t machine_next(const struct machine *m);
 
-/* Give DSOs without a recorded build-id the one the recording's table has for their path; where
- * it has several, none. */
+/* Give DSOs without a recorded build-id the one of their path in the recording's table; none if
+ * it has several. */
 int machine_set_build_ids(struct machine *m, const struct recording *rec, struct err *e);
 
-/* What a sample of (pid, tid) at `time` belongs to. Valid from `since` up to but not including
- * `until`: a caller may keep it for that long, as far as side-band records have been applied.
+/* The thread, comm and space of a sample of (pid, tid) at `time`. Valid in [since, until): a
+ * caller may keep it that long, as far as side-band records have been applied.
  */
 struct thread_view {
 	uint32_t thread;  /* index, or NO_ID: a tid never seen in side-band records */
@@ -189,21 +188,22 @@ struct thread_view {
 void machine_thread_at(const struct machine *m, int32_t pid, int32_t tid, uint64_t time,
 		       struct thread_view *out);
 
-/* The same for the kernel's space: which version it had at `time`, and how long. */
+/* The same for the kernel's space: its version at `time`, and how long it is valid. */
 void machine_kernel_at(const struct machine *m, uint64_t time, struct thread_view *out);
 
-/* The mapping of `space` that holds addr at `time`, or NULL. */
+/* The mapping of `space` that contains addr at `time`, or NULL. */
 const struct map *machine_map_at(const struct machine *m, uint32_t space, uint64_t addr,
 				 uint64_t time);
 
-/* 1 when any mapping of the thread's process was recorded: of what it is at the time of the
- * view, had from a fork, or became in the end (perf's own child has none until it calls exec).
+/* 1 when any mapping of the thread's process was recorded: of its image at the time of the
+ * view, inherited by a fork, or of its last image (perf's own child has none until it calls
+ * exec).
  */
 int machine_has_maps(const struct machine *m, const struct thread_view *v);
 
 /*
- * The mapping that held addr in the image which called the execve that made `space`, or NULL.
- * For samples taken inside execve: the user address on their stack is the old image's.
+ * The mapping that contained addr in the image whose execve made `space`, or NULL. For samples
+ * taken inside execve: the user address on their stack is the old image's.
  */
 const struct map *machine_map_before_exec(const struct machine *m, uint32_t space,
 					  uint64_t addr);

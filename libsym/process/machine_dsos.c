@@ -19,14 +19,14 @@ static int is_anon(const char *name, uint32_t flags)
 	       starts(name, "[anon:");
 }
 
-/* .NET writes its code through a second mapping, and makes a file in memory for both. One with
- * a build-id is a program. perf, too, prints the name. */
+/* .NET writes its code through a second mapping of an in-memory file. Such a file with a
+ * build-id is a program. perf prints the file's name, too. */
 static int is_jit(const char *name, const struct pending *p)
 {
 	return starts(name, "/memfd:") && !p->id.len;
 }
 
-/* Are the mappings of `known` and of `d`, which is new, of the same file? */
+/* 1 when `known` and the new `d` are the same file. */
 static int same_dso(const struct dso *known, const struct dso *d)
 {
 	uint8_t len = known->id_given ? 0 : known->id.len;
@@ -52,7 +52,7 @@ int machine_dso(struct machine *m, struct dso *d, uint32_t *id)
 	return idmap_put(&m->dso_index, h, *id);
 }
 
-/* The file part of a module's path ends here; NULL when it is no module's. */
+/* Where the name of a module ends in its file's name; NULL if it is not a module. */
 static const char *module_suffix(const char *base)
 {
 	const char *ko = NULL;
@@ -77,8 +77,8 @@ static int module_name(struct machine *m, const char *path, uint32_t *id)
 	return strtab_intern_n(m->strings, name, n + 2, id);
 }
 
-/* Kernel code that Linux 4.19 maps again for each CPU (page table isolation); perf tells where,
- * as it does of modules. */
+/* Kernel code that Linux 4.19 maps again for each CPU (page table isolation); perf records
+ * these mappings like those of modules. */
 static int is_entry_trampoline(const char *name)
 {
 	return !strcmp(name, "__entry_SYSCALL_64_trampoline");
@@ -138,13 +138,13 @@ static int is_kernel_entry(const struct recorded_build_id *b)
 	       (*b->filename != '[' && !module_suffix(b->filename));
 }
 
-/* Giving build-ids to the DSOs from `first` on. */
+/* State while DSOs from `first` on get their build-ids. */
 struct id_giver {
 	struct machine *m;
 	size_t first;
-	struct u64map named; /* path and name, as they are before → the last link … */
+	struct u64map named; /* path and name, before they change → the last link … */
 	VEC(struct link {
-		uint32_t dso, next; /* … of those that have it; NO_ID: no more */
+		uint32_t dso, next; /* … of the DSOs that have it; NO_ID: no more */
 	})
 	links;
 	const struct recorded_build_id *table;
@@ -185,7 +185,8 @@ static int is_same_id(const struct recorded_build_id *a, const struct recorded_b
 	return a->size == b->size && !memcmp(a->id, b->id, a->size);
 }
 
-/* Files of one path with several build-ids, in containers: whose is whose is not recorded. */
+/* Files of one path with several build-ids, in containers: which DSO has which is not
+ * recorded. */
 static void withdraw_id(struct id_giver *g, uint32_t name)
 {
 	for (uint32_t at = links_of(g, name); at != NO_ID; at = g->links.v[at].next) {
@@ -220,7 +221,7 @@ static int give_id(struct id_giver *g, const struct recorded_build_id *b)
 		if ((d->path != name && d->name != name) || (kernel && d->kind == DSO_KERNEL))
 			continue;
 		set_build_id(d, b);
-		d->name = name; /* so perf prints modules the table lists by path */
+		d->name = name; /* as perf prints modules that the table lists by path */
 	}
 	return u64map_put(&g->given, name, (uint32_t)(b - g->table) + 1);
 }

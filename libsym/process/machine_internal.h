@@ -1,9 +1,9 @@
 /*
  * machine_internal.h - what the parts of machine share.
  *
- *	machine.c         records taken, and applied in time order; threads and processes
- *	machine_spaces.c  address spaces: mappings put in, and found by address and time
- *	machine_dsos.c    what a mapping's name stands for; build-ids from the table
+ *	machine.c         records queued and applied in time order; threads and processes
+ *	machine_spaces.c  address spaces: mappings added, and found by address and time
+ *	machine_dsos.c    the DSO of a mapping; build-ids from the table
  */
 #ifndef LIBSYM_PROCESS_MACHINE_INTERNAL_H
 #define LIBSYM_PROCESS_MACHINE_INTERNAL_H
@@ -23,23 +23,22 @@ struct pending {
 	struct build_id id;
 };
 
-/* All of these: 0 or ERR_NOMEM. */
+/* All return 0 or ERR_NOMEM. */
 
-/* A space as `parent` (NO_ID: empty) was at `time`. */
+/* A new space, a copy of `parent` (NO_ID: empty) at `time`. */
 int machine_new_space(struct machine *m, uint32_t parent, uint64_t time, uint32_t *id);
 
-/* What the mapping of an MMAP record maps, into *d: not yet a DSO of the machine. */
+/* Fill *d with the DSO that an MMAP record maps, without adding it to the machine. */
 int machine_classify(struct machine *m, const struct pending *p, struct dso *d);
 
-/* The DSO equal to *d, made if it does not exist. d->recorded is filled in. */
+/* The DSO equal to *d, added if it does not exist. Sets d->recorded. */
 int machine_dso(struct machine *m, struct dso *d, uint32_t *id);
 
-/* Put the record's mapping, of *d, into a space; an empty one is left out. */
+/* Add the record's mapping of *d to a space, unless it is empty. */
 int machine_add_map(struct machine *m, uint32_t space, const struct pending *p, struct dso *d);
 
-/* A mapping of `space` came or ended: have it sorted by machine_sort_spaces, later, once for
- * many changes. For each that comes alone, between samples, it would cost the square of their
- * number. */
+/* A mapping of `space` came or ended: machine_sort_spaces sorts the space later, once for many
+ * changes. Sorting after each change would take quadratic time. */
 int machine_note_change(struct machine *m, uint32_t space);
 
 /* Sort the spaces with many changes; with `all` every one that changed. */

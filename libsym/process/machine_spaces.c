@@ -1,12 +1,10 @@
-/* machine_spaces.c - what was mapped where, and when; see machine_internal.h. */
+/* machine_spaces.c - mappings by address and time; see machine_internal.h. */
 #include "libsym/process/machine_internal.h"
 #include "base/search.h"
 
 #include <stdlib.h>
 
-enum {
-	MAX_FORK_DEPTH = 64
-}; /* a deeper chain of forks without exec is looked through no further */
+enum { MAX_FORK_DEPTH = 64 }; /* a deeper chain of forks without exec is not followed */
 
 int machine_new_space(struct machine *m, uint32_t parent, uint64_t time, uint32_t *id)
 {
@@ -19,14 +17,14 @@ int machine_new_space(struct machine *m, uint32_t parent, uint64_t time, uint32_
 
 int machine_note_change(struct machine *m, uint32_t space)
 {
-	enum { FEW = 64 }; /* are searched one by one */
+	enum { FEW = 64 }; /* unsorted maps that are searched one by one */
 	struct space *s = &m->spaces.v[space];
 	if (s->changed++ != FEW + s->sorted / FEW)
 		return 0;
 	return vec_push(&m->unsorted, space);
 }
 
-/* Put map `index` into the list of a space. */
+/* Add map `index` to the list of a space. */
 static int insert_map(struct machine *m, uint32_t space, uint32_t index)
 {
 	struct space *s = &m->spaces.v[space];
@@ -109,7 +107,7 @@ int machine_add_map(struct machine *m, uint32_t space, const struct pending *p, 
 	struct map map = p->map;
 	map.since = p->time;
 	map.until = TIME_END;
-	if (d->kind == DSO_VDSO) /* before 4.3 the kernel put its address there */
+	if (d->kind == DSO_VDSO) /* before 4.3 the kernel recorded its address as pgoff */
 		map.pgoff = 0;
 	if (map.end <= map.start)
 		return 0;
@@ -118,14 +116,15 @@ int machine_add_map(struct machine *m, uint32_t space, const struct pending *p, 
 	return insert_map(m, space, (uint32_t)(m->maps.n - 1));
 }
 
-/* A search among the maps of one space that hold addr at `time`, for the one made last. */
+/* A search for the latest map of one space that contains addr at `time`. */
 struct map_query {
 	const struct machine *m;
 	const struct space *s;
 	uint64_t addr, time;
 	const struct map *best;
 	uint32_t best_index;
-	unsigned steps; /* left; ends what only a hostile recording can make long */
+	unsigned steps; /* steps left; bounds searches that only a hostile recording makes long
+			 */
 };
 
 static int holds(const struct map *c, uint64_t addr, uint64_t time)
@@ -159,7 +158,7 @@ static const struct map *own_map(const struct machine *m, const struct space *s,
 				 uint64_t time)
 {
 	enum { STEPS_MAX = 1 << 14 };
-	for (size_t i = s->by_start.n; i-- > s->sorted;) { /* the last made first */
+	for (size_t i = s->by_start.n; i-- > s->sorted;) { /* latest first */
 		const struct map *c = &m->maps.v[s->by_start.v[i]];
 		if (holds(c, addr, time))
 			return c;
@@ -167,7 +166,7 @@ static const struct map *own_map(const struct machine *m, const struct space *s,
 	size_t lo = PARTITION_POINT(i, 0, s->sorted, m->maps.v[s->by_start.v[i]].start <= addr);
 	if (!lo)
 		return NULL;
-	if (s->reach.v[lo - 1].before <= addr) { /* nearly always: no other holds it */
+	if (s->reach.v[lo - 1].before <= addr) { /* nearly always: no other map contains it */
 		const struct map *c = &m->maps.v[s->by_start.v[lo - 1]];
 		return holds(c, addr, time) ? c : NULL;
 	}

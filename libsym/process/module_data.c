@@ -7,8 +7,8 @@
  *	file     │ code │ constants │ data, bss │
  *	memory   ├──────┤ recorded    ├─────────┤ not recorded: start of the code + difference
  *
- * The file of the nearest code below an address is the one to ask: what the linker keeps
- * together is mapped together, and its data behind its code.
+ * The variable belongs to the file of the nearest code below it: a file's segments are mapped
+ * together, data after code.
  */
 #include "libsym/process/modules_internal.h"
 #include "base/text/path.h"
@@ -18,11 +18,11 @@
 #include <sys/mman.h>
 
 enum {
-	LOOKED_BELOW = 64, /* mappings: of generated code, or replaced since */
+	LOOKED_BELOW = 64, /* mappings to skip: of generated code, or replaced since */
 	FORKS = 16,
 };
 
-/* Code of a file, mapped at that time. */
+/* 1 for code of a file, mapped at `time`. */
 static int is_code(const struct machine *m, const struct map *x, uint64_t time)
 {
 	return x->prot & PROT_EXEC && x->since <= time && x->until > time &&
@@ -36,7 +36,7 @@ static const struct map *later(const struct map *a, const struct map *b)
 	return b->start > a->start || (b->start == a->start && b->since >= a->since) ? b : a;
 }
 
-/* The mapping of a file that begins last at or below the address, as known at `time`. */
+/* The mapping of a file with the highest start at or below the address, at `time`. */
 static const struct map *nearest_below(const struct machine *m, const struct space *s,
 				       uint64_t address, uint64_t time)
 {
@@ -57,7 +57,7 @@ static const struct map *nearest_below(const struct machine *m, const struct spa
 		if (is_code(m, x, time))
 			best = later(best, x);
 	}
-	for (size_t i = s->sorted; i < s->by_start.n; i++) { /* those that came since: few */
+	for (size_t i = s->sorted; i < s->by_start.n; i++) { /* the few that came since */
 		const struct map *x = &m->maps.v[s->by_start.v[i]];
 		if (x->start <= address && is_code(m, x, time))
 			best = later(best, x);
@@ -65,7 +65,7 @@ static const struct map *nearest_below(const struct machine *m, const struct spa
 	return best;
 }
 
-/* The same in a process that was forked: it has its parent's mappings, as they were then. */
+/* The same, following forks: a process has its parent's mappings at the time of the fork. */
 static const struct map *file_below(const struct machine *m, uint32_t space, uint64_t address,
 				    uint64_t time)
 {
@@ -88,7 +88,7 @@ static int is_writable(const struct elf_file *f, uint64_t vaddr)
 	return 0;
 }
 
-/* The symbol of a file's variable at an address that is `distance` behind a mapping's start. */
+/* The symbol of a file's variable at `distance` after a mapping's start. */
 static int find_variable(struct modules *ms, const struct map *map, uint64_t distance,
 			 struct symbol_hit *hit, uint64_t *offset)
 {

@@ -5,8 +5,8 @@
 
 #include <stdio.h>
 
-/* The jitdump at `path`, which is taken over; NULL when out of memory. `why` (or NULL) is set
- * where it cannot be read. */
+/* The jitdump at `path`, which is freed or kept; NULL when out of memory. `why` (or NULL) is
+ * set if it cannot be read. */
 static const struct open_jitdump *jitdump_shared(struct modules *ms, char *path,
 						 struct err *why)
 {

@@ -10,7 +10,7 @@ static int is_link(const char *path)
 	return !lstat(path, &st) && S_ISLNK(st.st_mode);
 }
 
-/* A link, which perf never makes, could lead anywhere. */
+/* perf never creates links here, and one could lead anywhere. */
 int kernel_find_recorded(struct modules *ms)
 {
 	struct buf path = {0};
@@ -39,7 +39,7 @@ void kernel_close(struct kernel_names *k)
 static int kernel_load(struct modules *ms, const struct kernel_place *place)
 {
 	struct kernel_names *k = &ms->kernel;
-	/* files are looked for by one thread at a time: debuginfod, and what it says */
+	/* one thread at a time looks for files: debuginfod, and the reasons kept */
 	pthread_mutex_lock(&ms->lock);
 	int rc = dso_find_kernel(&ms->opt.find, place, ms->rec->features.osrelease, &k->files,
 				 NULL);
@@ -111,7 +111,7 @@ int kernel_place(const struct modules *ms, struct kernel_place *place)
 	return 1;
 }
 
-/* 1 and what vmlinux or kallsyms has at `ip`, or 0. */
+/* 1 and the symbol of vmlinux or kallsyms at `ip`, or 0. */
 static int kernel_symbol(struct modules *ms, uint64_t ip, int how, struct symbol_hit *hit)
 {
 	struct module_symbols s = {.table = kernel_table(ms), .slide = ms->kernel.slide};
@@ -124,7 +124,7 @@ int lookup_kernel(struct modules *ms, uint64_t ip, int how, struct module_lookup
 	return kernel_symbol(ms, ip, how, &hit) ? lookup_named(ms, &hit, 0, out) : 0;
 }
 
-/* Is what kallsyms has there a symbol of the module that was mapped there? */
+/* 1 when the kallsyms symbol belongs to the module that was mapped there. */
 static int is_of_module(const struct modules *ms, const struct symbol_hit *hit,
 			const char *mapped)
 {
@@ -134,8 +134,8 @@ static int is_of_module(const struct modules *ms, const struct symbol_hit *hit,
 	       !strcmp(mapped + 1 + n, "]");
 }
 
-/* Modules: kallsyms has their symbols at their addresses; else the .ko counts from its start.
- * The entry trampoline's code is the kernel's own at pgoff. */
+/* Modules: kallsyms has their symbols by address; else the .ko, relative to its start. The
+ * entry trampoline's code is the kernel's own at pgoff. */
 int lookup_module(struct modules *ms, const struct map *map, uint64_t ip, int how,
 		  struct module_lookup *out)
 {

@@ -1,5 +1,5 @@
-/* module_lookup.c - an address of a file: its symbol, demangled, and the frames that DWARF sees
- * there. */
+/* module_lookup.c - an address of a file: its demangled symbol, and the inlined frames that
+ * DWARF has there. */
 #include "libsym/process/modules_internal.h"
 #include "base/check.h"
 #include "base/text/longname.h"
@@ -10,8 +10,8 @@
 #include <stdio.h>
 
 /*
- * A C++ constructor told apart by its argument: Foo::copy_construct, Foo::move_construct into
- * ms->text; 1 when the name is one of these.
+ * A C++ constructor, distinguished by its argument: Foo::copy_construct, Foo::move_construct
+ * into ms->text; 1 when the name is one of these.
  */
 static int special_constructor(struct modules *ms, const char *raw)
 {
@@ -28,15 +28,16 @@ static int special_constructor(struct modules *ms, const char *raw)
 	return made;
 }
 
-/* Bytes of a name that are always searched: demangled ones are shorter, and normal ones
- * much. Many frames may point into one endless text. */
+/* Bytes of a name that are always read: demangled names are shorter, and normal ones much
+ * shorter. Many frames may point into one endless text. */
 enum { NAME_CUT = DEMANGLE_OUTPUT_MAX };
 
-/* Bytes by which demangled names may be longer than the raw ones, all together; then they stay
- * raw. Honest ones are shorter, but a hundred bytes can be made to stand for 60,000. */
+/* By how much demangled names may exceed the raw ones in total; after that names stay raw. Real
+ * ones are shorter, but a hundred bytes can be made to demangle to 60,000. */
 enum { NAMES_GROWTH = 64 << 20 };
 
-/* Once what was read of long names comes to NAMES_GROWTH, their first NAME_CUT bytes count. */
+/* The length of a name to use: once NAMES_GROWTH bytes of long names were read, only the first
+ * NAME_CUT. */
 static size_t name_length(struct modules *ms, const char *name)
 {
 	size_t n = strnlen(name, ms->names_growth < NAMES_GROWTH ? SIZE_MAX : NAME_CUT);
@@ -73,13 +74,13 @@ int lookup_printable(struct modules *ms, const char *raw, int mangled, uint32_t 
 int modules_is_interrupt_entry(const char *name)
 {
 	size_t n = strlen(name);
-	/* a retpoline puts its target on the stack and "returns" to it */
+	/* a retpoline pushes its target and "returns" to it */
 	int thunk = n >= 12 && !strcmp(name + n - 12, "return_thunk");
 	return thunk || !strncmp(name, "asm_", 4) || !strcmp(name, "__restore_rt") ||
 	       !strncmp(name, "__kernel_rt_sigreturn", 21);
 }
 
-/* Functions whose first byte is put on the stack as a return address without a call. */
+/* 1 for functions whose start is put on the stack as a return address without a call. */
 static int is_planted(const char *name)
 {
 	return !strcmp(name, "__restore_rt") || !strncmp(name, "__kernel_rt_sigreturn", 21) ||
@@ -92,7 +93,7 @@ int lookup_symbol(const struct symtab *t, uint64_t *vaddr, int how, struct symbo
 	if (how == LOOKUP_EXACT || (found && *vaddr == hit->start && is_planted(hit->name)))
 		return found;
 	*vaddr -= 1;
-	/* unless a symbol inside this one ends there */
+	/* unless a nested symbol ends there */
 	int nested =
 		found && hit->index + 1 < t->n && t->symbols[hit->index + 1].start <= *vaddr;
 	if (found && *vaddr >= hit->start && !nested)
@@ -115,8 +116,8 @@ static int lies_below(const char *path, const char *dir)
 	       !strstr(path + n, "/../");
 }
 
-/* Files that DWARF names (dwz, .dwo, .dwp): below symfs first, then where they say; when only
- * given files may be read, beside the file that names them. */
+/* Open a file that DWARF names (dwz, .dwo, .dwp): below symfs first, then at its path; if only
+ * given files may be read, next to the file that names it. */
 static int open_named(void *arg, const char *path, struct elf_file **out, struct err *e)
 {
 	const struct dso_options *f = &((const struct modules *)arg)->opt.find;
@@ -142,7 +143,8 @@ int module_debuginfo(struct modules *ms, const struct module *mod, struct debugi
 	return rc == ERR_NOMEM ? rc : 0;
 }
 
-/* The frames DWARF sees at va, around the symbol; leaves `out` alone when it sees none. */
+/* Add DWARF's frames at va, inlined ones and the symbol; `out` stays as it is if there are
+ * none. */
 static int add_inlines(struct modules *ms, struct module *mod, uint64_t va, const char *symbol,
 		       struct module_lookup *out)
 {
@@ -191,12 +193,12 @@ int module_symbol_at(const struct module_symbols *s, const struct map *map, uint
 	uint64_t addr = ip - s->slide;
 	if (s->file && !elf_file_vaddr(s->file, ip - map->start + map->pgoff, &addr))
 		return 0;
-	/* In a kallsyms of another boot only the kernel itself is as it was, moved as a whole:
-	 * each module is elsewhere. */
+	/* In a kallsyms of another boot only the kernel itself is the same, moved as a whole;
+	 * modules are elsewhere. */
 	return lookup_symbol(s->table, &addr, how, hit) && !(hit->module && s->slide);
 }
 
-/* A DSO without names: nothing has one. */
+/* The table of a DSO without names. */
 static const struct symtab nothing;
 
 static int read_file_of(struct modules *ms, uint32_t dso, uint64_t offset,
@@ -283,7 +285,7 @@ static int lookup(struct modules *ms, const struct map *map, uint64_t ip, uint64
 {
 	const struct dso *d = &ms->machine->dsos.v[map->dso];
 	switch (d->kind) {
-	case DSO_BPF: /* one program, one symbol: both have the recorded name */
+	case DSO_BPF: /* one program is one symbol: both have the recorded name */
 		out->frames[0] = (struct module_frame){.name = d->name};
 		out->n = 1;
 		return 0;

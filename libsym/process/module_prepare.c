@@ -1,4 +1,4 @@
-/* module_prepare.c - files opened and tables built ahead of need, on threads of their own. */
+/* module_prepare.c - opens files and builds tables in advance, on other threads. */
 #include "base/mem.h"
 #include "libsym/aggregate.h"
 #include "libsym/unwind/arch.h"
@@ -8,20 +8,21 @@
 enum {
 	PREPARERS_MAX = 4,
 	WANTED_MAX = 1 << 20, /* addresses kept for one DSO */
-	WANTED_BATCH = 128,   /* of one DSO that a thread is woken for */
+	WANTED_BATCH = 128,   /* addresses of one DSO for which a thread is woken */
 	KERNEL_JOB = -1,
 };
 
-/* What is wanted of one DSO. */
+/* The requests for one DSO. */
 struct wanted {
 	VEC(uint64_t) offsets;
-	uint8_t active; /* queued, or a thread is at it */
-	uint8_t begun;  /* the first has been taken */
+	uint8_t active; /* queued, or being processed */
+	uint8_t begun;  /* the first address has been processed */
 };
 
 struct preparer {
 	struct modules *ms;
-	pthread_mutex_t lock; /* of all below; never taken together with the modules' lock */
+	pthread_mutex_t
+		lock; /* protects all below; never held together with the modules' lock */
 	pthread_cond_t more;
 	pthread_t threads[PREPARERS_MAX];
 	int nthreads, max, idle;
@@ -42,7 +43,7 @@ int module_is_read(const struct modules *ms, const struct module *mod)
 		(mod->debuginfo_tried || !(ms->opt.inlines || ms->opt.lines)));
 }
 
-/* Symbols, then DWARF. Made outside the lock: the module is busy meanwhile. */
+/* Symbols, then DWARF. Read without the lock; the module is `busy` meanwhile. */
 void module_read(struct modules *ms, struct module *mod)
 {
 	struct symtab *symbols = NULL;
@@ -54,7 +55,7 @@ void module_read(struct modules *ms, struct module *mod)
 	pthread_mutex_unlock(&ms->lock);
 	if (want_symbols && symtab_from_elf(f->runtime, f->debug, arch_plt(f->runtime),
 					    &symbols, NULL) == ERR_NOMEM)
-		want_symbols = 0; /* modules_read will try, and report it */
+		want_symbols = 0; /* modules_read will try again, and report it */
 	pthread_mutex_lock(&ms->lock);
 	if (want_symbols) {
 		mod->symbols = symbols;
@@ -91,14 +92,15 @@ static void prepare_dso(struct modules *ms, uint32_t dso, const uint64_t *offset
 	}
 }
 
-/* The first address of a DSO is begun with at once, since its file has to be read; then waking
- * a thread for each would cost more than what it does. */
+/* The first address of a DSO starts a thread at once, because its file must be read; waking a
+ * thread for each later one would cost more than the work. */
 static int worth_it(const struct preparer *p, const struct wanted *w)
 {
 	return w->offsets.n >= (w->begun && !p->closing ? WANTED_BATCH : 1);
 }
 
-/* What is wanted of a DSO, also what comes meanwhile. Under the lock, but not while at it. */
+/* Process the requests for a DSO, including new ones. Under the lock, which is released while
+ * working. */
 static void do_dso(struct preparer *p, uint32_t dso)
 {
 	while (worth_it(p, &p->wanted.v[dso]) && p->closing != 2) {
@@ -119,7 +121,7 @@ static void do_kernel(struct preparer *p)
 	pthread_mutex_lock(&p->lock);
 }
 
-/* Work until nothing is left and nothing more will come. */
+/* Process the queue until it is empty and closed. */
 static void *prepare(void *arg)
 {
 	struct preparer *p = arg;
@@ -150,7 +152,7 @@ void modules_read_unit(struct modules *ms, uint32_t dso, uint64_t offset)
 		prepare_dso(ms, dso, &offset, 1);
 }
 
-/* Without memory nothing is prepared, and modules_read does it all. */
+/* If memory is short nothing is prepared, and modules_read does all the work. */
 void modules_prepare(struct modules *ms, int threads)
 {
 	if (threads <= 0 || ms->preparer)
@@ -164,7 +166,7 @@ void modules_prepare(struct modules *ms, int threads)
 	pthread_cond_init(&p->more, NULL);
 }
 
-/* Put a job into the queue, for a thread that waits or a new one. 1 when it is there. */
+/* Queue a job and wake or start a thread for it. 1 on success. */
 static int enqueue(struct preparer *p, int64_t job)
 {
 	if (vec_push(&p->queue, job))

@@ -6,7 +6,8 @@
 
 #include <sys/utsname.h>
 
-/* 1 when the recording was made on this host and kernel: then local files are its files. */
+/* 1 when the recording was made on this host and kernel, so that local files are the recorded
+ * ones. */
 static int host_is_ours(const struct features *f)
 {
 	struct utsname u;
@@ -188,7 +189,7 @@ int modules_vaddr(struct modules *ms, uint32_t dso, uint64_t offset, uint64_t *v
 	return f && elf_file_vaddr(f, offset, vaddr);
 }
 
-/* The symbol at `ip` of a file that ran, and its distance. For the unwinder's threads. */
+/* The symbol at `ip` of a runtime file, and its distance. For the unwinder's threads. */
 static int symbol_at(struct modules *ms, const struct map *map, uint64_t ip,
 		     struct symbol_hit *hit, uint64_t *distance)
 {
@@ -339,7 +340,7 @@ enum dso_reason modules_reason(const struct modules *ms, uint32_t dso, const cha
 	return ms->v[dso]->files.reason;
 }
 
-/* Is DSO i a better answer for the name than *found or, when it was not looked for, *first? */
+/* Note DSO i of the name: in *found if its files were searched, else in *first. */
 static void consider_dso(const struct modules *ms, uint32_t name, uint32_t i, uint32_t *found,
 			 uint32_t *first)
 {
@@ -364,7 +365,7 @@ uint32_t modules_dso_named(struct modules *ms, uint32_t name)
 	while (name && idmap_next(&ms->dso_named, hash_u64(name), &at, &i))
 		consider_dso(ms, name, i, &found, &first);
 	for (i = ms->ndso_named; name && i < m->dsos.n;
-	     i++) /* what memory did not suffice for */
+	     i++) /* those not done for lack of memory */
 		consider_dso(ms, name, i, &found, &first);
 	return found != NO_ID ? found : first;
 }

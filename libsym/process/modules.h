@@ -1,10 +1,10 @@
 /*
- * modules.h - DSOs with their files found and opened on first need: address → symbol, inlined
- * frames, source lines.
+ * modules.h - DSOs and their files, opened on first use: address → symbol, inlined frames,
+ * source lines.
  *
  * A module is opened when a stack first touches it, never before, and only from a file whose
- * build-id is the recorded one or that the trust rules allow (dso_find.h). What could not be
- * opened says why; such addresses stay addresses.
+ * build-id is the recorded one or that the trust rules allow (dso_find.h). A module that could
+ * not be opened keeps the reason; its addresses stay addresses.
  */
 #ifndef LIBSYM_PROCESS_MODULES_H
 #define LIBSYM_PROCESS_MODULES_H
@@ -15,18 +15,18 @@
 #include "libsym/process/machine.h"
 
 struct modules_options {
-	struct dso_options find; /* where files come from; host_is_ours is filled in here */
+	struct dso_options find; /* where to find files; modules_new sets host_is_ours */
 	const char
 		*map_dir; /* where perf-PID.map and jitdumps may be, besides symfs and /tmp */
 	int no_demangle;
 	int constructors; /* Foo::copy_construct, Foo::move_construct instead of Foo::Foo */
 	int inlines;      /* frames that were inlined, from DWARF */
 	int lines;        /* file and line of each frame, from DWARF */
-	int no_lines;     /* inlined frames without file and line: line tables stay unread */
+	int no_lines;     /* inlined frames without file and line: do not read line tables */
 	int offsets;      /* names_options.offsets: files are opened only when that is needed */
 };
 
-/* One level of what an address means; `name` and `file` are strings ids. */
+/* One frame at an address; `name` and `file` are strings ids. */
 struct module_frame {
 	uint32_t name, file, line;
 	uint64_t start; /* the symbol's first address in the file */
@@ -43,7 +43,7 @@ struct module_lookup {
 
 enum lookup_how {
 	LOOKUP_EXACT,  /* the address itself */
-	LOOKUP_RETURN, /* a return address: the call in front of it, unless it was planted */
+	LOOKUP_RETURN, /* a return address: look up the call before it, unless it was planted */
 };
 
 struct modules;
@@ -53,55 +53,57 @@ int modules_new(struct modules **out, struct machine *m, const struct recording 
 		const struct modules_options *opt, struct err *e);
 void modules_free(struct modules *ms);
 
-/* The built-in table of what frames are for. Life: the modules'. */
+/* The built-in table of frame roles. Lives as long as the modules. */
 const struct frame_table *modules_frames(const struct modules *ms);
 
-/* Have the machine ask for the times at which generated code was replaced; modules_new does. */
+/* Let the machine ask for the times at which generated code was replaced; modules_new does
+ * so. */
 void modules_on_code_change(struct modules *ms);
 
 /* Close all files and forget them: for a machine that is filled again. */
 void modules_forget(struct modules *ms);
 
-/* Held by a thread that calls modules_lookup, or interns what that gave, while others may. */
+/* The lock to hold while calling modules_lookup, or interning its results, if other threads do
+ * so, too. */
 void modules_lock(struct modules *ms);
 void modules_unlock(struct modules *ms);
 
 /*
  * Frames of address `ip`, which is in `map`, at `time`. 0 (out->n may be 0: no name) or
- * ERR_NOMEM. It interns strings: one thread at a time, and while others prepare, only of a DSO
- * that modules_read has said is read.
+ * ERR_NOMEM. It interns strings: one thread at a time, and while others prepare, only for a DSO
+ * that modules_read returned 1 for.
  */
 int modules_lookup(struct modules *ms, const struct map *map, uint64_t ip, uint64_t time,
 		   int how, struct module_lookup *out);
 
 /*
  * The variable of a mapped file that is at `address` of a space: 1, with *name "orders: book"
- * or "orders: book+0x8" (a strings id), or 0: memory of no file, or no symbol has it.
+ * or "orders: book+0x8" (a strings id), or 0: memory without a file, or without a symbol.
  * ERR_NOMEM. One thread at a time, after modules_prepare_end.
  */
 int modules_variable_at(struct modules *ms, uint32_t space, uint64_t address, uint64_t time,
 			uint32_t *name);
 
 /*
- * What names the addresses of a DSO, once its files have been read. It never changes, so any
- * number of threads may look up in it (module_symbol_at).
+ * The symbols of a DSO, once its files have been read. They never change, so any number of
+ * threads may look up (module_symbol_at).
  */
 struct module_symbols {
-	/* All that an address means is its symbol. NULL: it takes modules_lookup. */
+	/* The table that alone decides the frames of an address. NULL: call modules_lookup. */
 	const struct symtab *table;
-	const struct elf_file *file; /* its addresses are the table's; NULL: absolute ones */
+	const struct elf_file *file; /* the table has its addresses; NULL: absolute ones */
 	uint64_t slide;              /* recorded address − address in the table */
-	int timed; /* what an address means depends on the time (a jitdump is known) */
+	int timed; /* the frames of an address depend on the time (there is a jitdump) */
 };
 
 /*
- * 1 and *out when the files that name addresses of `dso` have been read, also when there are
- * none. 0: another thread is reading them, and `offset` of the DSO is requested. ERR_NOMEM.
- * The machine must know all records.
+ * 1 and *out when the files that name addresses of `dso` have been read, or there are none. 0:
+ * another thread is reading them; `offset` is requested from it. ERR_NOMEM. The machine must
+ * know all records.
  */
 int modules_read(struct modules *ms, uint32_t dso, uint64_t offset, struct module_symbols *out);
 
-/* The symbol of s->table that `ip` in `map` has: 1 and *hit, or 0. */
+/* The symbol of `ip` in `map`, from s->table: 1 and *hit, or 0. */
 int module_symbol_at(const struct module_symbols *s, const struct map *map, uint64_t ip,
 		     int how, struct symbol_hit *hit);
 
@@ -114,8 +116,8 @@ struct cfi;
  */
 int modules_cfi(struct modules *ms, uint32_t dso, struct cfi **cfi);
 
-/* What the function at `ip` in `map` is to the end of a stack: enum unwind_root, or 0. May be
- * called by several threads at once, like modules_cfi. */
+/* Whether the function at `ip` in `map` may be the root of a stack: enum unwind_root, or 0. May
+ * be called by several threads at once, like modules_cfi. */
 int modules_root_at(struct modules *ms, const struct map *map, uint64_t ip);
 
 /* 1 and the first address of the function at `ip` in `map`, 0 when no symbol covers it. As
@@ -123,22 +125,22 @@ int modules_root_at(struct modules *ms, const struct map *map, uint64_t ip);
 int modules_function_at(struct modules *ms, const struct map *map, uint64_t ip,
 			uint64_t *start);
 
-/* File offset → address in the DSO's ELF file, as its CFI counts. Only after modules_cfi gave
+/* File offset → address in the DSO's ELF file, as in its CFI. Only after modules_cfi returned
  * one. 1 and *vaddr, or 0. */
 int modules_vaddr(struct modules *ms, uint32_t dso, uint64_t offset, uint64_t *vaddr);
 
-/* Why a DSO has no names, and the candidate that was refused ("" if none); after a lookup. */
+/* Why a DSO has no names, and the refused candidate ("" if none); after a lookup. */
 enum dso_reason modules_reason(const struct modules *ms, uint32_t dso, const char **detail);
 
-/* The machine's DSO of this name (strings id): of several one that was looked for, if there is
- * such, else the first; NO_ID for id 0 or a name that no DSO has. Asked when the machine knows
- * all records, so that names stay. */
+/* The machine's DSO of this name (strings id): of several, the first whose files were searched,
+ * else the first; NO_ID for id 0 or an unknown name. Only when the machine knows all records,
+ * so that names no longer change. */
 uint32_t modules_dso_named(struct modules *ms, uint32_t name);
 
 /*
- * Preparing: while samples are still being read, other threads open the files that stacks have
- * hit and build their tables (symbols, DWARF units, kallsyms), so that modules_lookup finds
- * them ready. Only time depends on it, never an answer.
+ * Preparing: while samples are still being read, other threads open the files that stacks hit
+ * and build their tables (symbols, DWARF units, kallsyms), so that modules_lookup finds them
+ * ready. It saves time and never changes an answer.
  *
  *	modules_prepare(ms, 2)              once; 0 threads: nothing is prepared
  *	modules_prefetch(ms, dso, offset)   any thread, for addresses to be looked up
@@ -148,42 +150,43 @@ uint32_t modules_dso_named(struct modules *ms, uint32_t name);
  */
 void modules_prepare(struct modules *ms, int threads);
 
-/* Read the debugging information that modules_lookup needs for an address of a DSO, given as a
- * file offset, as far as the DSO has some. Any thread, for a DSO that is read. */
+/* Read the DWARF unit, if any, that modules_lookup needs for an address of a DSO, given as a
+ * file offset. Any thread, for a DSO that is read. */
 void modules_read_unit(struct modules *ms, uint32_t dso, uint64_t offset);
 
-/* An address of a DSO_FILE or DSO_VDSO, as a file offset. Its file must have been opened by
- * modules_cfi or modules_open, or the machine must not change before modules_prepare_end. */
+/* Request an address of a DSO_FILE or DSO_VDSO, as a file offset. Its file must have been
+ * opened by modules_cfi or modules_open, or the machine must not change before
+ * modules_prepare_end. */
 void modules_prefetch(struct modules *ms, uint32_t dso, uint64_t offset);
 
-/* Find and open the files of a DSO, as the thread that changes the machine. ERR_NOMEM. */
+/* Find and open the files of a DSO; on the thread that changes the machine. ERR_NOMEM. */
 int modules_open(struct modules *ms, uint32_t dso);
 
-/* The same with its DWARF, so that modules_each_file tells of its dwz file, too; after
+/* The same with its DWARF, so that modules_each_file lists its dwz file, too; after
  * modules_prepare_end. ERR_NOMEM. */
 int modules_open_debuginfo(struct modules *ms, uint32_t dso);
 
-/* What modules_prefetch needs to know: every address, or the first of a DSO only. */
+/* 1 when modules_prefetch needs every address, 0 when one of each DSO is enough. */
 int modules_prefetch_all(const struct modules *ms);
 
-/* The kernel, as far as the machine knows its mapping. One thread at a time, while the machine
- * does not change. */
+/* Request the kernel's symbols, if its mapping is known. One thread at a time, while the
+ * machine does not change. */
 void modules_prefetch_kernel(struct modules *ms);
 
-/* The kernel, when the stack's words have some of it; of every few stacks (`nth` counts
- * them) the user addresses too, if `user`: the machine must not change until then.
- * Words as in the entry; `swap`: in the other byte order. */
+/* Request the kernel if the stack has words of it and, with `user`, the user addresses of every
+ * few stacks (`nth` counts them): then the machine must not change until modules_prepare_end.
+ * `swap`: the entry's words are in the other byte order. */
 struct stack_entry;
 void modules_prefetch_stack(struct modules *ms, const struct stack_entry *x, size_t nth,
 			    int swap, int user);
 
-/* Wait until all that was wanted is ready, helping (`finish`), or only for what has begun. */
+/* Wait until all requests are done, helping (`finish`), or only for those already started. */
 void modules_prepare_end(struct modules *ms, int finish);
 
 enum module_role {
 	MODULE_RUNTIME,       /* the file that ran (also a kernel module, the vdso) */
 	MODULE_DEBUG,         /* its separate debug file */
-	MODULE_SUPPLEMENTARY, /* found beside the one or the other: dwz file, .dwo, .dwp */
+	MODULE_SUPPLEMENTARY, /* named by one of these: dwz file, .dwo, .dwp */
 	MODULE_PERFMAP,       /* perf-PID.map */
 	MODULE_JITDUMP,
 	MODULE_KALLSYMS,
@@ -196,23 +199,22 @@ struct module_file {
 	uint32_t dso;
 	const char *path;           /* where it was found */
 	const struct elf_file *elf; /* MODULE_RUNTIME, _DEBUG, _VMLINUX */
-	const struct build_id *id;  /* recorded, else the file's own; len 0: it has none */
-	/* MODULE_SUPPLEMENTARY: where it is looked for, relative to the folder of the module's
-	 * file of role `beside` (".dwp": that file's own name and this). MODULE_JITDUMP: as
-	 * recorded. */
+	const struct build_id *id;  /* recorded, else the file's own; len 0: none */
+	/* MODULE_SUPPLEMENTARY: its path relative to the folder of the module's file of role
+	 * `beside` (".dwp": appended to that file's name). MODULE_JITDUMP: as recorded. */
 	const char *name;
 	enum module_role beside;
 };
 
 /*
- * Call `take` for every file that is open now, DSO by DSO: after a profile_fold, all that the
- * answer was made from. Stops at the first return value that is not 0 and returns it.
+ * Call `take` for every open file, DSO by DSO: after profile_fold, all files that the answer
+ * used. Stops at the first return value that is not 0 and returns it.
  */
 int modules_each_file(const struct modules *ms,
 		      int (*take)(void *ctx, const struct module_file *f), void *ctx);
 
-/* What debug information lacks, one sentence each (debuginfo_note), DSO by DSO; as
- * modules_each_file. */
+/* Call `take` for each sentence about missing debug information (debuginfo_note), DSO by DSO,
+ * as modules_each_file. */
 int modules_each_note(const struct modules *ms, int (*take)(void *ctx, const char *note),
 		      void *ctx);
 

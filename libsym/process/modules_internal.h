@@ -1,15 +1,15 @@
 /*
  * modules_internal.h - what the parts of modules share.
  *
- *	modules.c         opened and closed; what the unwinder asks; which files were used
+ *	modules.c         opening and closing; questions of the unwinder; the files in use
  *	module_lookup.c   addresses of files: symbols, names, inlined frames
  *	module_data.c     … of their variables
  *	module_kernel.c   … of the kernel and its modules
  *	module_jit.c      … of generated code
- *	module_prepare.c  opening files and building tables ahead of need, on their own threads
+ *	module_prepare.c  opening files and building tables in advance, on other threads
  *
- * Everything in a module is written under the lock, and libelf's handles are used under it or
- * by the thread that made the module busy. Tables never change once they are there.
+ * A module is written only under the lock, and libelf's handles are used under it or by the
+ * thread that set `busy`. Tables never change once they exist.
  */
 #ifndef LIBSYM_PROCESS_MODULES_INTERNAL_H
 #define LIBSYM_PROCESS_MODULES_INTERNAL_H
@@ -25,9 +25,9 @@
 
 #include <pthread.h>
 
-/* One DSO's files and tables, as far as they could be found. */
+/* One DSO's files and tables, if found. */
 struct module {
-	int opened; /* files were looked for */
+	int opened; /* files were searched */
 	int busy;   /* a thread reads the files without holding the lock */
 	int cfi_tried, symbols_tried, variables_tried, debuginfo_tried, maps_tried;
 	struct dso_files files;
@@ -44,11 +44,12 @@ struct module {
 
 /* The running kernel's symbols, shared by [kernel.kallsyms] and its modules. */
 struct kernel_names {
-	int read; /* all below is final; set with release, for readers without the lock */
+	int read; /* all below is final; stored with release order, for readers without the lock
+		   */
 	struct kernel_files files;
 	struct kallsyms kallsyms;
 	struct symtab *vmlinux;
-	uint64_t slide; /* recorded address − address in the file; 0: of the same boot */
+	uint64_t slide; /* recorded address − address in the file; 0: the same boot */
 };
 
 /* A jitdump, read once for all processes that mapped it. */
@@ -63,74 +64,73 @@ struct modules {
 	const struct recording *rec;
 	struct modules_options opt;
 	struct frame_table *frames; /* the built-in one */
-	struct module **v;          /* by DSO index; made on first need */
+	struct module **v;          /* by DSO index; made on first use */
 	size_t n;
 	struct kernel_names kernel;
 	char *recorded_kallsyms;          /* of a directory; NULL for a file */
-	struct jit_mappings jit_mappings; /* found on first need */
+	struct jit_mappings jit_mappings; /* found on first use */
 	int jit_tried;
 	VEC(struct open_jitdump) jitdumps;
 	struct u64map jitdump_at; /* strings id of a path → index into jitdumps */
 	struct idmap dso_named;   /* strings id → DSOs … */
-	uint32_t ndso_named;      /* … as far as they were asked for */
+	uint32_t ndso_named;      /* … for the DSOs before this index */
 	struct u64map
 		names; /* address of a raw name's text → strings id of the printable one */
 	size_t names_growth; /* bytes that demangling has added to them */
 	struct buf text;
-	pthread_mutex_t lock; /* v, n, the opening of modules and what they say of themselves */
+	pthread_mutex_t lock; /* protects v, n and the modules */
 	pthread_cond_t unbusy;
 	pthread_mutex_t lookups; /* modules_lock; taken before `lock` */
 	struct preparer *preparer;
 };
 
-/* The module of a DSO with its files looked for; NULL when out of memory. Under the lock. */
+/* The module of a DSO, its files searched; NULL when out of memory. Under the lock. */
 struct module *module_of(struct modules *ms, uint32_t dso);
 
-/* Read the module's symbols and DWARF, as far as that was not tried. Under the lock, which is
- * let go meanwhile. What memory does not suffice for counts as not tried. */
+/* Read the module's symbols and DWARF, unless tried before. Under the lock, which is released
+ * meanwhile. What fails for lack of memory counts as not tried. */
 void module_read(struct modules *ms, struct module *mod);
 
-/* Has all been read that names the module's addresses? */
+/* 1 when everything that names the module's addresses has been read. */
 int module_is_read(const struct modules *ms, const struct module *mod);
 
-/* Open the module's DWARF; none is no error. 0 or ERR_NOMEM. */
+/* Open the module's DWARF; *out is NULL if it has none. 0 or ERR_NOMEM. */
 int module_debuginfo(struct modules *ms, const struct module *mod, struct debuginfo **out);
 
-/* 1 and *place when the recording has a mapping of the kernel: nothing that changes later. */
+/* 1 and *place, which never changes, when the recording has a mapping of the kernel. */
 int kernel_place(const struct modules *ms, struct kernel_place *place);
 
-/* Load kallsyms or vmlinux, and how far the recorded kernel was moved from it. After ERR_NOMEM
- * it is as if it had not been tried. One thread at a time, not under the lock. */
+/* Load kallsyms or vmlinux, and compute how far the recorded kernel was moved from it. After
+ * ERR_NOMEM it counts as not tried. One thread at a time, not under the lock. */
 int kernel_open(struct modules *ms, const struct kernel_place *place);
 
-/* 1 when the kernel's names have been read, 0 while a preparing thread has to, else they are
- * read now: ERR_NOMEM. */
+/* 1 when the kernel's names have been read, 0 while a preparing thread must read them; without
+ * such threads they are read now. ERR_NOMEM. */
 int kernel_read(struct modules *ms);
 
-/* The kernel's symbols, read before; NULL: none. */
+/* The kernel's symbols, if read; else NULL. */
 const struct symtab *kernel_table(const struct modules *ms);
 
-/* Give its files and tables back: as if it had not been tried. */
+/* Close its files and free its tables; it counts as not tried. */
 void kernel_close(struct kernel_names *k);
 
-/* The mapping of the kernel itself, by which its modules are located, too; NULL: none. */
+/* The mapping of the kernel itself, which also locates its modules; NULL: none. */
 const struct map *kernel_map(const struct modules *ms);
 
-/* perf record --kcore keeps the kernel's list as it was, and its memory, beside the data: look
- * for it. 0 or ERR_NOMEM. */
+/* Look for the copies of kallsyms and of the kernel's memory that perf record --kcore puts next
+ * to the data. 0 or ERR_NOMEM. */
 int kernel_find_recorded(struct modules *ms);
 
 /*
- * 1 and the symbol of *vaddr, which moves to the address that stands for the call when it is a
- * return address (enum lookup_how): inside the symbol, one back; at its very start, into the
- * one before. 0: none.
+ * 1 and the symbol of *vaddr, or 0. If it is a return address (enum lookup_how), *vaddr becomes
+ * that of the call: one byte back, at the start of a symbol in the previous one.
  */
 int lookup_symbol(const struct symtab *t, uint64_t *vaddr, int how, struct symbol_hit *hit);
 
-/* The printable form of a raw name, which is `mangled` or not, made once. 0 or ERR_NOMEM. */
+/* The printable form of a raw name (`mangled` or not), made once. 0 or ERR_NOMEM. */
 int lookup_printable(struct modules *ms, const char *raw, int mangled, uint32_t *id);
 
-/* A symbol as the only frame, its name made printable. 0 or ERR_NOMEM. */
+/* Make a symbol, with its printable name, the only frame. 0 or ERR_NOMEM. */
 int lookup_named(struct modules *ms, const struct symbol_hit *hit, int mangled,
 		 struct module_lookup *out);
 
@@ -141,7 +141,7 @@ int lookup_module(struct modules *ms, const struct map *map, uint64_t ip, int ho
 int lookup_jit(struct modules *ms, const struct map *map, uint64_t ip, uint64_t time, int how,
 	       struct module_lookup *out);
 
-/* The perf map and jitdump of a DSO_ANON, found now if not before. Under the lock. ERR_NOMEM.
+/* The perf map and jitdump of a DSO_ANON, searched on first use. Under the lock. ERR_NOMEM.
  */
 int jit_read(struct modules *ms, uint32_t dso, struct module **mod);
 
