@@ -353,7 +353,7 @@ static int count_as(struct aggregate *a, const struct sample *s, const struct ev
 }
 
 /* A sample that reads counters counts once for each that grew. */
-static int count_read(struct aggregate *a, const struct sample *s, uint8_t cpumode)
+static int count_counters(struct aggregate *a, const struct sample *s, uint8_t cpumode)
 {
 	const struct event *ev;
 	uint64_t at = 0, moved;
@@ -389,7 +389,7 @@ static int count_sample(struct aggregate *a, const struct record *r)
 		return 0;
 	}
 	if (ev->attr.sample_type & PERF_SAMPLE_READ)
-		return count_read(a, &s, cpumode);
+		return count_counters(a, &s, cpumode);
 	return event_wanted(a, ev) ? count_as(a, &s, ev, s.period, cpumode) : filtered(a);
 }
 

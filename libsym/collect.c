@@ -67,7 +67,8 @@ static struct slice *open_slice(struct collector *c)
 }
 
 /* 1 when the n bytes at p continue the slice. */
-static int goes_on(const struct slice *s, const uint8_t *p, size_t n, const struct chunk *chunk)
+static int continues_slice(const struct slice *s, const uint8_t *p, size_t n,
+			   const struct chunk *chunk)
 {
 	return s && s->end == p && s->chunk == chunk && p + n - s->p <= SLICE_MAX;
 }
@@ -76,7 +77,7 @@ static int goes_on(const struct slice *s, const uint8_t *p, size_t n, const stru
 static int note_samples(struct collector *c, const struct record_run *r, struct err *e)
 {
 	struct slice *last = open_slice(c);
-	if (goes_on(last, r->p, (size_t)(r->end - r->p), r->chunk)) {
+	if (continues_slice(last, r->p, (size_t)(r->end - r->p), r->chunk)) {
 		last->end = r->end;
 	} else {
 		struct slice s = {
@@ -94,7 +95,7 @@ static int note_samples(struct collector *c, const struct record_run *r, struct 
 static void note_other(struct collector *c, const struct record *r)
 {
 	struct slice *last = open_slice(c);
-	if (!r->extra && goes_on(last, r->p, r->size, r->chunk)) {
+	if (!r->extra && continues_slice(last, r->p, r->size, r->chunk)) {
 		last->end = r->p + r->size;
 		c->queued += r->chunk ? r->size : 0;
 	}

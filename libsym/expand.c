@@ -68,7 +68,7 @@ static int has_lbr_stack(const struct event_attr *a)
 }
 
 /* Bit of sample_regs_user of a register. */
-static uint64_t bit_of(const struct arch *a, uint8_t dwarf)
+static uint64_t regs_bit(const struct arch *a, uint8_t dwarf)
 {
 	return 1ull << arch_perf_bit(a, dwarf);
 }
@@ -78,7 +78,7 @@ static int has_link_register(const struct event_attr *a, const struct arch *arch
 {
 	uint64_t both = PERF_SAMPLE_REGS_USER | PERF_SAMPLE_CALLCHAIN;
 	return (a->sample_type & both) == both && !(a->sample_type & PERF_SAMPLE_STACK_USER) &&
-	       arch && arch->lr != ARCH_NONE && a->sample_regs_user & bit_of(arch, arch->lr);
+	       arch && arch->lr != ARCH_NONE && a->sample_regs_user & regs_bit(arch, arch->lr);
 }
 
 const struct arch *expander_arch(const struct recording *rec)
@@ -106,7 +106,7 @@ int expander_needed(const struct recording *rec)
 }
 
 /* Prefetch the file's symbols before its addresses are looked up. */
-static void want(struct expander *x, uint32_t dso, uint64_t offset)
+static void prefetch_file(struct expander *x, uint32_t dso, uint64_t offset)
 {
 	while (x->wanted.n <= dso)
 		if (vec_push(&x->wanted, 0))
@@ -139,7 +139,7 @@ static int module_at(void *ctx, uint64_t pc, struct unwind_module *out)
 	offset = pc - map->start + map->pgoff;
 	if (!modules_vaddr(x->modules, map->dso, offset, &vaddr))
 		return 0;
-	want(x, map->dso, offset);
+	prefetch_file(x, map->dso, offset);
 	out->bias = pc - vaddr;
 	return 1;
 }
@@ -302,7 +302,8 @@ static int leaf_caller(struct expander *x, const struct sample *s, const struct 
 		       uint64_t pc, int swap, uint64_t *caller)
 {
 	const struct arch *a = x->arch;
-	const uint64_t lr = bit_of(a, a->lr), sp = bit_of(a, a->sp), at = bit_of(a, a->pc);
+	const uint64_t lr = regs_bit(a, a->lr), sp = regs_bit(a, a->sp),
+		       at = regs_bit(a, a->pc);
 	uint64_t below = s->event->attr.sample_regs_user & (lr - 1);
 	uint64_t regs[3] = {0}, mask = lr | sp | at;
 	regs[__builtin_popcountll(mask & (lr - 1))] =

@@ -6,7 +6,7 @@
 enum {
 	/* Most frames unwound (expand.h), their marker, and the kernel's frames. */
 	DEFAULT_MAX_STACK = 1024 + 512,
-	KNOWN_BITS = 15, /* log2 of the words that a namer remembers: 512 KiB */
+	CACHE_BITS = 15, /* log2 of the words that a namer remembers: 512 KiB */
 };
 
 /* The upper bits of a run's number say what the run means for the next word. */
@@ -20,14 +20,14 @@ struct dso_names {
 	/* Runs by symbol, two each: [1] is of guessed frames; and those of addresses without a
 	 * symbol. 0: not made. Written under the lock, read without. */
 	uint32_t *by_symbol, unnamed[2];
-	uint64_t top; /* top_of the addresses that `unnamed` is for */
+	uint64_t top; /* top_bits of the addresses that `unnamed` is for */
 	struct u64map by_addr;
 };
 
 /* A word and its run, for a view and state of the walk. */
-struct known_word {
+struct cached_word {
 	uint64_t word;
-	uint32_t how; /* view and state, see known_as */
+	uint32_t how; /* view and state, see walk_context */
 	uint32_t run;
 };
 
@@ -45,8 +45,8 @@ struct named_word {
 
 struct namer {
 	struct names *names;
-	struct known_word *known;
-	struct known_word *places;    /* `word` is a place in a DSO, see find_run; or NULL */
+	struct cached_word *known;
+	struct cached_word *places;   /* `word` is a place in a DSO, see find_run; or NULL */
 	VEC(struct dso_names *) dsos; /* the tables of `names` that this thread has used */
 	struct u64map views;          /* space << 32 | version → number */
 	struct view user, kernel;
@@ -159,7 +159,7 @@ static uint8_t frame_kind(const struct names *n, const struct dso *d, int named)
 }
 
 /* See names_options.addrs. */
-static uint64_t top_of(uint64_t addr)
+static uint64_t top_bits(uint64_t addr)
 {
 	uint64_t kernel = 0xffff000000000000u;
 	return addr >= kernel ? kernel : addr & 0xf000000000000000u;
@@ -177,7 +177,7 @@ static int make_run(struct names *n, uint32_t dso, uint64_t addr, const struct m
 	int rc;
 	f.kind = frame_kind(n, d, l->n > 0);
 	if (!l->n) {
-		f.addr = n->opt.addrs == MERGE_UNNAMED ? top_of(addr) : addr;
+		f.addr = n->opt.addrs == MERGE_UNNAMED ? top_bits(addr) : addr;
 		rc = push_frame(n, &f);
 		return rc ? rc : intern_run(n, at, run);
 	}
@@ -202,7 +202,7 @@ static int make_run(struct names *n, uint32_t dso, uint64_t addr, const struct m
 }
 
 /* 1 when the DSO's addresses become offsets, to be named on the machine that has the file. */
-static int is_left(const struct names *n, const struct dso *d)
+static int keeps_offsets(const struct names *n, const struct dso *d)
 {
 	return n->opt.offsets && d->kind == DSO_FILE && *stacks_build_id(n->stacks, d->name);
 }
@@ -236,7 +236,7 @@ static struct dso_names *dso_new(const struct module_symbols *s, uint8_t kind)
 	if (!d)
 		return NULL;
 	d->symbols = *s;
-	d->top = kind == DSO_KERNEL ? top_of(UINT64_MAX) : 0;
+	d->top = kind == DSO_KERNEL ? top_bits(UINT64_MAX) : 0;
 	/* zeroed now: reading a page before writing it costs each thread two faults */
 	d->by_symbol =
 		s->table ? mem_zalloc_table(s->table->n * 2 * sizeof(*d->by_symbol)) : NULL;
@@ -270,7 +270,7 @@ static int dso_of(struct names *n, uint32_t dso, uint64_t offset, struct dso_nam
 	return *out ? 0 : ERR_NOMEM;
 }
 
-static int meet_dso(struct namer *r, uint32_t dso, uint64_t offset, struct dso_names **out)
+static int dso_cached(struct namer *r, uint32_t dso, uint64_t offset, struct dso_names **out)
 {
 	while (r->dsos.n <= dso)
 		if (vec_push(&r->dsos, NULL))
@@ -300,22 +300,22 @@ static int lookup_how(const struct walk *w)
 }
 
 /* Where the run of an address is kept if its symbol decides it; else NULL. */
-static uint32_t *place_of_run(const struct namer *r, struct dso_names *d, const struct map *map,
-			      uint64_t ip, uint64_t at, const struct walk *w)
+static uint32_t *run_slot(const struct namer *r, struct dso_names *d, const struct map *map,
+			  uint64_t ip, uint64_t at, const struct walk *w)
 {
 	struct symbol_hit hit;
 	if (!d->symbols.table)
 		return NULL;
 	if (module_symbol_at(&d->symbols, map, ip, lookup_how(w), &hit))
 		return &d->by_symbol[hit.index * 2 + (size_t)w->guessed];
-	return r->names->opt.addrs == MERGE_UNNAMED && top_of(at) == d->top
+	return r->names->opt.addrs == MERGE_UNNAMED && top_bits(at) == d->top
 		       ? &d->unnamed[w->guessed]
 		       : NULL;
 }
 
 /* Look the address up in its module. Under the lock. */
-static int ask_module(struct names *n, const struct map *map, uint64_t ip, uint64_t at,
-		      const struct walk *w, uint32_t *run)
+static int lookup_module_run(struct names *n, const struct map *map, uint64_t ip, uint64_t at,
+			     const struct walk *w, uint32_t *run)
 {
 	struct module_lookup l;
 	int rc = modules_lookup(n->modules, map, ip, w->entry->first, lookup_how(w), &l);
@@ -326,7 +326,7 @@ static int ask_module(struct names *n, const struct map *map, uint64_t ip, uint6
  * Where this thread caches the run of a place in a DSO that its symbol alone does not decide:
  * it is the same for all processes, and the shared table needs a lock. NULL: no memory.
  */
-static struct known_word *place_in_dso(struct namer *r, uint64_t at, uint32_t how)
+static struct cached_word *place_in_dso(struct namer *r, uint64_t at, uint32_t how)
 {
 	enum { PLACE_BITS = 14 };
 	if (!r->places)
@@ -345,7 +345,7 @@ static int find_run(struct namer *r, struct dso_names *d, const struct map *map,
 		at << 2 | (uint64_t)(lookup_how(w) == LOOKUP_EXACT) << 1 | (uint64_t)w->guessed;
 	uint32_t how = map->dso << 2 | (uint32_t)(key & 3);
 	int rc = 0, lasting = !place && !d->symbols.timed;
-	struct known_word *k = lasting ? place_in_dso(r, at, how) : NULL;
+	struct cached_word *k = lasting ? place_in_dso(r, at, how) : NULL;
 	if (lasting && !k)
 		return ERR_NOMEM;
 	if (lasting && k->run && k->word == at && k->how == how) {
@@ -356,7 +356,7 @@ static int find_run(struct namer *r, struct dso_names *d, const struct map *map,
 		modules_read_unit(n->modules, map->dso, ip - map->start + map->pgoff);
 	modules_lock(n->modules);
 	if (!lasting || !u64map_get(&d->by_addr, key, run)) {
-		rc = ask_module(n, map, ip, at, w, run);
+		rc = lookup_module_run(n, map, ip, at, w, run);
 		if (!rc && place)
 			__atomic_store_n(place, *run, __ATOMIC_RELAXED);
 		else if (!rc && lasting)
@@ -364,12 +364,12 @@ static int find_run(struct namer *r, struct dso_names *d, const struct map *map,
 	}
 	modules_unlock(n->modules);
 	if (lasting && !rc)
-		*k = (struct known_word){at, how, *run};
+		*k = (struct cached_word){at, how, *run};
 	return rc;
 }
 
-static int run_left(struct namer *r, const struct map *map, uint64_t ip, const struct walk *w,
-		    uint32_t *run)
+static int run_of_offset(struct namer *r, const struct map *map, uint64_t ip,
+			 const struct walk *w, uint32_t *run)
 {
 	uint64_t offset = names_place(r->names->machine, map, ip);
 	modules_lock(r->names->modules);
@@ -382,16 +382,15 @@ static int run_in_map(struct namer *r, const struct map *map, uint64_t ip, const
 		      int *timed, uint32_t *run)
 {
 	struct dso_names *d;
-	if (is_left(r->names, &r->names->machine->dsos.v[map->dso]))
-		return run_left(r, map, ip, w, run);
-	int rc = meet_dso(r, map->dso, ip - map->start + map->pgoff, &d);
+	if (keeps_offsets(r->names, &r->names->machine->dsos.v[map->dso]))
+		return run_of_offset(r, map, ip, w, run);
+	int rc = dso_cached(r, map->dso, ip - map->start + map->pgoff, &d);
 	if (rc)
 		return rc;
 	*timed = d->symbols.timed;
 	if (*timed && w->early)
 		return 1;
-	uint32_t *place =
-		place_of_run(r, d, map, ip, names_place(r->names->machine, map, ip), w);
+	uint32_t *place = run_slot(r, d, map, ip, names_place(r->names->machine, map, ip), w);
 	*run = place ? __atomic_load_n(place, __ATOMIC_RELAXED) : 0;
 	return *run ? 0 : find_run(r, d, map, ip, w, place, run);
 }
@@ -400,7 +399,7 @@ static int run_in_map(struct namer *r, const struct map *map, uint64_t ip, const
  * any of its addresses may be code. */
 static int merge_unmapped(const struct names *n, const struct walk *w, uint64_t *addr)
 {
-	uint64_t top = top_of(*addr);
+	uint64_t top = top_bits(*addr);
 	int upper = top << 4 == 0;
 	if (n->opt.addrs == MERGE_UNNAMED)
 		*addr = top;
@@ -437,8 +436,8 @@ static int run_unmapped(struct namer *r, uint64_t ip, const struct walk *w, uint
  * The kernel's .init.text, where the idle task of the boot CPU starts, is outside the mapping
  * that perf records. The symbols cover it, so extend the mapping to it.
  */
-static int beside_kernel(struct namer *r, uint64_t ip, const struct walk *w,
-			 const struct map **found)
+static int extend_kernel_map(struct namer *r, uint64_t ip, const struct walk *w,
+			     const struct map **found)
 {
 	const struct machine *m = r->names->machine;
 	const struct space *kernel = &m->spaces.v[SPACE_KERNEL];
@@ -448,7 +447,7 @@ static int beside_kernel(struct namer *r, uint64_t ip, const struct walk *w,
 		struct symbol_hit hit;
 		if (m->dsos.v[map->dso].kind != DSO_KERNEL)
 			continue;
-		int rc = meet_dso(r, map->dso, 0, &d);
+		int rc = dso_cached(r, map->dso, 0, &d);
 		if (!rc && module_symbol_at(&d->symbols, map, ip, lookup_how(w), &hit))
 			*found = map;
 		return rc;
@@ -468,11 +467,11 @@ static int find_map(struct namer *r, uint64_t ip, const struct walk *w, const st
 		*map = machine_map_at(m, space, ip - 1, time);
 	if (!*map && w->execve && !w->kernel)
 		*map = machine_map_before_exec(m, space, ip);
-	return !*map && w->kernel ? beside_kernel(r, ip, w, map) : 0;
+	return !*map && w->kernel ? extend_kernel_map(r, ip, w, map) : 0;
 }
 
 /* All that decides a word's run, besides the word. */
-static uint32_t known_as(const struct namer *r, const struct walk *w)
+static uint32_t walk_context(const struct namer *r, const struct walk *w)
 {
 	uint32_t view = w->kernel ? r->kernel.number : r->user.number;
 	return view << 3 | (uint32_t) !!w->execve << 2 | (uint32_t)w->guessed << 1 |
@@ -480,16 +479,16 @@ static uint32_t known_as(const struct namer *r, const struct walk *w)
 }
 
 /* The cache slot of a word: forked processes have equal words. */
-static struct known_word *known_place(const struct namer *r, uint64_t word)
+static struct cached_word *cache_slot(const struct namer *r, uint64_t word)
 {
 	uint64_t view = word >> 63 ? r->kernel.number : r->user.number;
-	return &r->known[(word ^ view << 40) * 0x9e3779b97f4a7c15u >> (64 - KNOWN_BITS)];
+	return &r->known[(word ^ view << 40) * 0x9e3779b97f4a7c15u >> (64 - CACHE_BITS)];
 }
 
 static int name_address(struct namer *r, uint64_t ip, struct walk *w, uint32_t *run)
 {
-	uint32_t how = known_as(r, w);
-	struct known_word *k = known_place(r, ip);
+	uint32_t how = walk_context(r, w);
+	struct cached_word *k = cache_slot(r, ip);
 	*run = k->run;
 	if (k->word != ip || k->how != how) {
 		const struct map *map;
@@ -502,7 +501,7 @@ static int name_address(struct namer *r, uint64_t ip, struct walk *w, uint32_t *
 			return rc;
 		w->timed |= timed;
 		if (!timed)
-			*k = (struct known_word){ip, how, *run};
+			*k = (struct cached_word){ip, how, *run};
 	}
 	w->guessed = 0;
 	w->exact = !!(*run & RUN_INTERRUPTS);
@@ -520,7 +519,7 @@ int namer_new(struct namer **out, struct names *n)
 		return ERR_NOMEM;
 	r->names = n;
 	r->user.space = r->kernel.space = NO_ID - 1;
-	r->known = mem_zalloc_table(sizeof(*r->known) << KNOWN_BITS);
+	r->known = mem_zalloc_table(sizeof(*r->known) << CACHE_BITS);
 	if (r->known)
 		return 0;
 	namer_free(r);
@@ -676,7 +675,7 @@ int namer_runs(struct namer *r, const struct stack_entry *x, int early, const ui
 	size_t own = x->nwords - same_callers(r, x, swap), i;
 	const struct named_word *callers = r->before.v + (r->before.n - (x->nwords - own));
 	for (i = 0; i < own; i++)
-		__builtin_prefetch(known_place(r, load_u64(x->words + i * 8, swap)));
+		__builtin_prefetch(cache_slot(r, load_u64(x->words + i * 8, swap)));
 	for (i = 0; !rc && i < x->nwords && r->runs.n < max; i++) {
 		if (i >= own && callers[i - own].state == state_of(&w))
 			break;

@@ -238,7 +238,7 @@ static void free_expanders(struct collect_options *co)
 }
 
 /* Prefetch the files of a stack: they are opened and read on other threads. */
-static void want_stack(void *profile, const struct stack_entry *x, size_t nth)
+static void prefetch_stack(void *profile, const struct stack_entry *x, size_t nth)
 {
 	struct profile *p = profile;
 	modules_prefetch_stack(p->modules, x, nth, p->rec->swap, recording_is_mapped(p->rec));
@@ -250,7 +250,7 @@ static void start_preparing(struct profile *p, struct collect_options *co)
 	if (workers < 2)
 		return;
 	modules_prepare(p->modules, workers);
-	co->aggregate.first_seen = want_stack;
+	co->aggregate.first_seen = prefetch_stack;
 	co->aggregate.first_seen_ctx = p;
 }
 

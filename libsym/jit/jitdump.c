@@ -23,7 +23,7 @@ struct jitdump {
 	struct jitdump_info info;
 	VEC(struct jit_code) codes; /* by start, then time, once read */
 	/* The extent of a node of the implicit search tree over codes, with all below it. */
-	struct jit_below {
+	struct jit_extent {
 		uint64_t end;         /* the highest */
 		uint64_t first, last; /* the earliest and the latest load */
 	} * below;
@@ -199,28 +199,28 @@ static int by_start(const void *a, const void *b)
 	return x->index < y->index ? -1 : x->index > y->index;
 }
 
-static uint64_t larger(uint64_t a, uint64_t b)
+static uint64_t max_u64(uint64_t a, uint64_t b)
 {
 	return a > b ? a : b;
 }
 
-static uint64_t smaller(uint64_t a, uint64_t b)
+static uint64_t min_u64(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;
 }
 
 /* The root of [lo, hi) is its middle; depth is log2 of the number of codes. */
-static struct jit_below fill_tree(struct jitdump *j, size_t lo, size_t hi)
+static struct jit_extent fill_tree(struct jitdump *j, size_t lo, size_t hi)
 {
 	if (lo >= hi)
-		return (struct jit_below){.first = UINT64_MAX};
+		return (struct jit_extent){.first = UINT64_MAX};
 	size_t mid = lo + (hi - lo) / 2;
-	struct jit_below l = fill_tree(j, lo, mid), r = fill_tree(j, mid + 1, hi);
+	struct jit_extent l = fill_tree(j, lo, mid), r = fill_tree(j, mid + 1, hi);
 	const struct jit_code *c = &j->codes.v[mid];
-	return j->below[mid] = (struct jit_below){
-		       .end = larger(end_of(c), larger(l.end, r.end)),
-		       .first = smaller(c->loaded, smaller(l.first, r.first)),
-		       .last = larger(c->loaded, larger(l.last, r.last)),
+	return j->below[mid] = (struct jit_extent){
+		       .end = max_u64(end_of(c), max_u64(l.end, r.end)),
+		       .first = min_u64(c->loaded, min_u64(l.first, r.first)),
+		       .last = max_u64(c->loaded, max_u64(l.last, r.last)),
 	       };
 }
 
@@ -235,7 +235,7 @@ static int find_changes(struct jitdump *j)
 		if ((shared && vec_push(&j->changes, c->loaded)) ||
 		    (c->until != UINT64_MAX && vec_push(&j->changes, c->until)))
 			return ERR_NOMEM;
-		reach = larger(reach, end_of(c));
+		reach = max_u64(reach, end_of(c));
 	}
 	if (j->changes.n)
 		qsort(j->changes.v, j->changes.n, sizeof(*j->changes.v), order_u64);
@@ -280,7 +280,7 @@ static void search(struct query *q, size_t lo, size_t hi)
 	q->steps--;
 	size_t mid = lo + (hi - lo) / 2;
 	const struct jit_code *c = &q->j->codes.v[mid];
-	const struct jit_below *all = &q->j->below[mid];
+	const struct jit_extent *all = &q->j->below[mid];
 	if (all->end <= q->addr || all->first > q->time ||
 	    (q->best && all->last <= q->best->loaded))
 		return;

@@ -69,7 +69,7 @@ static int keeps_layout(const struct elf_file *f)
 }
 
 /* Use the given file instead of the one that was found. */
-static int put_given(const char *path, struct elf_file **place, struct err *e)
+static int use_given_file(const char *path, struct elf_file **place, struct err *e)
 {
 	if (!path)
 		return 0;
@@ -85,8 +85,8 @@ static int find_files(struct file_names *f, struct module *mod, const char *runt
 	const char *path = strtab_get(&f->strings, d->path);
 	int r = dso_find(&f->modules->opt.find, path, &d->id, NULL, &mod->files, e);
 	mod->opened = 1;
-	r = r ? r : put_given(runtime, &mod->files.runtime, e);
-	r = r ? r : put_given(debug, &mod->files.debug, e);
+	r = r ? r : use_given_file(runtime, &mod->files.runtime, e);
+	r = r ? r : use_given_file(debug, &mod->files.debug, e);
 	if (r || mod->files.runtime || keeps_layout(mod->files.debug))
 		return r;
 	return err_set(e, ERR_NOTFOUND,

@@ -217,8 +217,8 @@ void jit_mappings_release(struct jit_mappings *j)
 
 /* A place to look for a recorded path: below symfs or here (0), or next to the recording
  * (1). */
-static int place(const struct dso_options *opt, const char *map_dir, const char *recorded,
-		 int beside, char **path)
+static int candidate_path(const struct dso_options *opt, const char *map_dir,
+			  const char *recorded, int beside, char **path)
 {
 	struct buf b = {0};
 	const char *symfs = opt->symfs ? opt->symfs : "";
@@ -251,7 +251,7 @@ int jitfiles_jitdump(const struct dso_options *opt, const char *map_dir,
 		if (at->pid != pid)
 			break;
 		const char *p = strtab_get(m->strings, m->dsos.v[at->dso].path);
-		int rc = place(opt, map_dir, p, *skip % 2, path);
+		int rc = candidate_path(opt, map_dir, p, *skip % 2, path);
 		if (!rc)
 			continue;
 		*recorded = p;

@@ -161,12 +161,12 @@ static const struct life *process_life(const struct machine *m, uint32_t id)
 static struct life next_life(const struct machine *m, life_fn of, uint32_t own, uint64_t start,
 			     uint32_t older)
 {
-	struct life l = {.start = start, .older = older, .jump = own};
+	struct life l = {.start = start, .older = older, .skip = own};
 	if (older == NO_ID)
 		return l;
-	const struct life *o = of(m, older), *j = of(m, o->jump);
-	l.nth = o->nth + 1;
-	l.jump = o->nth - j->nth == j->nth - of(m, j->jump)->nth ? j->jump : older;
+	const struct life *o = of(m, older), *j = of(m, o->skip);
+	l.index = o->index + 1;
+	l.skip = o->index - j->index == j->index - of(m, j->skip)->index ? j->skip : older;
 	return l;
 }
 
@@ -180,7 +180,7 @@ static uint32_t life_at(const struct machine *m, life_fn of, uint32_t id, uint64
 		if (l->start <= time || l->older == NO_ID)
 			return id;
 		*until = l->start;
-		id = of(m, l->jump)->start > time ? l->jump : l->older;
+		id = of(m, l->skip)->start > time ? l->skip : l->older;
 	}
 }
 
@@ -416,7 +416,7 @@ void machine_release(struct machine *m)
 		vec_release(&m->processes.v[i].images);
 	for (size_t i = 0; i < m->spaces.n; i++) {
 		vec_release(&m->spaces.v[i].by_start);
-		vec_release(&m->spaces.v[i].reach);
+		vec_release(&m->spaces.v[i].extents);
 		vec_release(&m->spaces.v[i].changes);
 	}
 	vec_release(&m->threads);

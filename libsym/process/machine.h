@@ -65,7 +65,7 @@ struct map {
 };
 
 /* The extent of the maps of a subtree, by which a search skips it. */
-struct map_max_end {
+struct map_extent {
 	uint64_t end;    /* highest */
 	uint64_t since;  /* earliest */
 	uint64_t until;  /* latest */
@@ -84,7 +84,7 @@ struct space {
 	 * tree over them; then the few that came since.
 	 */
 	VEC(uint32_t) by_start;
-	VEC(struct map_max_end) reach;
+	VEC(struct map_extent) extents;
 	size_t sorted;
 	size_t changed;               /* maps added or ended since */
 	VEC(uint64_t) changes;        /* times of mmaps and of BPF programs' ends; ascending */
@@ -101,8 +101,8 @@ struct thread_comm {
 struct life {
 	uint64_t start; /* fork, or 0 if it existed before */
 	uint32_t older; /* the one before, or NO_ID */
-	uint32_t jump;  /* skip link to one further back; itself: none */
-	uint32_t nth;   /* how many came before it */
+	uint32_t skip;  /* skip link to one further back; itself: none */
+	uint32_t index; /* how many came before it */
 };
 
 /* A thread: one life of a tid. */

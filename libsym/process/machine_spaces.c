@@ -28,7 +28,7 @@ int machine_note_change(struct machine *m, uint32_t space)
 static int insert_map(struct machine *m, uint32_t space, uint32_t index)
 {
 	struct space *s = &m->spaces.v[space];
-	if (vec_push(&s->by_start, index) || vec_push(&s->reach, (struct map_max_end){0}) ||
+	if (vec_push(&s->by_start, index) || vec_push(&s->extents, (struct map_extent){0}) ||
 	    vec_push(&s->changes, m->maps.v[index].since))
 		return ERR_NOMEM;
 	const struct map *map = &m->maps.v[index];
@@ -51,42 +51,42 @@ static int by_start(const void *a, const void *b, void *maps)
 	return x < y ? -1 : x > y;
 }
 
-static uint64_t larger(uint64_t a, uint64_t b)
+static uint64_t max_u64(uint64_t a, uint64_t b)
 {
 	return a > b ? a : b;
 }
 
-static struct map_max_end together(struct map_max_end a, struct map_max_end b)
+static struct map_extent merge_extents(struct map_extent a, struct map_extent b)
 {
-	return (struct map_max_end){.end = larger(a.end, b.end),
-				    .since = a.since < b.since ? a.since : b.since,
-				    .until = larger(a.until, b.until),
-				    .last = a.last > b.last ? a.last : b.last};
+	return (struct map_extent){.end = max_u64(a.end, b.end),
+				   .since = a.since < b.since ? a.since : b.since,
+				   .until = max_u64(a.until, b.until),
+				   .last = a.last > b.last ? a.last : b.last};
 }
 
 /* The root of [lo, hi) is its middle; depth is log2 of the number of maps. */
-static struct map_max_end fill_reach(const struct machine *m, struct space *s, size_t lo,
-				     size_t hi)
+static struct map_extent fill_extents(const struct machine *m, struct space *s, size_t lo,
+				      size_t hi)
 {
 	if (lo >= hi)
-		return (struct map_max_end){.since = UINT64_MAX};
+		return (struct map_extent){.since = UINT64_MAX};
 	size_t mid = lo + (hi - lo) / 2;
 	uint32_t index = s->by_start.v[mid];
 	const struct map *own = &m->maps.v[index];
-	struct map_max_end r = {
+	struct map_extent r = {
 		.end = own->end, .since = own->since, .until = own->until, .last = index};
-	r = together(r, fill_reach(m, s, lo, mid));
-	return s->reach.v[mid] = together(r, fill_reach(m, s, mid + 1, hi));
+	r = merge_extents(r, fill_extents(m, s, lo, mid));
+	return s->extents.v[mid] = merge_extents(r, fill_extents(m, s, mid + 1, hi));
 }
 
 static void sort_space(struct machine *m, struct space *s)
 {
 	qsort_r(s->by_start.v, s->by_start.n, sizeof(*s->by_start.v), by_start, m->maps.v);
-	fill_reach(m, s, 0, s->by_start.n);
+	fill_extents(m, s, 0, s->by_start.n);
 	uint64_t before = 0;
 	for (size_t i = 0; i < s->by_start.n; i++) {
-		s->reach.v[i].before = before;
-		before = larger(before, m->maps.v[s->by_start.v[i]].end);
+		s->extents.v[i].before = before;
+		before = max_u64(before, m->maps.v[s->by_start.v[i]].end);
 	}
 	s->sorted = s->by_start.n;
 	s->changed = 0;
@@ -138,7 +138,7 @@ static void search_maps(struct map_query *q, size_t lo, size_t hi)
 		return;
 	q->steps--;
 	size_t mid = lo + (hi - lo) / 2;
-	const struct map_max_end *r = &q->s->reach.v[mid];
+	const struct map_extent *r = &q->s->extents.v[mid];
 	if (r->end <= q->addr || r->since > q->time || r->until <= q->time ||
 	    (q->best && r->last <= q->best_index))
 		return;
@@ -166,7 +166,7 @@ static const struct map *own_map(const struct machine *m, const struct space *s,
 	size_t lo = PARTITION_POINT(i, 0, s->sorted, m->maps.v[s->by_start.v[i]].start <= addr);
 	if (!lo)
 		return NULL;
-	if (s->reach.v[lo - 1].before <= addr) { /* nearly always: no other map contains it */
+	if (s->extents.v[lo - 1].before <= addr) { /* nearly always: no other map contains it */
 		const struct map *c = &m->maps.v[s->by_start.v[lo - 1]];
 		return holds(c, addr, time) ? c : NULL;
 	}

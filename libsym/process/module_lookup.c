@@ -109,7 +109,7 @@ int lookup_named(struct modules *ms, const struct symbol_hit *hit, int mangled,
 	return lookup_printable(ms, hit->name, mangled, &out->frames[0].name);
 }
 
-static int lies_below(const char *path, const char *dir)
+static int is_below(const char *path, const char *dir)
 {
 	size_t n = dir ? strlen(dir) : 0;
 	return n && !strncmp(path, dir, n) && (path[n] == '/' || dir[n - 1] == '/') &&
@@ -128,7 +128,7 @@ static int open_named(void *arg, const char *path, struct elf_file **out, struct
 		if (!rc || rc == ERR_NOMEM)
 			return rc;
 	}
-	if (f->no_local && !lies_below(path, f->symfs) && !lies_below(path, f->buildid_dir))
+	if (f->no_local && !is_below(path, f->symfs) && !is_below(path, f->buildid_dir))
 		return err_set(e, ERR_NOTFOUND, "%s: not looked for on this machine", path);
 	return elf_file_open(path, out, e);
 }

@@ -13,7 +13,7 @@ enum {
 };
 
 /* The requests for one DSO. */
-struct wanted {
+struct requests {
 	VEC(uint64_t) offsets;
 	uint8_t active; /* queued, or being processed */
 	uint8_t begun;  /* the first address has been processed */
@@ -27,8 +27,8 @@ struct preparer {
 	pthread_t threads[PREPARERS_MAX];
 	int nthreads, max, idle;
 	int closing;
-	VEC(struct wanted) wanted; /* by DSO */
-	VEC(int64_t) queue;        /* DSOs, or KERNEL_JOB */
+	VEC(struct requests) requests; /* by DSO */
+	VEC(int64_t) queue;            /* DSOs, or KERNEL_JOB */
 	size_t head;
 	int kernel_wanted;
 	struct kernel_place kernel;
@@ -94,27 +94,27 @@ static void prepare_dso(struct modules *ms, uint32_t dso, const uint64_t *offset
 
 /* The first address of a DSO starts a thread at once, because its file must be read; waking a
  * thread for each later one would cost more than the work. */
-static int worth_it(const struct preparer *p, const struct wanted *w)
+static int is_worth_a_thread(const struct preparer *p, const struct requests *w)
 {
 	return w->offsets.n >= (w->begun && !p->closing ? WANTED_BATCH : 1);
 }
 
 /* Process the requests for a DSO, including new ones. Under the lock, which is released while
  * working. */
-static void do_dso(struct preparer *p, uint32_t dso)
+static void prepare_dso_requests(struct preparer *p, uint32_t dso)
 {
-	while (worth_it(p, &p->wanted.v[dso]) && p->closing != 2) {
-		struct wanted taken = p->wanted.v[dso];
-		p->wanted.v[dso] = (struct wanted){.active = 1, .begun = 1};
+	while (is_worth_a_thread(p, &p->requests.v[dso]) && p->closing != 2) {
+		struct requests taken = p->requests.v[dso];
+		p->requests.v[dso] = (struct requests){.active = 1, .begun = 1};
 		pthread_mutex_unlock(&p->lock);
 		prepare_dso(p->ms, dso, taken.offsets.v, taken.offsets.n);
 		vec_release(&taken.offsets);
 		pthread_mutex_lock(&p->lock);
 	}
-	p->wanted.v[dso].active = 0;
+	p->requests.v[dso].active = 0;
 }
 
-static void do_kernel(struct preparer *p)
+static void prepare_kernel(struct preparer *p)
 {
 	pthread_mutex_unlock(&p->lock);
 	kernel_open(p->ms, &p->kernel);
@@ -136,9 +136,9 @@ static void *prepare(void *arg)
 			break;
 		int64_t job = p->queue.v[p->head++];
 		if (job == KERNEL_JOB)
-			do_kernel(p);
+			prepare_kernel(p);
 		else
-			do_dso(p, (uint32_t)job);
+			prepare_dso_requests(p, (uint32_t)job);
 	}
 	pthread_mutex_unlock(&p->lock);
 	return NULL;
@@ -190,11 +190,11 @@ void modules_prefetch(struct modules *ms, uint32_t dso, uint64_t offset)
 	if (!p || ms->opt.offsets)
 		return;
 	pthread_mutex_lock(&p->lock);
-	while (p->wanted.n <= dso && !vec_push(&p->wanted, (struct wanted){0}))
+	while (p->requests.n <= dso && !vec_push(&p->requests, (struct requests){0}))
 		;
-	struct wanted *w = dso < p->wanted.n ? &p->wanted.v[dso] : NULL;
+	struct requests *w = dso < p->requests.n ? &p->requests.v[dso] : NULL;
 	if (w && w->offsets.n < WANTED_MAX && !vec_push(&w->offsets, offset) && !w->active &&
-	    worth_it(p, w))
+	    is_worth_a_thread(p, w))
 		w->active = (uint8_t)enqueue(p, dso);
 	pthread_mutex_unlock(&p->lock);
 }
@@ -255,17 +255,17 @@ void modules_prepare_end(struct modules *ms, int finish)
 		return;
 	pthread_mutex_lock(&p->lock);
 	p->closing = finish ? 1 : 2;
-	for (size_t i = 0; finish && i < p->wanted.n; i++)
-		if (p->wanted.v[i].offsets.n && !p->wanted.v[i].active)
-			p->wanted.v[i].active = !vec_push(&p->queue, (int64_t)i);
+	for (size_t i = 0; finish && i < p->requests.n; i++)
+		if (p->requests.v[i].offsets.n && !p->requests.v[i].active)
+			p->requests.v[i].active = !vec_push(&p->queue, (int64_t)i);
 	pthread_cond_broadcast(&p->more);
 	pthread_mutex_unlock(&p->lock);
 	prepare(p);
 	for (int i = 0; i < p->nthreads; i++)
 		pthread_join(p->threads[i], NULL);
-	for (size_t i = 0; i < p->wanted.n; i++)
-		vec_release(&p->wanted.v[i].offsets);
-	vec_release(&p->wanted);
+	for (size_t i = 0; i < p->requests.n; i++)
+		vec_release(&p->requests.v[i].offsets);
+	vec_release(&p->requests);
 	vec_release(&p->queue);
 	pthread_cond_destroy(&p->more);
 	pthread_mutex_destroy(&p->lock);
