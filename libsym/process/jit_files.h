@@ -1,11 +1,11 @@
 /*
  * jit_files.h - finds the files that name generated code.
  *
- *	perf-PID.map	SYMFS/tmp, beside the recording, /tmp if the recording was made here;
- *			for a process in a container, whose own number for itself
- *			the file bears: SYMFS/proc/PID/root/tmp, or /proc/PID/root/tmp
+ *	perf-PID.map	SYMFS/tmp, next to the recording, /tmp if the recording was made here;
+ *			for a process in a container, whose file has the pid of
+ *			its namespace: SYMFS/proc/PID/root/tmp, or /proc/PID/root/tmp
  *			while it still runs
- *	jit-PID.dump	the path it was mapped from, below SYMFS or here; beside the recording
+ *	jit-PID.dump	the path it was mapped from, below SYMFS or here; next to the recording
  *
  * PID is the recorded pid. The pid inside a namespace is that of proc/PID/status (NSpid,
  * proc(5)); without it (in a copy), the folder's only perf-*.map is used.
@@ -17,7 +17,7 @@
 #include "libsym/process/machine.h"
 #include "libsym/jit/perf_map.h"
 
-/* `map_dir` may be NULL. Load the perf map of a process. *path is the file's, on the heap;
+/* Load the perf map of a process; `map_dir` may be NULL. *path is the file's, on the heap;
  * NULL, with an empty *out, when there is none. 0 or ERR_NOMEM; if the map cannot be read,
  * `why` has the reason. */
 int jitfiles_perfmap(const struct dso_options *opt, const char *map_dir, int32_t pid,

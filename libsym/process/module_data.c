@@ -1,8 +1,8 @@
 /*
  * module_data.c - an address of data: which variable is there.
  *
- * perf records mappings of code alone, unless asked for more. In memory, a file's data is as
- * far from its code as the file's own addresses say:
+ * perf records only mappings of code by default. In memory, a file's data has the same distance
+ * from its code as in the file's own addresses:
  *
  *	file     │ code │ constants │ data, bss │
  *	memory   ├──────┤ recorded    ├─────────┤ not recorded: start of the code + difference

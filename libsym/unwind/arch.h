@@ -1,11 +1,11 @@
 /*
- * arch.h - what differs from one architecture to the next, one file each: arch_x86_64.c,
- * arch_aarch64.c, arch_riscv64.c.
+ * arch.h - what differs between architectures, one file each: arch_x86_64.c, arch_aarch64.c,
+ * arch_riscv64.c.
  *
  * Everything is data or a function of code bytes, so a recording of any of them is read on any
- * host. Reading ELF files needs no row here (libsym/elf knows about machines by itself), nor do
- * recorded callchains: an architecture without one keeps both, and does without unwinding of
- * stack copies, names of PLT stubs and names of system calls by number.
+ * host. ELF files (libsym/elf has its own knowledge of machines) and recorded callchains need
+ * no entry here: an architecture without one only lacks unwinding of stack copies, names of PLT
+ * stubs and names of system calls by number.
  *
  * To add one: write arch_NAME.c, list it in arch.c.
  */
@@ -18,7 +18,7 @@
 struct elf_file;
 struct plt_shapes;
 
-/* DWARF numbers of the registers that unwinding has names for. */
+/* DWARF numbers of the registers that the unwinder refers to by name. */
 enum {
 	X86_RBP = 6,
 	X86_RSP = 7,
@@ -55,58 +55,59 @@ struct arch_sigframe {
 	uint64_t mark_is;   /* ... is this one in every signal frame */
 	const uint8_t *code;
 	uint8_t code_size;
-	uint8_t syscall; /* where in the code its system call instruction begins */
+	uint8_t syscall; /* offset in the code of its system call instruction */
 };
 
 /*
- * Precise events whose registers are one instruction late (unwind_late.c). n readable bytes at
- * b; 0 for what they do not hold.
+ * Precise events whose registers are one instruction late (unwind_late.c). b has n readable
+ * bytes; 0 if they do not contain it.
  */
 struct arch_late {
-	/* Are all n bytes one call instruction? */
+	/* 1 when all n bytes are one call instruction. */
 	int (*is_call)(const uint8_t *b, unsigned n);
-	/* Does a return instruction begin at b? */
+	/* 1 when a return instruction begins at b. */
 	int (*is_return)(const uint8_t *b, size_t n);
 	/* Length of the instruction at b if it moves sp. */
 	unsigned (*moves_sp)(const uint8_t *b, size_t n);
 	/* The first thing at or after b + *at that looks like a direct call: 1, *at where to go
-	 * on, and where it returns to and leads to, as offsets from b (modulo 2^64). */
+	 * on, and its return address and its target, as offsets from b (modulo 2^64). */
 	int (*next_call)(const uint8_t *b, size_t n, size_t *at, uint64_t *returns,
 			 uint64_t *target);
 };
 
 struct arch {
 	uint16_t machine;     /* e_machine of its ELF files */
-	const char *names[2]; /* as uname -m and HEADER_ARCH say it; the second may be NULL */
+	const char *names[2]; /* as in uname -m and HEADER_ARCH; the second may be NULL */
 
 	/* registers: DWARF numbers */
 	uint8_t pc, sp, fp;
 	uint8_t ra; /* the return address column of its CFI */
-	uint8_t lr; /* the link register; ARCH_NONE where calls push the return address */
+	uint8_t lr; /* the link register; ARCH_NONE if calls push the return address */
 	/* DWARF number → bit of attr.sample_regs_user, or ARCH_NONE; NULL: the two are equal */
 	const uint8_t *perf_bit;
 	unsigned perf_bits;
-	uint64_t kept;      /* registers (by number) that a call leaves as they were */
-	uint64_t dump_regs; /* sample_regs_user of perf record --call-graph dwarf */
-	uint64_t own_regs;  /* bits of sample_regs_user that no row above it in arch.c has */
-	uint8_t pac_bits; /* bits of a user address if those above may authenticate it; or 0 */
+	uint64_t kept;        /* registers (by number) that a call preserves */
+	uint64_t dump_regs;   /* sample_regs_user of perf record --call-graph dwarf */
+	uint64_t own_regs;    /* bits of sample_regs_user that no earlier row of arch.c has */
+	uint8_t pac_bits;     /* bits of a user address if the upper ones may be a PAC; or 0 */
 	uint8_t ones_unknown; /* in samples of the kernel a register of ~0 was not saved */
 
-	/* a frame record that fp leads to: offsets from fp of the caller's fp and of the return
-	 * address, and the caller's sp */
+	/* the frame record at fp: offsets from fp of the caller's fp, of the return address,
+	 * and of the caller's sp */
 	int8_t record_fp, record_ra, record_end;
 
-	/* calls: do the n bytes that end at a return address end with one? n runs from call_max
-	 * down to call_min in steps of call_step, until that many bytes are readable */
+	/* calls: 1 when the n bytes before a return address end with one. n goes from call_max
+	 * down to call_min in steps of call_step until that many bytes are readable */
 	int (*after_call)(const uint8_t *before, unsigned n);
 	uint8_t call_max, call_min, call_step;
-	/* The target of the direct call in the call_max bytes before ra: 1, 0. NULL: not known.
+	/* The target of the direct call in the call_max bytes before ra: 1 or 0. NULL: not
+	 * known.
 	 */
 	int (*call_target)(const uint8_t *before, uint64_t ra, uint64_t *target);
-	/* Do the ARCH_PROLOGUE_MAX bytes at b set up a frame pointer? NULL: not known. */
+	/* 1 when the ARCH_PROLOGUE_MAX bytes at b set up a frame pointer. NULL: not known. */
 	int (*sets_fp)(const uint8_t *b);
-	/* Bytes that a lazy PLT slot, given whole, has pushed above the return address when at
-	 * `offset` in it. NULL: none. */
+	/* How many bytes a lazy PLT slot has pushed on top of the return address when pc is at
+	 * `offset` in it; the slot is complete. NULL: none. */
 	unsigned (*plt_pushed)(const uint8_t *slot, unsigned offset);
 
 	struct arch_sigframe sigframe;
@@ -114,10 +115,10 @@ struct arch {
 	const struct plt_shapes *plt; /* libsym/elf/symtab.h */
 	const char *syscalls;         /* names in order of number; see arch_generic_syscalls */
 	const char *first_arg; /* the register of a function's first argument in perf probe */
-	uint8_t has_vdso32;    /* 32-bit programs have a vdso of their own */
+	uint8_t has_vdso32;    /* 32-bit programs have their own vdso */
 
-	/* user registers of a thread in a system call, by bit of sample_regs_user: its first
-	 * argument; one that the kernel sets to -ENOSYS on entry. ARCH_NONE: there is none */
+	/* user registers of a thread in a system call, as bits of sample_regs_user: the first
+	 * argument; the one that the kernel sets to -ENOSYS on entry. ARCH_NONE: none */
 	uint8_t call_arg, call_mark;
 };
 
@@ -127,11 +128,11 @@ const struct arch *arch_of(uint16_t machine);
 /* By uname's name; NULL for an unknown one and for NULL. */
 const struct arch *arch_named(const char *name);
 
-/* The likeliest one to have been asked for these registers (sample_regs_user, not 0), for a
- * recording that does not say what it ran on. */
+/* The most likely architecture for these registers (sample_regs_user, not 0), if the recording
+ * does not name its own. */
 const struct arch *arch_of_registers(uint64_t mask);
 
-/* How the PLT stubs of a file look: for symtab_from_elf. NULL when not known, and for NULL. */
+/* The shapes of a file's PLT stubs, for symtab_from_elf. NULL when not known, and for NULL. */
 const struct plt_shapes *arch_plt(const struct elf_file *f);
 
 /* Bit of sample_regs_user of register `dwarf`, or ARCH_NONE. */
@@ -141,8 +142,8 @@ unsigned arch_perf_bit(const struct arch *a, unsigned dwarf);
 
 extern const struct arch arch_x86_64, arch_aarch64, arch_riscv64;
 
-/* The system calls of asm-generic/unistd.h: names with one blank behind each; the number before
- * a name is its own, each further name has the next one. */
+/* The system calls of asm-generic/unistd.h: names, each followed by one blank. A number sets
+ * that of the next name; each further name has the next number. */
 extern const char arch_generic_syscalls[];
 
 /* Machine code is little-endian on all of them, whatever the host is. */

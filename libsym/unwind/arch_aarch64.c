@@ -35,8 +35,8 @@ static int slot_at(const struct plt_bytes *s, size_t at, uint64_t *slot)
 	return 1;
 }
 
-/* A stub begins at its adrp, or at the `bti c` before it, and ends behind its br x17 and the
- * nops that follow. */
+/* A stub begins at its adrp, or at the `bti c` before it, and ends after its br x17 and the
+ * following nops. */
 static int plt_stub(const struct plt_bytes *s, size_t at, struct plt_stub *out)
 {
 	const uint32_t bti_c = 0xd503245f, br_x17 = 0xd61f0220, nop = 0xd503201f;

@@ -5,8 +5,8 @@
  *
  *	s0 - 16: the caller's s0    s0 - 8: return address    s0: the caller's sp
  *
- * The vdso's trampoline has call-frame information that says "signal frame" and no more; where
- * it is in the kernel's frame is known from its code (arch/riscv/kernel/vdso/rt_sigreturn.S).
+ * The vdso's trampoline has call-frame information that only says "signal frame"; the registers
+ * are located by its code (arch/riscv/kernel/vdso/rt_sigreturn.S).
  */
 #include "libsym/unwind/arch.h"
 #include "libsym/elf/symtab.h"
@@ -16,7 +16,7 @@
 enum { INSN = 4, COMPRESSED = 2, STUB = 16 };
 enum { REG_RA = 1, REG_T0 = 5, REG_T3 = 28 };
 
-/* arch/riscv/include/uapi/asm/perf_regs.h has pc where DWARF has x0. */
+/* In arch/riscv/include/uapi/asm/perf_regs.h bit 0 is pc, in DWARF register 0 is x0. */
 static const uint8_t perf_bit[] = {ARCH_NONE, 1,  2,  3,  4,  5,  6,  7,  8,  9,  10,
 				   11,        12, 13, 14, 15, 16, 17, 18, 19, 20, 21,
 				   22,        23, 24, 25, 26, 27, 28, 29, 30, 31, 0};

@@ -1,4 +1,4 @@
-/* x86-64. Its 32-bit programs are not unwound: the kernel marks their registers as such. */
+/* x86-64. Its 32-bit programs are not unwound: the kernel marks their registers as 32-bit. */
 #include "libsym/unwind/arch.h"
 #include "libsym/elf/symtab.h"
 
@@ -66,7 +66,7 @@ static int sets_fp(const uint8_t *b)
 
 static int is_call(const uint8_t *b, unsigned n)
 {
-	/* notrack, operand size, bnd, REX: without a meaning here */
+	/* notrack, operand size, bnd, REX: not relevant here */
 	while (n && (*b == 0x3e || *b == 0x66 || *b == 0xf2 || (*b & 0xf0) == 0x40)) {
 		b++;
 		n--;
@@ -115,7 +115,7 @@ static int next_call(const uint8_t *b, size_t n, size_t *at, uint64_t *returns,
 		return 0;
 	*returns = (uint64_t)(p - b) + DIRECT_CALL;
 	*target = *returns + (uint64_t)(int64_t)(int32_t)arch_code32(p + 1);
-	*at = (size_t)(p - b) + 1; /* the operand may hold one, too */
+	*at = (size_t)(p - b) + 1; /* the operand may contain one, too */
 	return 1;
 }
 
@@ -182,8 +182,8 @@ static const struct plt_shapes plt = {
 /* mov $__NR_rt_sigreturn,%rax; syscall */
 static const uint8_t sigreturn[] = {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05};
 
-/* arch/x86/include/uapi/asm/{ucontext,sigcontext}.h: past the frame's return address struct
- * ucontext comes first, then siginfo. */
+/* arch/x86/include/uapi/asm/{ucontext,sigcontext}.h: after the frame's return address comes
+ * struct ucontext, then siginfo. */
 enum { GREGS = 40 };
 
 /* --- system calls: asm/unistd_64.h ------------------------------------------------------ */

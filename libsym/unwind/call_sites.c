@@ -6,7 +6,7 @@
 
 enum { REACH = 1 << 24 };
 
-/* The calls in `n` bytes at base. */
+/* Add the calls in the `n` bytes at base. */
 static int add_calls(struct callsites *s, const struct arch_late *late, const uint8_t *b,
 		     size_t n)
 {

@@ -1,8 +1,8 @@
 /*
- * call_sites.h - where the direct calls in code lead, by their bytes (arch.h next_call).
+ * call_sites.h - the direct calls in code, by target.
  *
- * Made once from the code of a segment, then asked by target. Bytes that only look like a call
- * are in it, too: callers check what they find against the stack.
+ * Made once from the bytes of a segment's code (arch.h next_call). Bytes that only look like a
+ * call are included: callers check results against the stack.
  */
 #ifndef LIBSYM_UNWIND_CALL_SITES_H
 #define LIBSYM_UNWIND_CALL_SITES_H
@@ -15,20 +15,20 @@ struct cfi;
 
 struct callsite {
 	uint32_t target;  /* of the call, as an offset from base */
-	uint32_t returns; /* where the call returns to, likewise */
+	uint32_t returns; /* the return address, likewise */
 };
 
 struct callsites {
-	uint64_t base;              /* address in the file of the first byte looked at */
+	uint64_t base;              /* address in the file of the first byte searched */
 	VEC(struct callsite) sites; /* sorted by target, then return address */
 };
 
-/* The calls within the segment around va, 32 MB of it at most. Without code at va there are
- * none. 0 or ERR_NOMEM; callsites_release is right after both. */
+/* Find the calls within the segment around va, in at most 32 MB of it; none without code at va.
+ * 0 or ERR_NOMEM; call callsites_release in both cases. */
 int callsites_init(struct callsites *s, const struct cfi *c, uint64_t va);
 void callsites_release(struct callsites *s);
 
-/* Those that call the function at `target`: the first, and how many follow it in place. */
+/* The calls of the function at `target`: the first of *n. */
 const struct callsite *callsites_of(const struct callsites *s, uint64_t target, size_t *n);
 
 #endif

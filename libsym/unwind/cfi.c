@@ -30,7 +30,7 @@ struct fde_ref { /* index entry, sorted by start */
 	uint64_t entry; /* offset in the section */
 };
 
-/* One section of FDEs and the way into it. */
+/* One section of FDEs and its search table or index. */
 struct source {
 	struct cfi_section sec;
 	const uint8_t *table; /* .eh_frame_hdr's search table, or NULL: use index */
@@ -49,7 +49,7 @@ struct va_range {
 };
 
 struct cfi {
-	pthread_mutex_t lock; /* guards all below but the constant parts */
+	pthread_mutex_t lock; /* protects all below except the constant parts */
 	const struct arch *arch;
 	const struct elf_file *elf; /* NULL for loose bytes */
 	const uint8_t *code;
@@ -66,7 +66,7 @@ struct cfi {
 	struct err damage;
 };
 
-/* Where an address's FDE was found. */
+/* The place of an address's FDE. */
 struct found {
 	struct source *src;
 	size_t number; /* in the table or index */
@@ -82,7 +82,7 @@ static void note_damage(struct cfi *c, const struct err *e)
 
 /* --- finding the sections -------------------------------------------------------------- */
 
-/* Read .eh_frame_hdr (LSB 5.0, 10.6.2): 0 with the table set when it is the usual sorted one.
+/* Read .eh_frame_hdr (LSB 5.0, 10.6.2): 0, with the table set if it is the usual sorted one.
  */
 static int parse_hdr(struct source *s, const uint8_t *hdr, size_t size, uint64_t va,
 		     uint64_t *eh_frame_va)
@@ -116,7 +116,7 @@ static struct source *add_source(struct cfi *c)
 	return s;
 }
 
-/* Bytes of the file from va to the end of the segment that holds it; where that starts. */
+/* The bytes of the file from va to the end of its segment, and the segment's start. */
 static const uint8_t *segment_bytes(const struct elf_file *f, uint64_t va, uint64_t *start,
 				    size_t *size)
 {
@@ -133,7 +133,7 @@ static const uint8_t *segment_bytes(const struct elf_file *f, uint64_t va, uint6
 	return NULL;
 }
 
-/* PT_GNU_EH_FRAME's address and bytes, for files whose section headers are gone. */
+/* PT_GNU_EH_FRAME's address and bytes, for files without section headers. */
 static const uint8_t *hdr_segment(const struct elf_file *f, uint64_t *va, size_t *size)
 {
 	uint64_t start;
@@ -253,9 +253,9 @@ static struct cfi *cfi_new(uint16_t machine, struct err *e)
 }
 
 /*
- * Rows come from bytes: a normal section has fewer rows than bytes. Work is what a hostile one
- * could make us do over and over (thousands of table entries for one long program, rows that
- * always need the full step): a few seconds' worth, then the file counts as damaged.
+ * A normal section has fewer rows than bytes. Work bounds what a hostile section could repeat
+ * (thousands of table entries for one long program, rows that always need the full step): after
+ * a few seconds' worth the file counts as damaged.
  */
 static void set_ceilings(struct cfi *c)
 {
@@ -388,7 +388,7 @@ static int each_fde(struct cfi *c, struct source *s,
 	for (uint64_t at = 0; at < s->sec.size; at = entry.end) {
 		struct err e = {0};
 		if (cfi_entry_read(&s->sec, at, &entry, &e)) {
-			/* up to three bytes of padding are no damage */
+			/* up to three bytes of padding are not damage */
 			if (s->sec.size - at >= 4)
 				note_damage(c, &e);
 			break;
@@ -413,7 +413,7 @@ static int add_ref(void *ctx, uint64_t entry, const struct cfi_cie *cie,
 {
 	struct source *s = ctx;
 	(void)cie;
-	/* start 0 in .debug_frame is code the linker threw away */
+	/* start 0 in .debug_frame is code that the linker discarded */
 	if (fde->start >= fde->end || (s->sec.debug_frame && !fde->start))
 		return 0;
 	return vec_push(&s->index, ((struct fde_ref){fde->start, fde->end, entry}));
@@ -502,8 +502,8 @@ static int slot_for(struct cfi *c, struct source *s, size_t number, struct fde_r
 	return 0;
 }
 
-/* All rows of an FDE into scratch; equal neighbours merge. A damaged program makes the FDE
- * empty. */
+/* Decode all rows of an FDE into scratch; equal neighbours are merged. A damaged program makes
+ * the FDE empty. */
 static int collect_rows(struct cfi *c, const struct found *f)
 {
 	struct cfi_run run;
@@ -551,7 +551,7 @@ static const struct unwind_rule *row_of(const struct fde_rows *r, uint64_t va)
 	return lo ? &r->row[lo - 1].rule : NULL;
 }
 
-/* The row at va of an FDE that is not (or cannot be) kept: 1 or 0. */
+/* The row at va of an FDE that is not cached: 1 or 0. */
 static int run_to(struct cfi *c, const struct found *f, uint64_t va, struct cfi_row *row)
 {
 	struct cfi_run run;
@@ -618,9 +618,7 @@ int cfi_find(struct cfi *c, uint64_t va, struct cfi_hit *hit, struct err *e)
 int cfi_row(struct cfi *c, uint64_t va, struct cfi_row *row, const struct cfi_section **s,
 	    uint32_t *ra_reg, struct err *e)
 {
-	enum {
-		ROW_ALLOWANCE = 256
-	}; /* costs nothing: samples may ask for as many as they like */
+	enum { ROW_ALLOWANCE = 256 }; /* costs no work: any number of samples may ask for it */
 	int rc = 0;
 	pthread_mutex_lock(&c->lock);
 	c->work_left += ROW_ALLOWANCE;

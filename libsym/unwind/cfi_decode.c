@@ -4,10 +4,9 @@
 #include <limits.h>
 
 enum {
-	PROG_MAX =
-		128 << 10,  /* bytes of one program; 34 KiB is the longest of 4 million seen */
-	CIE_PROG_MAX = 256, /* a CIE is read again for each of its FDEs in the worst case */
-	CIE_MAX = 1024,     /* bytes of all of it; normal ones have some 30 */
+	PROG_MAX = 128 << 10, /* bytes of one program; the longest of 4 million had 34 KiB */
+	CIE_PROG_MAX = 256,   /* a CIE is read again for each of its FDEs in the worst case */
+	CIE_MAX = 1024,       /* bytes of a CIE; normal ones have about 30 */
 	CFA_negate_ra_state_with_pc = 0x2c,
 	CFA_negate_ra_state = 0x2d, /* the number SPARC calls DW_CFA_GNU_window_save */
 };
@@ -247,7 +246,7 @@ int cfi_cie_read(const struct cfi_section *s, uint64_t offset, struct cfi_cie *c
 	if (bytes_left(&b) > CIE_PROG_MAX)
 		return err_set(e, ERR_LIMIT, "%s: CIE at 0x%llx: %zu bytes of instructions",
 			       section_name(s), (unsigned long long)offset, bytes_left(&b));
-	/* The CIE's instructions make one row; advancing inside it means nothing. */
+	/* The CIE's instructions make one row; an advance inside it is ignored. */
 	struct cfi_run run;
 	struct cfi_fde whole = {0, UINT64_MAX, b.p, bytes_left(&b)};
 	cfi_run_init(&run, s, c, &whole);
@@ -267,7 +266,7 @@ int cfi_fde_read(const struct cfi_section *s, const struct cfi_entry *entry,
 	int rc = cfi_pointer(s, &b, enc, 0, &start, e);
 	if (rc)
 		return rc;
-	/* the length has the pointer's format, but is relative to nothing and not negative */
+	/* the length has the pointer's format, but is absolute and not negative */
 	uint8_t form = enc & 0x0f;
 	rc = cfi_pointer(s, &b, form == DW_EH_PE_sdata4 ? DW_EH_PE_udata4 : form, 0, &len, e);
 	if (rc)
@@ -326,7 +325,7 @@ static int64_t factored(const struct cfi_run *r, int64_t v)
 	return __builtin_mul_overflow(v, r->cie->data_align, &out) ? INT64_MAX : out;
 }
 
-/* An unsigned factored offset; what does not fit is refused by the setters. */
+/* An unsigned factored offset; the setters refuse what does not fit. */
 static int64_t factored_u(const struct cfi_run *r, uint64_t v)
 {
 	return v > INT32_MAX ? INT64_MAX : factored(r, (int64_t)v);
@@ -361,7 +360,7 @@ static int remember_state(struct cfi_run *r)
 	return 0;
 }
 
-/* GCC and everybody since restore the CFA too, whatever DWARF says about it. */
+/* GCC and later producers restore the CFA, too, although DWARF does not say so. */
 static int restore_state(struct cfi_run *r)
 {
 	if (!r->nsaved)
@@ -449,7 +448,7 @@ static int run_op(struct cfi_run *r, uint8_t op)
 }
 
 /*
- * If `op` moves the location, take its operand and set *to. 1 when it did, 0 for another
+ * If `op` moves the location, read its operand and set *to. 1 when it did, 0 for another
  * opcode, ERR_*.
  */
 static int run_advance(struct cfi_run *r, uint8_t op, uint64_t *to, struct err *e)

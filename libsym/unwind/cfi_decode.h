@@ -1,11 +1,11 @@
 /*
- * cfi_decode.h - call-frame information read straight from section bytes: CIEs, FDEs, and the
- * rows their programs make.
+ * cfi_decode.h - call-frame information decoded from section bytes: CIEs, FDEs, and the rows of
+ * their programs.
  *
- * Below cfi.h, which finds the FDE of an address and caches what it says; this part knows the
- * format only. Sources: DWARF 5 section 6.4, LSB 5.0 core chapter 10.6 (.eh_frame and its
- * pointer encodings), the AArch64 DWARF ABI (RA_SIGN_STATE). Nothing is allocated; every
- * position is checked against the section; a program is run once, forwards.
+ * cfi.h, above it, finds and caches the FDE of an address; this part only knows the format.
+ * Sources: DWARF 5 section 6.4, LSB 5.0 core chapter 10.6 (.eh_frame and its pointer
+ * encodings), the AArch64 DWARF ABI (RA_SIGN_STATE). Nothing is allocated; every position is
+ * checked against the section; a program is run once, forwards.
  *
  *	cfi_entry_read ──► cfi_cie_read ──► cfi_fde_read ──► cfi_run_init ──► cfi_run_next ...
  */
@@ -25,7 +25,7 @@ enum { CFI_REGS = 47 };
 struct cfi_section {
 	const uint8_t *data;
 	size_t size;
-	uint64_t vaddr;     /* of data[0]: what DW_EH_PE_pcrel counts from */
+	uint64_t vaddr;     /* of data[0]: the base of DW_EH_PE_pcrel */
 	uint64_t data_base; /* DW_EH_PE_datarel: .eh_frame_hdr's address, or the GOT's */
 	uint64_t text_base; /* DW_EH_PE_textrel */
 	uint8_t debug_frame;
@@ -34,14 +34,14 @@ struct cfi_section {
 
 /* How one register of the caller is found (DWARF 5, 6.4.1). */
 enum cfi_how {
-	CFI_UNSPEC, /* nothing said: compilers mean "same value" */
+	CFI_UNSPEC, /* not specified: compilers mean "same value" */
 	CFI_UNDEFINED,
 	CFI_SAME,
 	CFI_OFFSET,     /* saved at CFA + v */
 	CFI_VAL_OFFSET, /* is CFA + v */
 	CFI_REGISTER,   /* is in register v */
-	CFI_EXPR,       /* saved at the address the expression gives */
-	CFI_VAL_EXPR,   /* is what the expression gives */
+	CFI_EXPR,       /* saved at the address that the expression computes */
+	CFI_VAL_EXPR,   /* is the expression's value */
 };
 
 struct cfi_reg {
@@ -53,7 +53,7 @@ struct cfi_reg {
 /* The rules for [start, end). */
 struct cfi_row {
 	uint64_t start, end;
-	struct cfi_reg cfa; /* CFI_REGISTER: cfa_reg + v; CFI_EXPR; CFI_UNSPEC: none given */
+	struct cfi_reg cfa; /* CFI_REGISTER: cfa_reg + v; CFI_EXPR; CFI_UNSPEC: none */
 	uint32_t cfa_reg;
 	uint8_t ra_signed; /* aarch64: the return address carries a PAC */
 	struct cfi_reg reg[CFI_REGS];
@@ -81,13 +81,13 @@ struct cfi_fde {
 struct cfi_entry {
 	uint8_t kind;       /* enum below */
 	uint64_t cie;       /* offset of the CIE (its own for a CIE) */
-	uint64_t body, end; /* offsets: what follows the CIE pointer; one past the entry */
+	uint64_t body, end; /* offsets: after the CIE pointer; after the entry */
 };
 enum { CFI_ENTRY_CIE, CFI_ENTRY_FDE, CFI_ENTRY_ZERO };
 
 /*
- * Read the entry's head at `offset`; *out tells its kind and where the next one starts (end).
- * A zero terminator is an entry of kind CFI_ENTRY_ZERO. ERR_TRUNCATED / ERR_FORMAT.
+ * Read the entry's head at `offset`; *out has its kind and where the next one starts (end). A
+ * zero terminator is an entry of kind CFI_ENTRY_ZERO. ERR_TRUNCATED / ERR_FORMAT.
  */
 int cfi_entry_read(const struct cfi_section *s, uint64_t offset, struct cfi_entry *out,
 		   struct err *e);
@@ -102,7 +102,7 @@ int cfi_fde_read(const struct cfi_section *s, const struct cfi_entry *entry,
 		 const struct cfi_cie *cie, struct cfi_fde *out, struct err *e);
 
 /*
- * An encoded pointer (DW_EH_PE_*) at the cursor, which must lie inside s->data. 0 and *out, or
+ * An encoded pointer (DW_EH_PE_*) at the cursor, which must point into s->data. 0 and *out, or
  * ERR_*; with DW_EH_PE_indirect *out is the address of the pointer, not its value.
  */
 int cfi_pointer(const struct cfi_section *s, struct bytes *b, uint8_t enc, uint64_t func,
@@ -110,7 +110,7 @@ int cfi_pointer(const struct cfi_section *s, struct bytes *b, uint8_t enc, uint6
 
 enum { CFI_REMEMBERED = 16 };
 
-/* A run over one FDE's rows. Large (about 7 KB): keep it on the stack of one function. */
+/* A run over one FDE's rows. It has about 7 KB: keep it on the stack of one function. */
 struct cfi_run {
 	const struct cfi_section *s;
 	const struct cfi_cie *cie;

@@ -28,7 +28,7 @@ static int push_reg(struct machine *m, uint64_t reg, int64_t off)
 	return push(m, m->env->reg[reg] + (uint64_t)off);
 }
 
-/* Operands in the code that are pushed as they are: 1 when `op` was one, 0, or ERR_LIMIT. */
+/* Opcodes that push a constant operand: 1 when `op` was one, 0, or ERR_LIMIT. */
 static int run_constant(struct machine *m, uint8_t op)
 {
 	struct bytes *b = &m->code;
@@ -92,7 +92,7 @@ static int rotate(struct machine *m, unsigned n)
 	return 0;
 }
 
-/* One operand, replaced by the result. */
+/* Opcodes that replace the top of the stack by a result. */
 static int run_unary(struct machine *m, uint8_t op)
 {
 	if (!m->depth)

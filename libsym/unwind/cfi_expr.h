@@ -1,5 +1,5 @@
 /*
- * cfi_expr.h - DWARF expressions as call-frame information uses them.
+ * cfi_expr.h - DWARF expressions in call-frame information.
  *
  * The integer half of DWARF 5 section 2.5: registers, constants, stack and arithmetic
  * operations, dereferences, branches. Every run is bounded in steps and depth.
@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What an expression may look at. */
+/* What an expression can read. */
 struct cfi_expr_env {
 	const uint64_t *reg; /* CFI_REGS values */
 	uint64_t known;      /* bit n: reg[n] is valid */
@@ -23,8 +23,8 @@ struct cfi_expr_env {
 };
 
 /*
- * Run n bytes at p; `initial` (may be NULL) is pushed first, as the rules for registers want
- * (the CFA). 0 and *out; ERR_FORMAT (bad opcode, empty stack, runs out of its bytes), ERR_LIMIT
+ * Run n bytes at p; `initial` (may be NULL) is pushed first: the CFA, for the rules of
+ * registers. 0 and *out; ERR_FORMAT (bad opcode, empty stack, runs out of its bytes), ERR_LIMIT
  * (steps, depth), ERR_NOTFOUND (an unknown register), or what `read` returned.
  */
 int cfi_expr_eval(const uint8_t *p, size_t n, const struct cfi_expr_env *env,

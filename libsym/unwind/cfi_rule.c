@@ -1,4 +1,4 @@
-/* From a row of rules for every register to the 16 bytes that matter. */
+/* Reduces a row of rules for every register to a rule of 16 bytes. */
 #include "libsym/unwind/cfi.h"
 
 #include <dwarf.h>
@@ -22,8 +22,8 @@ static int read_breg(struct bytes *b, const struct arch *a, uint8_t *slot, int64
 	return bytes_ok(b);
 }
 
-/* What the linkers write for .plt where calls push the return address: "breg(sp) 8; breg(pc) 0;
- * lit15; and; litN; ge; lit3; shl; plus". */
+/* The expression that linkers write for .plt if calls push the return address: "breg(sp) 8;
+ * breg(pc) 0; lit15; and; litN; ge; lit3; shl; plus". */
 static int match_plt(const uint8_t *p, size_t n, const struct arch *a, struct unwind_rule *r)
 {
 	if (a->lr != ARCH_NONE || n != 11 || p[0] != DW_OP_breg0 + a->sp || p[1] > 63 ||

@@ -24,15 +24,15 @@ static inline int is_chain_marker(uint64_t word)
 
 /* How a sample's stack words are to be read. */
 enum chain_kind {
-	CHAIN_NONE,    /* words is the ip alone: the event records no callchain */
+	CHAIN_NONE,    /* words is only the ip: the event records no callchain */
 	CHAIN_RAW,     /* words are the recorded callchain, in the file's byte order */
-	CHAIN_UNWOUND, /* words are in host order and may hold UNWOUND_USER (stack_words.h) */
+	CHAIN_UNWOUND, /* words are in host order and may contain UNWOUND_USER */
 };
 
 struct stack_entry {
 	uint64_t weight; /* sum of periods */
 	uint64_t samples;
-	uint64_t first; /* time of the first sample seen with it: when to look up mappings */
+	uint64_t first; /* time of its first sample: when to look up mappings */
 	const uint8_t *words;
 	uint32_t nwords;
 	uint32_t event;
@@ -44,7 +44,7 @@ struct stack_entry {
 	uint32_t space;   /* NO_ID when the process is not known */
 	uint32_t version; /* of the space: mappings made by then */
 	uint8_t kind;     /* enum chain_kind */
-	uint8_t cpumode;  /* of the sample, for words in front of any context marker */
+	uint8_t cpumode;  /* of the sample, for words before any context marker */
 };
 
 #endif

@@ -24,8 +24,8 @@ static struct cached_rule *cache_set(const struct unwinder *u, uint64_t key, uin
 	return u->cache[h >> (64 - u->cache_bits)].way;
 }
 
-/* A larger cache with what the old one knew; without memory that one stays. Rules in hand are
- * moved, so between stacks only. */
+/* Move the cache's rules into a larger one; if memory is short it stays. Rules in use would
+ * move, so call it only between stacks. */
 static void cache_grow(struct unwinder *u)
 {
 	struct cached_rule_set *old = u->cache;
@@ -150,9 +150,9 @@ static int walk_start(struct walk *w)
 /* --- the rule of an address ------------------------------------------------------------- */
 
 /*
- * The rule at a return address is the one of the call before it: va - 1. But an address that
- * was planted (a signal trampoline, makecontext's __start_context) is no return address: it is
- * where a function starts, and no call stands before it.
+ * The rule at a return address is that of the call before it, at va - 1. But an address that
+ * was planted (a signal trampoline, makecontext's __start_context) is not a return address: a
+ * function starts there, and no call precedes it.
  */
 static int find_return(struct cfi *c, uint64_t va, struct cfi_hit *hit, struct err *e)
 {
@@ -184,7 +184,7 @@ static void no_rule(struct cached_rule *k, enum unwind_end why)
 	k->rule.end = (uint8_t)why;
 }
 
-/* CFI that marks a signal trampoline without saying where the interrupted registers are, as in
+/* 1 for CFI that marks a signal trampoline but does not locate the interrupted registers, as in
  * riscv64's vdso: the interrupted pc is never in the link register. */
 static int is_bare_signal_rule(const struct unwind_rule *r)
 {
@@ -267,7 +267,7 @@ const struct cached_rule *rule_at(struct walk *w, uint64_t pc, int exact)
 enum unwind_end read_failure(const struct walk *w, uint64_t addr)
 {
 	enum { FAR = 1 << 30, NEAR = 1 << 17 }; /* a copy has 64 KB at most */
-	/* above a signal frame the stack may be another one, which was not copied */
+	/* above a signal frame the stack may be another one, which is not copied */
 	if (w->nsignals && w->frame_sp - w->low > w->size)
 		return w->frame_sp - w->low < NEAR ? UNWIND_TRUNCATED : UNWIND_OTHER_STACK;
 	int shorter = w->s->stack_asked && w->s->stack_size < w->s->stack_asked;
@@ -286,7 +286,7 @@ void walk_to(struct walk *w, uint64_t pc, uint64_t sp, enum unwind_trust trust)
 	w->trust = (uint8_t)trust;
 }
 
-/* A register's slot: its address. SLOT_SAME and SLOT_LOST are the caller's. */
+/* The address of a register's slot; the caller handles SLOT_SAME and SLOT_LOST. */
 static uint64_t slot_address(const struct walk *w, uint64_t cfa, uint8_t slot, int16_t off)
 {
 	uint64_t base = slot == SLOT_CFA ? cfa : slot == SLOT_SP ? w->sp : w->fp;
@@ -335,8 +335,8 @@ static void rule_fp(struct walk *w, const struct unwind_rule *r, uint64_t cfa)
 	w->have_fp = (uint8_t)walk_read(w, at, &w->fp);
 }
 
-/* Signal frames may go down (sigaltstack), so what bounds them is their number, and that none
- * comes twice. */
+/* The sp of signal frames may decrease (sigaltstack), so their number is bounded, and none may
+ * come twice. */
 enum unwind_end count_signal(struct walk *w)
 {
 	for (unsigned i = 0; i < w->nsignals; i++)
@@ -438,7 +438,7 @@ static enum unwind_end first_step(struct walk *w, const struct cached_rule *k)
 	return k ? step(w, k) : UNWIND_NO_MAP;
 }
 
-/* From the present frame outwards, as far as it goes. */
+/* Walk outwards from the current frame as far as possible. */
 static enum unwind_end walk_on(struct walk *w)
 {
 	for (;;) {
@@ -466,14 +466,14 @@ static enum unwind_end walk_stack(struct walk *w)
 	w->u->stats.restarts++;
 	walk_start(w);
 	load_registers(w);
-	w->reg[w->u->arch->sp] = w->sp; /* as late_registers has it */
+	w->reg[w->u->arch->sp] = w->sp; /* as set by late_registers */
 	end = walk_on(w);
 	return end == UNWIND_NEEDS_FULL ? UNWIND_BAD_READ : end;
 }
 
 /*
- * The walk stopped: is that where the stack ends? makecontext plants the address of
- * __start_context, whose own CFI leads to what is no code (uc_link). Else ask for the name.
+ * 1 when the walk stopped at the root. makecontext plants the address of __start_context, whose
+ * CFI leads to something that is not code (uc_link). Else the function's name decides.
  */
 static int ends_in_root(const struct walk *w, enum unwind_end end)
 {
@@ -486,15 +486,15 @@ static int ends_in_root(const struct walk *w, enum unwind_end end)
 	const struct unwind_frame *last = &w->u->frames[w->n - 1];
 	if (w->u->o.is_root(w->s->ctx, last->lookup) == UNWIND_ROOT)
 		return 1;
-	/* a C library without names and unwind information: musl */
+	/* a C library without symbols and unwind information: musl */
 	return end == UNWIND_NO_CFI && w->n > 1 &&
 	       w->u->o.is_root(w->s->ctx, last[-1].lookup) == UNWIND_MAIN;
 }
 
 /*
- * The walk is a chain of loads each of which waits for the one before, and the bytes are cold:
- * asking for them all at once first halves the time of a stack (8 KiB dumps, 17-24 frames).
- * Always inlined: gcc drops calls of a function that does nothing but prefetch.
+ * The walk is a chain of dependent loads of cold memory: prefetching all of it halves the time
+ * of a stack (8 KiB dumps, 17-24 frames). Always inlined: gcc drops calls of a function that
+ * only prefetches.
  */
 static inline __attribute__((always_inline)) void prefetch_stack(const struct unwind_sample *s)
 {

@@ -1,17 +1,17 @@
 /*
- * Going on along the recorded frame-pointer chain.
+ * Continues along the recorded frame-pointer chain.
  *
  * The kernel's chain is pc, then the return address above each saved frame pointer. It misses
- * functions without a frame pointer, most of all the caller of a leaf such as memcpy; CFI finds
- * those, as far as the copied bytes reach:
+ * functions without a frame pointer, above all the caller of a leaf such as memcpy; CFI finds
+ * those, up to the end of the copied bytes:
  *
  *	CFI    memcpy  copy_row  print ┆ (bytes end)
  *	chain  memcpy            print   main  __libc_start_call_main
  *	                         └ covered     └ appended from here
  *
  * Which entries are covered follows from their addresses: the frame pointers are followed
- * through the copy, and a return address below the sp that the walk has reached belongs to a
- * frame it has found. Where the bytes do not reach, equal addresses decide.
+ * through the copy, and a return address below the walk's sp belongs to a frame that was found.
+ * Beyond the copy, equal addresses decide.
  */
 #include "libsym/unwind/unwind_internal.h"
 
@@ -31,7 +31,7 @@ static size_t covered_by_place(const struct walk *w)
 	while (j < s->nchain && record_word(fp, a->record_fp) < w->frame_sp &&
 	       walk_read(w, record_word(fp, a->record_ra), &ra)) {
 		ra = strip(w, ra);
-		/* newer kernels add the word at sp when sampled at a function's first byte */
+		/* newer kernels add the word at sp if pc is at a function's first byte */
 		if (s->chain[j] != ra && j + 1 < s->nchain && s->chain[j + 1] == ra)
 			j++;
 		if (strip(w, s->chain[j]) != ra)

@@ -36,7 +36,7 @@ static int read_stack(void *ctx, uint64_t addr, unsigned size, uint64_t *v)
 {
 	struct full *f = ctx;
 	uint64_t word, at = addr;
-	/* the last word holds the bytes of a short read at the end of the copy */
+	/* the last word has the bytes of a short read at the end of the copy */
 	if (size < 8 && f->w->size >= 8 && addr - f->w->low > f->w->size - 8)
 		at = f->w->low + f->w->size - 8;
 	unsigned skip = (unsigned)(addr - at);
@@ -72,7 +72,7 @@ static int full_cfa(struct full *f)
 	return 0;
 }
 
-/* The caller's value of register `i`: 0 and *v, or not to be known. */
+/* The caller's value of register `i`: 0 and *v, or not known. */
 static int caller_reg(struct full *f, unsigned i, uint64_t *v)
 {
 	const struct walk *w = f->w;
@@ -109,8 +109,8 @@ static int caller_reg(struct full *f, unsigned i, uint64_t *v)
 	}
 }
 
-/* A register that no rule restores is kept by a call only if the ABI says so; an interrupted
- * frame has only what its trampoline restores. */
+/* 1 when a register without a rule keeps its value: over a call only if the ABI says so; over a
+ * signal only if the trampoline restores it. */
 static int survives(const struct full *f, unsigned i, int signal)
 {
 	uint8_t how = f->row.reg[i].how;
@@ -141,7 +141,7 @@ static enum unwind_end load_caller(struct full *f, int signal)
 	uint64_t reg[CFI_REGS] = {0}, known = 0, ra;
 	uint8_t ra_how = f->row.reg[f->ra_reg].how;
 	int in_place = ra_how == CFI_UNSPEC || ra_how == CFI_SAME;
-	/* calls push it, or keep it in lr, which only a live frame still has */
+	/* it was pushed, or is in lr, which only a live frame still has */
 	if (in_place && (a->lr == ARCH_NONE || !w->fresh))
 		return UNWIND_BAD_READ;
 	f->unread = 0;

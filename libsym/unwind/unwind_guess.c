@@ -1,4 +1,4 @@
-/* What code bytes, section names and frame pointers show where there is no CFI. */
+/* Unwinds without CFI, by code bytes, section names and frame pointers. */
 #include "libsym/unwind/unwind_internal.h"
 
 /* --- calls ------------------------------------------------------------------------------ */
@@ -7,7 +7,7 @@ int after_call(struct cfi *c, uint64_t va)
 {
 	const struct arch *a = cfi_arch(c);
 	uint8_t b[ARCH_CALL_MAX];
-	/* fewer at the start of a section */
+	/* fewer bytes at the start of a section */
 	for (unsigned n = a->call_max; n >= a->call_min; n -= a->call_step)
 		if (cfi_code(c, va - n, b, n) == n)
 			return a->after_call(b, n);
@@ -64,7 +64,7 @@ static int sigreturn_rule(struct cfi *c, uint64_t va, int exact, struct unwind_r
 	return 1;
 }
 
-/* How much a PLT slot has pushed on top of the return address, by the slot's bytes. */
+/* How many bytes a PLT slot has pushed on top of the return address. */
 static unsigned plt_pushed(struct cfi *c, uint64_t va, unsigned slot, int lazy)
 {
 	const struct arch *a = cfi_arch(c);
@@ -81,7 +81,7 @@ static int plt_rule(struct cfi *c, uint64_t va, struct unwind_rule *r)
 	if (!cfi_in_plt(c, va, &slot, &lazy))
 		return 0;
 	*r = (struct unwind_rule){.kind = RULE_SP, .trust = UNWIND_PLT};
-	if (cfi_arch(c)->lr == ARCH_NONE) { /* else the return address is there */
+	if (cfi_arch(c)->lr == ARCH_NONE) { /* else the return address is in lr */
 		r->cfa_off = 8 + (int32_t)plt_pushed(c, va, slot, lazy);
 		r->ra = SLOT_CFA;
 		r->ra_off = -8;
@@ -94,8 +94,8 @@ int rule_from_code(struct cfi *c, uint64_t va, int exact, struct unwind_rule *r)
 	return sigreturn_rule(c, va, exact, r) || (exact && plt_rule(c, va, r));
 }
 
-/* Has the function around w->pc set up a frame pointer by then? Told by the instructions for it
- * anywhere between its start and pc; 0 if no symbol covers it. */
+/* 1 when the function around w->pc has set up a frame pointer, by the instructions between its
+ * start and pc; 0 if no symbol covers it. */
 static int frame_pointer_is_set(struct walk *w)
 {
 	enum { FUNCTION_MAX = 1 << 16, PROLOGUE = ARCH_PROLOGUE_MAX };
@@ -139,9 +139,9 @@ static int is_plt(struct walk *w, uint64_t pc)
 }
 
 /*
- * Does the call in front of `ra` lead to the code at w->pc? A direct one names its target: that
- * function (without a symbol, something shortly before pc), or a PLT slot. An indirect one
- * may lead anywhere, but not to where a frame pointer stands on top of its return address.
+ * 1 when the call before `ra` may lead to the code at w->pc. A direct call must target that
+ * function (without a symbol, an address shortly before pc), or a PLT slot. An indirect one may
+ * lead anywhere except to a function that has a frame pointer on top of its return address.
  */
 static int calls_here(struct walk *w, uint64_t ra)
 {
@@ -156,10 +156,11 @@ static int calls_here(struct walk *w, uint64_t ra)
 	return target <= w->pc && w->pc - target < NEAR;
 }
 
-/* --- the ladder ------------------------------------------------------------------------- */
+/* --- guesses, most certain first
+ * ------------------------------------------------------------------------- */
 
 /* A function that has not yet pushed anything, or never does: the return address is on top.
- * certain: only if the call in front of it leads here, for the word may be an old one. */
+ * certain: only if the call before it leads here, because the word may be stale. */
 static int guess_leaf(struct walk *w, int certain)
 {
 	uint64_t ra;
@@ -176,13 +177,14 @@ static int guess_leaf(struct walk *w, int certain)
 	return 1;
 }
 
-/* Planted by the code that made the stack: no call stands in front of it (Go's goexit + 1). */
+/* 1 for an address planted by the code that made the stack: no call precedes it (Go's goexit +
+ * 1). */
 static int is_planted_root(const struct walk *w, uint64_t ra)
 {
 	return ra && w->u->o.is_root && w->u->o.is_root(w->s->ctx, ra) == UNWIND_ROOT;
 }
 
-/* The frame pointer leads to a record of the caller's one and the return address. */
+/* The frame pointer leads to the caller's frame pointer and the return address. */
 static int guess_fp(struct walk *w)
 {
 	const struct arch *a = w->u->arch;
@@ -205,9 +207,9 @@ static int stack_word_is(const struct walk *w, uint64_t addr, uint64_t mask, uin
 }
 
 /*
- * A return address into code of which there are no bytes (the vdso of another machine): is a
- * signal frame what is at sp? uc_flags is small, uc_link 0, the architecture's mark is in its
- * place, and the interrupted pc is code.
+ * A return address into code without bytes (another machine's vdso): it is a signal frame if
+ * uc_flags is small, uc_link 0, the architecture's mark in its place, and the interrupted pc is
+ * code.
  */
 static int guess_sigframe(struct walk *w)
 {
@@ -237,7 +239,8 @@ enum unwind_end step_guess(struct walk *w, const struct cached_rule *k)
 {
 	enum unwind_end why = k->rule.end;
 	int jit = k->rule.module_flags & UNWIND_MOD_JIT;
-	if (why == UNWIND_NO_MAP) /* a call through a null pointer: only the top word helps */
+	if (why ==
+	    UNWIND_NO_MAP) /* a call through a null pointer: only the top word can help */
 		return w->fresh && guess_leaf(w, 0) ? UNWIND_CONTINUE : why;
 	if (!jit && w->fresh && guess_leaf(w, 1))
 		return UNWIND_CONTINUE;
@@ -247,8 +250,8 @@ enum unwind_end step_guess(struct walk *w, const struct cached_rule *k)
 		return UNWIND_CONTINUE;
 	if (w->fresh && guess_leaf(w, 0))
 		return UNWIND_CONTINUE;
-	/* generated code keeps frame pointers: one beyond the copy means the copy is short; so
-	 * does code that is in a file and was reached by one, as V8's builtins are */
+	/* generated code keeps frame pointers: one beyond the copy means the copy is too short;
+	 * so does code of a file that was reached by one, as V8's builtins are */
 	if ((jit || w->trust == UNWIND_FP_GUESS) && w->have_fp && w->fp >= w->sp &&
 	    !(w->fp & 7)) {
 		enum unwind_end end = read_failure(w, w->fp);

@@ -3,9 +3,9 @@
  *
  *	unwind.c        the loop, the cache, the rules of two loads
  *	unwind_full.c   the same step with every register (expressions, odd registers)
- *	unwind_guess.c  what code bytes and frame pointers without CFI
+ *	unwind_guess.c  code bytes and frame pointers, without CFI
  *	unwind_late.c   precise events, whose registers are one instruction late
- *	unwind_chain.c  going on along the recorded frame-pointer chain
+ *	unwind_chain.c  continuing along the recorded frame-pointer chain
  */
 #ifndef LIBSYM_UNWIND_UNWIND_INTERNAL_H
 #define LIBSYM_UNWIND_UNWIND_INTERNAL_H
@@ -16,8 +16,8 @@
 #include "libsym/unwind/cfi.h"
 #include "libsym/unwind/unwind.h"
 
-/* What steps return besides reasons to end: the walk is at the next frame; the fast walk lacks
- * a register. */
+/* What steps return besides reasons to end: the walk is at the next frame; a register is
+ * missing, so walk with all registers. */
 #define UNWIND_CONTINUE ((enum unwind_end)0)
 #define UNWIND_NEEDS_FULL ((enum unwind_end)100)
 
@@ -72,14 +72,15 @@ struct walk {
 	uint64_t low;      /* the stack copy is [low, low + size) */
 	size_t size;
 	uint8_t have_fp, have_lr;
-	uint8_t fresh;   /* pc is exact and all registers are live: the sample itself, or what a
-			    signal interrupted */
-	uint8_t trust;   /* how the frame at pc was found */
-	uint8_t full;    /* reg[] is kept */
+	uint8_t fresh; /* pc is exact and all registers are live: the sample itself, or the code
+			  that a signal interrupted */
+	uint8_t trust; /* how the frame at pc was found */
+	uint8_t full;  /* reg[] is kept */
 	uint8_t planted; /* the last frame's return address was the start of a function */
 	uint8_t nsignals;
 	uint8_t late;      /* enum unwind_late */
-	uint8_t late_skip; /* the first frame has the rule of the instruction this far on */
+	uint8_t late_skip; /* the first frame has the rule of the instruction this many bytes
+			      later */
 	int rc;            /* < 0: a callback failed */
 	uint64_t signal_at[SIGNALS_MAX];
 	uint64_t known; /* bit n: reg[n] is valid; only when full */
@@ -97,7 +98,7 @@ static inline int walk_read(const struct walk *w, uint64_t addr, uint64_t *v)
 	return 1;
 }
 
-/* Where a word of the frame record that fp leads to is. */
+/* The address of a word of the frame record at fp. */
 static inline uint64_t record_word(uint64_t fp, int8_t offset)
 {
 	return fp + (uint64_t)(int64_t)offset;
@@ -112,11 +113,10 @@ static inline uint64_t strip(const struct walk *w, uint64_t ra)
 /* Why a read at `addr` failed: truncated, or a bad rule. */
 enum unwind_end read_failure(const struct walk *w, uint64_t addr);
 
-/* The rule for an address, from the cache or made; NULL: w->rc says why. */
+/* The rule for an address, cached if it is new; NULL: w->rc says why. */
 const struct cached_rule *rule_at(struct walk *w, uint64_t pc, int exact);
 
-/* Move to the caller: all that a guess knows. Registers not given are lost or kept as calls
- * keep them. */
+/* Move to the caller as a guess: other registers are lost, or kept as calls keep them. */
 void walk_to(struct walk *w, uint64_t pc, uint64_t sp, enum unwind_trust trust);
 
 /* The step of a compact rule. */
@@ -125,7 +125,7 @@ enum unwind_end step_rule(struct walk *w, const struct unwind_rule *r);
 /* The step with all registers, at the frame w->pc. */
 enum unwind_end step_full(struct walk *w, const struct cached_rule *k);
 
-/* After a step that was no full one: bring reg[] in line with what the step found out. */
+/* Update reg[] after a step that was not a full one. */
 void keep_registers(struct walk *w, int signal);
 
 /* One more signal frame at w->sp: UNWIND_CONTINUE, or UNWIND_LOOP. */
@@ -134,13 +134,13 @@ enum unwind_end count_signal(struct walk *w);
 /* Rules of PLT stubs and signal trampolines, recognized by section and code bytes: 1 or 0. */
 int rule_from_code(struct cfi *c, uint64_t va, int exact, struct unwind_rule *rule);
 
-/* The ladder without CFI; gives the reason in `k` when nothing fits. */
+/* A step without CFI: the most certain guess that fits, else the reason in `k`. */
 enum unwind_end step_guess(struct walk *w, const struct cached_rule *k);
 
 /* 1 when the bytes before va end in a call instruction, 0 when not, -1 when unreadable. */
 int after_call(struct cfi *c, uint64_t va);
 
-/* Could `ra` be a return address? strict: only if the code there is readable and says so. */
+/* 1 when `ra` may be a return address. strict: only if readable code there confirms it. */
 int is_return_address(struct walk *w, uint64_t ra, int strict);
 
 /* 1 and the target of the direct call before `ra`; 0: an indirect one, or not readable. */
@@ -152,7 +152,7 @@ void late_registers(struct walk *w);
 /* The step from the first frame where w->late is UNWIND_LATE_RETURN. */
 enum unwind_end step_late_return(struct walk *w);
 
-/* Append what the recorded chain knows above the frames found; returns the new end. */
+/* Append the recorded chain's frames above those found; returns the new end. */
 enum unwind_end append_chain(struct walk *w, enum unwind_end stopped);
 
 #endif

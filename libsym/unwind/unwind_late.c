@@ -3,12 +3,12 @@
  * registers, and the stack copied from sp on, are those after it.
  *
  *	call f               the return address has been pushed: it is the word at sp
- *	ret                  it has been popped: the copy does not show who called
+ *	ret                  it has been popped: the copy does not show the caller
  *	push, pop, leave,    sp is where the rule of the next instruction expects it
  *	add/sub $n,%rsp
  *
- * Other instructions leave sp alone, and the rule at pc is right. AMD's IBS has the exact pc,
- * too, but registers of some later moment; so each correction must lead to a return address.
+ * Other instructions do not change sp, and the rule at pc is right. AMD's IBS has the exact pc,
+ * too, but registers of some later time; so each correction must lead to a return address.
  */
 #include "libsym/unwind/unwind_internal.h"
 
@@ -23,7 +23,8 @@ static size_t code_at(struct walk *w, uint64_t pc, struct unwind_module *m, uint
 	return cfi_code(m->cfi, pc - m->bias, b, ARCH_INSN_MAX);
 }
 
-/* A call pushed the address behind itself. Where there are no bytes, that word is proof. */
+/* 1 when the call pushed its return address. If there are no code bytes, that word is the
+ * proof. */
 static int after_late_call(struct walk *w, const uint8_t *b, size_t n)
 {
 	uint64_t ra;
@@ -32,7 +33,7 @@ static int after_late_call(struct walk *w, const uint8_t *b, size_t n)
 	return !n || (ra - w->pc <= n && w->u->arch->late->is_call(b, (unsigned)(ra - w->pc)));
 }
 
-/* The return address that a rule leads to from the registers as they are; 0 if it is not one.
+/* The return address that a rule leads to from the current registers; 0 if it is not one.
  */
 static uint64_t returns_to(struct walk *w, const struct unwind_rule *r)
 {
@@ -82,7 +83,7 @@ static const struct callsites *callsites_at(struct walk *w, const struct unwind_
 	return &u->late_calls.v[u->late_calls.n - 1].sites;
 }
 
-/* Where the code around an address begins, by its FDE: symbols may be missing. 0: nowhere. */
+/* The start of the code around an address, by its FDE, because symbols may be missing; or 0. */
 static uint64_t fde_start(struct walk *w, uint64_t pc)
 {
 	struct unwind_module m = {0};
@@ -93,8 +94,8 @@ static uint64_t fde_start(struct walk *w, uint64_t pc)
 	return hit.start + m.bias;
 }
 
-/* Could `ra` be where the caller goes on, registers as they are? Something must have called
- * that function in turn. The function's start, or 0. */
+/* The start of the function of `ra` if that may be the caller's return address with the current
+ * registers, so that the function has a caller in turn; else 0. */
 static uint64_t caller_at(struct walk *w, uint64_t ra)
 {
 	uint64_t target, start = fde_start(w, ra - 1);
@@ -104,9 +105,9 @@ static uint64_t caller_at(struct walk *w, uint64_t ra)
 }
 
 /*
- * Where the caller goes on, of a function that has returned: of all functions with a direct
- * call to it, the only one whose frame fits what is at sp. 0: none, or several. Which of
- * several calls in it was made is not known: the first.
+ * The return address of a function that has returned: in the only function with a direct call
+ * to it whose frame fits the words at sp. 0: none, or several fit. If that function calls it
+ * several times, the first call.
  */
 static uint64_t late_caller(struct walk *w)
 {
