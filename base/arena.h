@@ -1,5 +1,5 @@
 /*
- * arena.h - memory that lives as long as its owner (a session, a DSO) and is freed all at once.
+ * arena.h - memory that lives as long as its owner (a profile, a DSO) and is freed all at once.
  *
  * Blocks double up to 1 MiB; a larger request gets its own block. Single allocations are never
  * freed. Not thread-safe: one arena has one writer.
