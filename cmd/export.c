@@ -35,6 +35,9 @@ static const struct opt rows[] = {
 	{"top", 0, OPT_U64, AT(t.top), "N", "with --tail: the N longest episodes; 0 = all"},
 	{"by-cgroup", 0, OPT_FLAG, AT(by_cgroup), NULL,
 	 "pprof: label samples with their cgroup"},
+	{"by-label", 0, OPT_LIST, AT(t.wait.tl.by_labels), "KEY,...",
+	 "pprof: label samples and waits with what these labels\nwere then; span is the span's "
+	 "name"},
 	{"by-time", 0, OPT_FLAG, AT(by_time), NULL,
 	 "running, waiting and spans of each thread as they\nhappened (speedscope; firefox "
 	 "and perfetto always)"},
@@ -109,8 +112,22 @@ static int check_waits(const struct export_opts *o, const struct format *f)
 {
 	if (!f->rows || o->offcpu + o->offwake + o->wall + o->tail + o->by_time)
 		return 0;
-	return check_none_of(o, "span cgroup " WAITS_HIDE,
+	int labels = o->t.wait.tl.label || o->t.wait.tl.by_labels.n;
+	return check_none_of(o, labels ? "cgroup " WAITS_HIDE : "span cgroup " WAITS_HIDE,
 			     "goes with --offcpu, --offwake, --wall, --by-time or --tail");
+}
+
+/* What apart from threads tells samples apart. */
+static int check_labels(const struct export_opts *o, const struct format *f)
+{
+	int labels = o->t.wait.tl.label || o->t.wait.tl.by_labels.n;
+	if ((o->by_cgroup || o->t.wait.tl.by_labels.n) && f->rows != pprof_write)
+		return usage("--by-label and --by-cgroup go with --to pprof");
+	if (o->by_cgroup && labels)
+		return usage("--by-cgroup does not go with --label and --by-label");
+	if (!o->t.wait.tl.sides.n || !f->rows || labels || o->tail || o->by_time)
+		return 0;
+	return usage("--with goes with --label, --by-label, --tail and --by-time");
 }
 
 static int check_folder(const struct export_opts *o)
@@ -144,9 +161,7 @@ static int check(const struct export_opts *o, size_t nfiles)
 						: INPUT_FILTERS " cgroup by-cgroup " WAITS_HIDE,
 				      "does not go with --to perfetto and parquet"))
 		return 2;
-	if (check_waits(o, f) ||
-	    (f->rows && !o->tail && !o->by_time && !o->t.wait.tl.label &&
-	     check_none_of(o, "with", "goes with --label, --tail and --by-time")))
+	if (check_waits(o, f) || check_labels(o, f))
 		return 2;
 	if (o->t.wait.tl.in.no_names && !f->tables)
 		return usage("--no-names goes with --to parquet");
@@ -242,9 +257,9 @@ const struct verb verb_export = {
 	.tables = {rows, tail_pick_rows, wait_rows, tlinput_rows, input_rows},
 	.options_size = sizeof(struct export_opts),
 	.max_files = 256,
-	.modes = {{"", "event by-cgroup cgroup span label with " WAITS_HIDE},
-		  {"offcpu", "cgroup label with " WAITS_SHOW},
-		  {"offwake", "cgroup label with " WAITS_SHOW},
+	.modes = {{"", "event by-cgroup by-label cgroup span label with " WAITS_HIDE},
+		  {"offcpu", "by-label cgroup span label with " WAITS_SHOW},
+		  {"offwake", "by-label cgroup span label with " WAITS_SHOW},
 		  {"wall", "cgroup label with " WAITS_HIDE},
 		  {"by-time", "cgroup span label with " WAITS_HIDE},
 		  {"tail", "cgroup top " TAIL_PICKS}},

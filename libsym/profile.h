@@ -26,7 +26,7 @@ struct folded {
 	int32_t pid, tid; /* set if fold_options.by has them, else -1 */
 	uint32_t cpu;
 	uint32_t cgroup; /* strings id of its path, NO_ID: unknown; 0 if not in `by` */
-	uint32_t label;  /* strings id: a label's value; 0 = none, or no label chosen */
+	uint32_t label;  /* labels at that time: libtime/spans/label_sets.h; 0 = none */
 	uint32_t path;   /* call path; 0 = the stack was empty */
 	int chain;       /* the event records callchains */
 	uint64_t weight, samples;

@@ -116,6 +116,8 @@ static int fill(struct exporting *x, const char *path, struct err *e)
 		[STACKS_OF_TAIL] = "no episode selected"};
 	int samples = x->s.asked == STACKS_OF_SAMPLES;
 	x->rows.stacks = x->s.stacks;
+	x->rows.labels = x->s.ti->split;
+	x->rows.label_keys = x->s.ti->opt->by_labels.v;
 	x->s.causes = 1;
 	int rc = samples ? choose_columns(x, e) : time_columns(x, e);
 	rc = rc ? rc : stack_source_rows(&x->s, add_row, x, e);

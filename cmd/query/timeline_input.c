@@ -461,7 +461,8 @@ int tlinput_check_findings(struct tlinput *ti, unsigned asked, unsigned topics, 
 
 int tlinput_asks_labels(const struct tlinput_opts *opt)
 {
-	return opt->label || (opt->split && !strncmp(opt->split, "label:", 6));
+	return opt->label || opt->by_labels.n ||
+	       (opt->split && !strncmp(opt->split, "label:", 6));
 }
 
 int tlinput_asks_threads(const struct tlinput_opts *opt)
@@ -618,11 +619,10 @@ int tlinput_fold_trampolines(struct tlinput *ti, struct stacks *s)
 
 /* --- labels --------------------------------------------------------------------------- */
 
-static int build_lanes(struct tlinput *ti, const char *verb, const char *key,
-		       struct label_lanes *out)
+/* `r`: what looking for the label `key` returned. */
+static int check_found(const struct tlinput *ti, const char *verb, const char *key, int r)
 {
 	struct err e = {0};
-	int r = label_lanes_build(&ti->tl, key, out);
 	if (r < 0)
 		return fail((err_nomem(&e), &e));
 	if (!r)
@@ -630,7 +630,27 @@ static int build_lanes(struct tlinput *ti, const char *verb, const char *key,
 	return r ? 0 : 2;
 }
 
-/* --label and --split label:KEY. */
+static int split_by(struct tlinput *ti, const char *verb, const char *key)
+{
+	if (!ti->split)
+		ti->split = mem_zalloc(1, sizeof(*ti->split));
+	return check_found(ti, verb, key,
+			   ti->split ? label_sets_add(ti->split, &ti->tl, key) : ERR_NOMEM);
+}
+
+/* --split label:KEY and --by-label. */
+static int find_splits(struct tlinput *ti, const char *verb)
+{
+	const struct tlinput_opts *o = ti->opt;
+	int rc = 0;
+	if (o->split && !strncmp(o->split, "label:", 6))
+		rc = split_by(ti, verb, o->split + 6);
+	for (size_t i = 0; i < o->by_labels.n && !rc; i++)
+		rc = split_by(ti, verb, o->by_labels.v[i]);
+	return rc;
+}
+
+/* --label, and those. */
 static int find_labels(struct tlinput *ti, const char *verb)
 {
 	const struct tlinput_opts *o = ti->opt;
@@ -645,13 +665,14 @@ static int find_labels(struct tlinput *ti, const char *verb)
 		struct err e = {0};
 		buf_add(&key, o->label, (size_t)(is - o->label));
 		rc = buf_failed(&key) ? fail((err_nomem(&e), &e))
-				      : build_lanes(ti, verb, buf_cstr(&key), &ti->label);
+				      : check_found(ti, verb, buf_cstr(&key),
+						    label_lanes_build(&ti->tl, buf_cstr(&key),
+								      &ti->label));
 		buf_release(&key);
 		if (!strtab_find(&ti->names->strings, is + 1, &ti->label_value))
 			ti->label_value = TL_NONE;
 	}
-	ti->splits = o->split && !strncmp(o->split, "label:", 6);
-	return rc || !ti->splits ? rc : build_lanes(ti, verb, o->split + 6, &ti->split);
+	return rc ? rc : find_splits(ti, verb);
 }
 
 int tlinput_check_label(const struct tlinput *ti, struct err *e)
@@ -814,7 +835,8 @@ int tlinput_open_nth(struct tlinput *ti, const char *verb, const struct tlinput_
 void tlinput_close(struct tlinput *ti)
 {
 	label_lanes_release(&ti->label);
-	label_lanes_release(&ti->split);
+	label_sets_release(ti->split);
+	mem_free(ti->split);
 	timeline_release(&ti->tl);
 	survey_release(&ti->survey);
 	name_weights_free(ti->names_of[0]);
@@ -822,6 +844,7 @@ void tlinput_close(struct tlinput *ti)
 	causes_free(ti->causes);
 	mem_free(ti->events);
 	ti->names_of[0] = ti->names_of[1] = NULL;
+	ti->split = NULL;
 	ti->events = NULL;
 	input_close(&ti->in);
 	stacks_release(&ti->stacks);

@@ -9,15 +9,16 @@
 #include "libtime/causes/causes.h"
 #include "libtime/doctor/store_findings.h"
 #include "libtime/store/file_facts.h"
-#include "libtime/spans/label_lanes.h"
+#include "libtime/spans/label_sets.h"
 
 /* First member of a verb's options struct, for input_rows and tlinput_rows. */
 struct tlinput_opts {
 	struct input_opts in;
 	const char *causes, *recording;
-	const char *label;  /* K=V: only what has that label */
-	const char *cgroup; /* GLOB: only threads of processes in such cgroups */
-	const char *split;  /* "label:K": separately for each value */
+	const char *label;         /* K=V: only what has that label */
+	const char *cgroup;        /* GLOB: only threads of processes in such cgroups */
+	const char *split;         /* "label:K": separately for each value */
+	struct opt_list by_labels; /* keys: the same for several */
 	int keep_trampolines;
 	int addrs; /* see build_options.addrs */
 	struct opt_list idle_frames, work_frames, spans, sides;
@@ -44,10 +45,10 @@ struct tlinput {
 	struct survey survey;             /* of a recording */
 	struct name_weights *names_of[2]; /* cached by findings: of the timeline, of samples */
 	struct causes *causes;
-	uint8_t *events; /* --event: a flag per event of the timeline; NULL: all */
-	struct label_lanes label, split; /* of --label and --split label:K */
-	uint32_t label_value;            /* strings id */
-	int splits;
+	uint8_t *events;          /* --event: a flag per event of the timeline; NULL: all */
+	struct label_lanes label; /* of --label */
+	uint32_t label_value;     /* strings id */
+	struct label_sets *split; /* of --split label:K and --by-label; NULL: neither */
 	const char *path;
 	int64_t recording; /* id of the only recording opened in a store; else 0 */
 };
@@ -120,7 +121,7 @@ int tlinput_check_findings(struct tlinput *ti, unsigned asked, unsigned topics, 
  * exit status. tlinput_open has done it, but for copies. */
 int tlinput_fold_trampolines(struct tlinput *ti, struct stacks *s);
 
-/* 1 when --label or --split label:KEY was given. */
+/* 1 when --label, --by-label or --split label:KEY was given. */
 int tlinput_asks_labels(const struct tlinput_opts *opt);
 
 /* ERR_REFUSED when nothing has the label of --label. */

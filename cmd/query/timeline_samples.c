@@ -66,7 +66,6 @@ int tl_check_events(const struct tlinput *ti)
 
 struct sample_selection tl_selection(const struct tlinput *ti)
 {
-	return (struct sample_selection){.of = waits_population(ti, NULL),
-					 .events = ti->events,
-					 .split = ti->splits ? &ti->split : NULL};
+	return (struct sample_selection){
+		.of = waits_population(ti, NULL), .events = ti->events, .split = ti->split};
 }

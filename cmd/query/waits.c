@@ -125,8 +125,7 @@ int waits_shown(struct wait_selection *out, const struct wait_opts *opt, struct 
 int waits_selection(struct wait_selection *out, const struct tlinput *ti,
 		    const struct wait_opts *opt, unsigned by, struct err *e)
 {
-	*out = (struct wait_selection){.of = waits_population(ti, opt),
-				       .by = by,
-				       .split = ti->splits ? &ti->split : NULL};
+	*out = (struct wait_selection){
+		.of = waits_population(ti, opt), .by = by, .split = ti->split};
 	return waits_shown(out, opt, e);
 }

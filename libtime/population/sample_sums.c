@@ -130,8 +130,9 @@ static int add_sample(struct summing *c, const struct tl_sample *x, int32_t pid,
 			   .path = x->path,
 			   .weight = x->period,
 			   .samples = 1};
-	if (c->s->split)
-		f.label = label_lanes_at(c->s->split, x->thread, x->path, x->time_ns, &until);
+	if (c->s->split &&
+	    label_sets_at(c->s->split, x->thread, x->path, x->time_ns, &until, &f.label))
+		return ERR_NOMEM;
 	note_time(&c->times[x->event], x->time_ns);
 	return add_row(c->out, &f);
 }
@@ -153,8 +154,8 @@ static int add_samples(struct summing *c, size_t from, size_t to)
 /* Asked for labels alone. */
 static uint32_t thread_of(const struct summing *c, const struct tl_event_sample *x)
 {
-	const struct label_lanes *split = c->s->split;
-	return split ? label_lanes_thread(split, c->tl, x) : TL_NONE;
+	const struct label_sets *split = c->s->split;
+	return split ? label_lanes_thread(split->lanes.v, c->tl, x) : TL_NONE;
 }
 
 static int add_event_samples(struct summing *c, size_t from, size_t to)

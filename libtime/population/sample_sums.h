@@ -9,13 +9,13 @@
 #include "base/hash.h"
 #include "libsym/profile.h"
 #include "libtime/population/population.h"
+#include "libtime/spans/label_sets.h"
 
 /* Which samples a question is about. Zero-initialised: all. */
 struct sample_selection {
 	struct population of;
-	const uint8_t *events; /* a flag per event of the timeline; NULL: all. Borrowed */
-	const struct label_lanes
-		*split; /* rows apart by its value; NULL: not asked. Borrowed */
+	const uint8_t *events;    /* a flag per event of the timeline; NULL: all. Borrowed */
+	struct label_sets *split; /* rows apart by them; NULL: not asked. Borrowed */
 };
 
 /* 1 if the sample is selected. */

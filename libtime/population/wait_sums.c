@@ -132,7 +132,7 @@ static int add_wait(struct wait_sums *w, const struct timeline *tl,
 	return add_parts(w, tl, s, &x, label);
 }
 
-/* Add a part of a wait, cut where the label of --split changes. */
+/* Add a part of a wait, cut where a label of `split` changes. */
 static int add_split(struct wait_sums *w, const struct timeline *tl,
 		     const struct wait_selection *s, struct population *part,
 		     const struct off *o)
@@ -143,7 +143,9 @@ static int add_split(struct wait_sums *w, const struct timeline *tl,
 	if (!s->split)
 		return add_wait(w, tl, s, part, o, 0);
 	for (; at < end && !r; at = until) {
-		uint32_t label = label_lanes_at(s->split, o->thread, o->path, at, &until);
+		uint32_t label;
+		if (label_sets_at(s->split, o->thread, o->path, at, &until, &label))
+			return ERR_NOMEM;
 		part->from_ns = at;
 		part->to_ns = until < end ? until : end;
 		r = add_wait(w, tl, s, part, o, label);

@@ -7,6 +7,7 @@
 
 #include "base/hash.h"
 #include "libtime/population/population.h"
+#include "libtime/spans/label_sets.h"
 
 enum waits_by {
 	WAITS_BY_PID = 1,
@@ -30,8 +31,7 @@ struct wait_selection {
 	unsigned states;             /* enum waits_states */
 	uint8_t causes[CAUSE_COUNT]; /* by enum cause: shown? */
 	unsigned by;                 /* enum waits_by */
-	/* A row for each value of a label; NULL: not by label. Borrowed. */
-	const struct label_lanes *split;
+	struct label_sets *split;    /* a row for each; NULL: not by label. Borrowed */
 };
 
 /* Time that is shown apart from other waits, below a frame of its own. */
@@ -51,7 +51,7 @@ struct wait_row {
 	uint32_t waker_path;
 	uint8_t waker_context;
 	uint8_t cause, mark;
-	uint32_t label; /* strings id: the value of `split`; 0: none */
+	uint32_t label; /* set of `split`; 0: none */
 	uint64_t ns;
 	uint64_t count; /* intervals */
 };

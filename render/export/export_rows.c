@@ -23,14 +23,15 @@ static int same_cause(const char *a, const char *b)
 int export_rows_same_stack(const struct export_row *a, const struct export_row *b)
 {
 	return export_rows_same_thread(a, b) && a->path == b->path && a->cgroup == b->cgroup &&
-	       same_cause(a->cause, b->cause);
+	       a->labels == b->labels && same_cause(a->cause, b->cause);
 }
 
 static uint64_t hash_row(const struct export_row *r)
 {
 	uint64_t h = hash_u64((uint64_t)r->comm << 32 | r->path);
 	h = hash_u64(h ^ ((uint64_t)(uint32_t)r->pid << 32 | (uint32_t)r->tid));
-	return hash_u64(h ^ ((uint64_t)r->cgroup << 32 | r->column));
+	h = hash_u64(h ^ ((uint64_t)r->cgroup << 32 | r->column));
+	return r->labels ? hash_u64(h ^ r->labels) : h;
 }
 
 static uint64_t sum(uint64_t a, uint64_t b)
@@ -99,6 +100,7 @@ int export_rows_stack(struct export_rows *r, struct stacks *stacks, const struct
 	const struct folded *f = &row->of;
 	struct export_row x = {.comm = f->comm,
 			       .cgroup = f->cgroup == NO_ID ? 0 : f->cgroup,
+			       .labels = f->label,
 			       .pid = f->pid,
 			       .tid = f->tid,
 			       .cause = row->cause,
@@ -155,6 +157,15 @@ static int compare_paths(const void *a, const void *b, void *ranks)
 	return c ? c : compare(k->frame[x->frame], k->frame[y->frame]);
 }
 
+static int compare_labels(const struct export_rows *r, uint32_t a, uint32_t b)
+{
+	int c = 0;
+	for (size_t i = 0; a != b && i < r->labels->lanes.n && !c; i++)
+		c = compare_text(r->stacks, label_sets_value(r->labels, a, i),
+				 label_sets_value(r->labels, b, i));
+	return c;
+}
+
 static int compare_rows(const void *a, const void *b, void *ranks)
 {
 	const struct ranks *k = ranks;
@@ -165,6 +176,7 @@ static int compare_rows(const void *a, const void *b, void *ranks)
 	c = c ? c : compare((uint32_t)x->tid, (uint32_t)y->tid);
 	c = c ? c : compare(k->path[x->path], k->path[y->path]);
 	c = c ? c : compare_text(s, x->cgroup, y->cgroup);
+	c = c ? c : compare_labels(k->rows, x->labels, y->labels);
 	c = c ? c : strcmp(x->cause ? x->cause : "", y->cause ? y->cause : "");
 	return c ? c : compare(x->column, y->column);
 }

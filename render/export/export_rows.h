@@ -26,6 +26,7 @@ struct export_column {
 struct export_row {
 	uint32_t comm, path; /* of the stacks; path 0: no stack */
 	uint32_t cgroup;     /* strings id; 0: not known, or not asked for */
+	uint32_t labels;     /* set of export_rows.labels; 0: none */
 	int32_t pid, tid;    /* -1: not known */
 	const char *cause;   /* why a wait was; NULL: no wait. Static */
 	uint32_t column;
@@ -38,8 +39,10 @@ struct export_rows {
 	VEC(struct export_column) columns;
 	VEC(struct export_row) v;
 	struct idmap index;
-	uint32_t shown; /* the column that readers show first */
-	double seconds; /* recorded; 0: not known */
+	const struct label_sets *labels; /* borrowed; NULL: none asked for */
+	const char *const *label_keys;   /* theirs, borrowed */
+	uint32_t shown;                  /* the column that readers show first */
+	double seconds;                  /* recorded; 0: not known */
 };
 
 /* One more column. 0 or ERR_NOMEM. */

@@ -218,6 +218,11 @@ static void labels(struct pprof *p, const struct export_row *r)
 		label(p, "cgroup", stacks_text(p, r->cgroup), 0);
 	if (r->cause)
 		label(p, "cause", r->cause, 0);
+	for (size_t i = 0; p->rows->labels && i < p->rows->labels->lanes.n; i++) {
+		uint32_t value = label_sets_value(p->rows->labels, r->labels, i);
+		if (value)
+			label(p, p->rows->label_keys[i], stacks_text(p, value), 0);
+	}
 }
 
 static void add_values(struct pprof *p, const struct export_row *r)

@@ -79,6 +79,46 @@ assert total(wall, "offcpu") == total(waits, "offcpu")
 causes = {labels["cause"] for _, _, labels in waits.samples}
 assert {"futex", "sleep", "pipe"} <= causes, causes
 E2
+# labels of spans: each value's samples and waits are those of collapse --label, what no label has stays, and
+# keys do not mix; a store gives the same
+requests="--with $SRC/testdata/requests/requests.csv $SRC/testdata/requests/serve.tar.zst"
+"$PERFKIT" import -q --no-local --with "$SRC/testdata/requests/requests.csv" -o serve.db "$SRC/testdata/requests/serve.tar.zst" || wrong "import serve"
+for q in '--offcpu' '--offwake' ''; do
+	export_ --to pprof $q --by-label route,key --by-label span $requests -o labels.pb.gz
+	"$PERFKIT" export -q --to pprof $q --by-label route,key,span serve.db | cmp -s - labels.pb.gz || wrong "labels $q: the store's are others"
+	export_ --to pprof $q ${requests##* } -o plain.pb.gz
+	for l in route=/pay route=/list key=0-30 span=request; do
+		case $q in '') u='--event sched:sched_switch' ;; *) u='--unit ns' ;; esac
+		collapse $u $q --label $l $requests | sed 's/_\[w\]//g' >"$(echo $l | tr -d /).folded"
+	done
+	python3 - "$SRC/tests" "${q#--}" <<'E2' || wrong "labels $q"
+import collections, sys
+sys.path.insert(0, sys.argv[1])
+from exportcheck import Pprof, folded, tell
+p, plain = Pprof("labels.pb.gz"), Pprof("plain.pb.gz")
+at = [t[0] for t in p.types].index("sched:sched_switch" if not sys.argv[2] else "offcpu")
+def stacks(p, key=None, value=None):
+    out = collections.Counter()
+    for frames, values, labels in p.samples:
+        if key is None or labels.get(key) == value:
+            out[";".join([labels["comm"].replace(" ", "_")] + [f.replace(";", ":") for f in frames])] += values[at]
+    return +out
+bad = tell("all", stacks(p), stacks(plain))
+for key, value in (("route", "/pay"), ("route", "/list"), ("key", "0-30"), ("span", "request")):
+    want = folded("%s=%s.folded" % (key, value.strip("/")))
+    bad |= tell("%s=%s" % (key, value), stacks(p, key, value), want)
+    assert want or value == "/list", (key, value)
+assert {"route", "key", "span"} <= {k for _, _, labels in p.samples for k in labels}
+assert not any("route" in labels and "span" not in labels for _, _, labels in p.samples)
+sys.exit(bad)
+E2
+done
+if [ -n "$go" ]; then
+	"$go" tool pprof -tags labels.pb.gz >tags 2>go.err && grep -q '^ *route: Total' tags || wrong "-tags: $(cat go.err)"
+fi
+refuses 2 'nothing in' --to pprof -q --no-local --by-label nothing $requests
+refuses 2 'go with --to pprof' --to speedscope --by-label route $requests
+refuses 2 'does not go with --label' --to pprof --by-cgroup --by-label route $requests
 # inlined functions are lines of one location; files are told by their build-ids
 export_ --to pprof --srcline $(at inlined) -o lines.pb.gz
 python3 - "$SRC/tests" <<'E2' || wrong "locations, mappings"
