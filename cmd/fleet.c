@@ -8,6 +8,7 @@
 #include "cmd/cli/say.h"
 #include "cmd/fleet_queries.h"
 #include "cmd/input/output.h"
+#include "cmd/input/scratch.h"
 #include "cmd/verbs.h"
 #include "render/text/table.h"
 
@@ -17,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -68,6 +70,7 @@ static void become_engine(const char *dir, const char *sql, int out, int try_pyt
 	const char *duckdb[] = {"duckdb", "-batch", "-bail", "-csv", "-nullvalue",
 				"",       "-c",     sql,     NULL};
 	const char *module[] = {"python3", "-c", python, sql, NULL};
+	prctl(PR_SET_PDEATHSIG, SIGTERM); /* what it spills is removed with its parent */
 	if (chdir(dir) || dup2(out, STDOUT_FILENO) < 0)
 		_exit(1);
 	if (!try_python)
@@ -106,6 +109,22 @@ static int ask(const char *dir, const char *sql, int try_python, struct buf *out
 		if (errno != EINTR)
 			return 1;
 	return r || !WIFEXITED(status) ? 1 : WEXITSTATUS(status);
+}
+
+/* DuckDB spills into the current folder, and leaves that there when it is killed. */
+static int put_spill_folder(struct buf *sql)
+{
+	const char *path;
+	struct err e = {0};
+	if (scratch_dir(&path, &e)) {
+		say("%s", e.msg);
+		return 1;
+	}
+	buf_str(sql, "SET temp_directory = '");
+	for (; *path; path++)
+		buf_fmt(sql, *path == '\'' ? "''" : "%c", *path);
+	buf_str(sql, "';\n");
+	return 0;
 }
 
 static int ask_any(const char *dir, const char *sql, struct buf *out)
@@ -314,7 +333,9 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 						  : check_folder(files[1]);
 	if (rc)
 		return rc;
-	buf_fmt(&sql, "%s", fleet_named(fleet_preludes, o->sql ? o->sql : "duckdb")->sql);
+	if (!o->sql && put_spill_folder(&sql))
+		return 1;
+	buf_str(&sql, fleet_named(fleet_preludes, o->sql ? o->sql : "duckdb")->sql);
 	if (o->since) /* digits */
 		buf_fmt(&sql, "SET VARIABLE since = DATE '%s';\n", o->since);
 	buf_str(&sql, q->sql);

@@ -147,6 +147,6 @@ int scratch_dir(const char **path, struct err *e)
 		catch_signals();
 		return 0;
 	}
-	return err_sys(e, "cannot make a folder for the bundle's files in $TMPDIR, /tmp, "
+	return err_sys(e, "cannot make a folder for temporary files in $TMPDIR, /tmp, "
 			  "/var/tmp, /dev/shm or here");
 }

@@ -31,6 +31,16 @@ refuses 2 '--since takes a day' --since yesterday hosts tables
 refuses 2 '--since takes a day' --since "2026-01-01'" hosts tables
 PATH=/nowhere "$PERFKIT" fleet hosts tables >out 2>err
 [ $? = 3 ] && grep -q 'pip install duckdb' err && [ ! -s out ] || wrong "without an engine: $(cat err)"
+# an engine that is killed leaves nothing behind, neither among the tables nor where it spilled
+mkdir killed "it's"
+cat >killed/duckdb <<'END'
+#!/bin/sh
+folder=$(printf '%s\n' "$*" | sed -n "s/^.*SET temp_directory = '\(.*\)';\$/\1/p" | sed "s/''/'/g")
+echo "$folder" >"$OUT" && mkdir -p "$folder/deep" && echo x >"$folder/deep/spilt" && kill -9 $$
+END
+chmod +x killed/duckdb
+OUT=$PWD/spilt TMPDIR="$PWD/it's" PATH=$PWD/killed:$PATH "$PERFKIT" fleet hosts tables >out 2>err
+[ $? = 1 ] && grep -q "^$PWD/it's/" spilt && [ -z "$(ls -A "it's")" ] && [ ! -e tables/.tmp ] || wrong "a killed engine: $(cat spilt err; ls -AR "it's")"
 # every file of fleet/ is a question, and each can be had for each engine
 for f in "$SRC"/fleet/*.sql; do
 	q=$(basename "$f" .sql)
