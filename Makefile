@@ -253,7 +253,7 @@ fuzz:
 # The programs that read exports in tests: tests/readers.txt.
 .PHONY: readers
 readers:
-	$(Q)sh tests/readers.sh $(O)/readers
+	$(Q)sh tests/readers.sh $(O)/readers $(READERS)
 
 # The unit programs alone, and those of another architecture under qemu: s390x, the other byte
 # order; i386, 32 bits; arm64.
@@ -477,7 +477,8 @@ help:
 	@echo 'make pictures   the pictures of the README, docs/pictures'
 	@echo 'make shots      screenshots of every kind of picture into $$(O)/shots'
 	@echo 'make bench      speed and memory, side by side with perf'
-	@echo 'make readers    what reads exports in tests: from PyPI (needs python3-venv) and npm'
+	@echo 'make readers    what reads exports in tests: from PyPI (needs python3-venv) and npm; READERS=all:'
+	@echo '                ClickHouse and Spark, too'
 	@echo 'make bench-record what recording costs per event: the table of docs/recording-cost.md'
 	@echo 'make bench-fleet  200 hosts as tables: size, times of each question, do engines agree?'
 	@echo 'make truth20    records each planted cause N=20 times: is it named? (an hour)'

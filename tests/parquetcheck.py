@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""parquetcheck.py FILE ROWS - does each reader that is here find in FILE what tests/prog/parquetgen.c
-put there? Prints the readers that were asked. Exits 77 when there is none."""
-import datetime
+"""parquetcheck.py FILE ROWS FOLDER - does each reader that is here find in FILE what tests/prog/parquetgen.c
+put there? npm's readers are in FOLDER. Prints the readers that were asked. Exits 77 when there is none."""
+import json
+import os
+import subprocess
 import sys
 
-path, rows = sys.argv[1], int(sys.argv[2])
+path, rows, folder = sys.argv[1], int(sys.argv[2]), sys.argv[3]
 MASK = (1 << 64) - 1
 
 
@@ -102,6 +104,20 @@ def with_pyarrow(_):
     assert at == rows
 
 
+def with_hyparquet():
+    """Rows around the edges of groups; the first and the last ones."""
+    here = os.path.dirname(os.path.abspath(__file__))
+    ranges = [(max(0, r - 3), min(rows, r + 400)) for r in (0, 131072, rows // 2, rows - 200) if 0 <= r <= rows]
+    out = subprocess.run(["node", f"{here}/npm_parquet.mjs", os.path.abspath(folder), os.path.abspath(path),
+                          *(str(x) for r in ranges for x in r)], stdout=subprocess.PIPE, check=True).stdout.decode()
+    lines = out.splitlines()
+    assert int(lines[0]) == rows and len(lines) == 1 + sum(b - a for a, b in ranges), lines[0]
+    as_text = lambda v: str(v) if type(v) is int else [as_text(x) for x in v] if isinstance(v, list) else v
+    for row, line in zip((r for a, b in ranges for r in range(a, b)), lines[1:]):
+        got, want = json.loads(line), [as_text(v) for v in expected(row)]
+        assert got == want, f"hyparquet: row {row}: {got} instead of {want}"
+
+
 asked = []
 for module, read in (("duckdb", with_duckdb), ("pyarrow", with_pyarrow)):
     try:
@@ -110,5 +126,8 @@ for module, read in (("duckdb", with_duckdb), ("pyarrow", with_pyarrow)):
         continue
     read(reader)
     asked.append(module)
+if os.path.isdir(f"{folder}/node_modules/hyparquet"):
+    with_hyparquet()
+    asked.append("hyparquet")
 print(" ".join(asked) or "no reader of Parquet here: make readers")
 sys.exit(0 if asked else 77)
