@@ -421,7 +421,7 @@ static int put_losses(struct gathering *g)
 	return 0;
 }
 
-enum { PART_RUNTIME = 1, PART_KERNEL = 2 };
+enum { PART_RUNTIME = 1, PART_KERNEL = 2, PART_HOW = 4 };
 
 /* The part of a program that each frame belongs to. */
 static uint8_t *frame_parts(const struct html_data *d)
@@ -433,6 +433,8 @@ static uint8_t *frame_parts(const struct html_data *d)
 			continue;
 		if (timeline_roles(d->tl, i) & (ROLE_RUNTIME | ROLE_START))
 			part[to - 1] |= PART_RUNTIME;
+		if (timeline_roles(d->tl, i) & (ROLE_WRAPPER | ROLE_SCHEDULER | ROLE_HELPER))
+			part[to - 1] |= PART_HOW;
 		if (d->tl->stacks->frames.v[i].kind == FRAME_KERNEL)
 			part[to - 1] |= PART_KERNEL;
 	}

@@ -19,7 +19,7 @@ function drawEpisodes() {
 	const box = document.getElementById("episodes"), all = head.tail.episodes, s = view.stretch;
 	const seen = all.filter((ep) => !s || (placeOf(ep).to > s.from && placeOf(ep).from < s.to));
 	box.textContent = "";
-	box.append(table("The " + all.length + " worst episodes (" + head.tail.by + ")" + (s ? ", " + seen.length + " of them in the selection" : ""),
+	box.append(wholeNote() || "", table("The " + all.length + " worst episodes (" + head.tail.by + ")" + (s ? ", " + seen.length + " of them in the selection" : ""),
 		["#", "from (s)", "length", "thread", "cause", "root"], seen.map((ep) => ({
 			attrs: {class: view.ep === ep.rank ? "chosen" : null},
 			cells: [el("a", {href: "#", class: "link", "aria-current": view.ep === ep.rank ? "true" : null,

@@ -3,8 +3,29 @@
 
 const TABLE_ROWS = 100;
 
-// By function (frames of one name are one): self and total; each stack counts once.
-function functionsOf(tree) {
+// enum in html_data.c: a runtime's or the kernel's; how: wrappers of waits, the scheduler.
+const PART = {runtime: 1, kernel: 2, how: 4};
+
+// By node, where a thread waits that is off the CPU there: the innermost named function of the program, else of
+// the kernel, and not the scheduler that all waits end in (app_frame.h).
+function waitsWhere(tree) {
+	const own = new Int32Array(tree.n), kernel = new Int32Array(tree.n), where = new Int32Array(tree.n);
+	for (let i = 1; i < tree.n; i++) {
+		const up = tree.parent[i], frame = tree.frame[i], part = frames.part[frame], kind = frames.kind[frame];
+		const isCode = tree.depth[i] > 1 && kind !== KIND.mark && kind !== KIND.wait, isHow = part & PART.how;
+		const isOwn = isCode && frames.label[frame][0] !== "[" && !(part & (PART.runtime | PART.kernel)) && !(isHow && own[up] === up);
+		own[i] = isOwn ? i : own[up];
+		kernel[i] = isCode && part & PART.kernel && !isHow ? i : kernel[up];
+		where[i] = own[i] || kernel[i] || (kind === KIND.wait ? up : i);
+	}
+	return where;
+}
+
+// By function (frames of one name are one): self and total; each stack counts once. Of waits, self is where
+// the program waits.
+function functionsOf(tree, graph) {
+	const where = graph === "off" || graph === "wall" ? waitsWhere(tree) : null;
+	const isWait = (i) => graph === "off" || frames.kind[tree.frame[i]] === KIND.wait;
 	const sums = new Map(), above = new Map();
 	const of = (name) => {
 		if (!sums.has(name))
@@ -18,7 +39,8 @@ function functionsOf(tree) {
 			above.set(top.name, above.get(top.name) - 1);
 		}
 		const name = frames.label[tree.frame[i]], n = above.get(name) || 0, f = of(name);
-		f.self += tree.self[i];
+		if (tree.self[i])
+			of(frames.label[tree.frame[where && isWait(i) ? where[i] : i]]).self += tree.self[i];
 		if (!n)
 			f.total += tree.total[i];
 		above.set(name, n + 1);
@@ -64,6 +86,8 @@ function drawSandwich(tree, kind) {
 		saveView(false);
 	}}, k);
 	box.textContent = "";
+	if (kind === "off" || kind === "wall")
+		box.append(el("p", {class: "note"}, "self, of waits: the innermost function of the program, without how the runtime and the kernel wait"));
 	box.append(table("Functions of " + kinds[kind].what() + (all.length > TABLE_ROWS ? ", the first " + TABLE_ROWS + " of " + all.length : ""),
 		["function", sorter("self"), "", sorter("total"), ""], all.slice(0, TABLE_ROWS).map((f) => ({
 			attrs: {class: f.name === view.fn ? "chosen" : null},

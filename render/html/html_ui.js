@@ -213,6 +213,13 @@ function labelOption() {
 	return view.label ? " --label '" + view.label.replaceAll("'", "'\\''") + "'" : "";
 }
 
+// What the program computed: the label chosen in the page does nothing to it.
+function wholeNote() {
+	const made = head.label || "", of = made ? "of " + made + ", with which this report was made" : "of all threads";
+	return view.label === made ? null : el("p", {class: "note whole"}, view.label ? "These are " + of + ": the label " + view.label + " is not applied here." :
+		"These are " + of + ".");
+}
+
 function drawSelected() {
 	const s = view.stretch;
 	replace("selected", s || view.band ? [
@@ -349,12 +356,12 @@ function drawOverview() {
 	if (head.why_not !== null)
 		parts.push(el("p", {class: "note"}, "No waits are shown: " + head.why_not));
 	if (head.tail)
-		parts.push(groupTable(), el("div", {class: "beside"}, percentileTable(), histogram()));
+		parts.push(wholeNote(), groupTable(), el("div", {class: "beside"}, percentileTable(), histogram()));
 	if (data.run.any)
 		parts.push(threadTable());
 	const hot = el("div", {id: "hot", class: "beside"});
 	parts.push(kinds.cpu.has() ? hot : null, lossPart());
-	replace("overview", parts.flat(2));
+	replace("overview", parts.flat(2).filter((x) => x));
 	return kinds.cpu.has() ? drawHot(hot) : null;
 }
 
@@ -368,7 +375,7 @@ function drawFlamePane() {
 		saveView(true);
 	}, "flame"), el("p", {class: "choices"}, isGiven ? episodeChoice() : threadChoice(),
 		view.graph === "cpu" && head.events.length > 1 ? eventChoice() : null,
-		isGiven ? el("span", {class: "note"}, kinds[view.graph].what() + "; whatever is selected above") : null));
+		isGiven ? el("span", {class: "note"}, kinds[view.graph].what() + "; whatever is selected above") : null), isGiven ? wholeNote() : null);
 	return drawFlame();
 }
 
@@ -447,7 +454,7 @@ function drawSites() {
 		siteTable("Waits of a whole life, or that an exit ended", s.life, "because", (x) => x.reason)].filter((x) => x);
 	if (s.system)
 		parts.push(el("p", {}, countText(s.system) + " waits of kernel threads and perf, " + timeText(s.system_ns) + ", are hidden; --system shows them."));
-	replace("sites", parts.length ? parts : el("p", {}, "Nothing is hidden."),
+	replace("sites", wholeNote(), parts.length ? parts : el("p", {}, "Nothing is hidden."),
 		el("p", {class: "note"}, "Counts are of the whole recording, whatever is selected above."));
 }
 

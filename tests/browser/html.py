@@ -9,6 +9,7 @@ import random
 import re
 import shlex
 import shutil
+import sqlite3
 import subprocess
 import sys
 import time
@@ -104,6 +105,20 @@ def compare(b, what, sums, args, path):
     return some
 
 
+def notes(b):
+    """Which panes say that the label chosen in the page does nothing to them."""
+    found = {}
+    views = [(x, None) for x in ("overview", "episodes", "sites")] + [("flame", x) for x in b.js("return [...new Set(report.given().map((g) => g.kind))]")]
+    for pane, graph in views:
+        if not b.js("return !!document.getElementById('tab-pane-%s')" % pane):
+            continue
+        b.js("Object.assign(report.view, {pane: arguments[0], graph: arguments[1] || report.view.graph}); report.showPane()", pane, graph)
+        said = b.js("return [...document.querySelectorAll('#pane-%s .whole')].map((x) => x.innerText)" % pane)
+        if said:
+            found[graph or pane] = said[0]
+    return found
+
+
 def check_labels(b):
     """What has a label is what --label leaves: of samples, waits, both, and threads of the timeline."""
     for source, side, graph in (("labels/labelled.tar.zst", "labels/labels.txt", "cpu"), ("requests/serve.tar.zst", "requests/requests.csv", "off")):
@@ -136,8 +151,16 @@ def check_labels(b):
         show(b, opened, "#pane=flame&graph=%s" % graph)
         check("--label opens with it", b.js("return report.view.label"), labels[0])
         check("--label cuts as collapse", bare(b.js("return report.foldTree(report.flame('%s').flame.tree())" % graph)), bare(want))
+        check("the program's own panes are of it, too", notes(b), {})
         show(b, opened, "#label=")
         check("it can be cleared", b.js("return report.view.label"), "")
+        check("the program's own panes are still of it", all(labels[0] in x for x in notes(b).values()) and len(notes(b)) >= 2, True)
+        show(b, path)
+        check("without a label they say nothing", notes(b), {})
+        show(b, path, "#label=" + urllib.parse.quote(labels[0]))
+        found = notes(b)
+        check("with one, that it is not applied", (len(found) >= 3, {x for x in found.values()}),
+              (True, {"These are of all threads: the label %s is not applied here." % labels[0]}))
         compare_cut(b, path, source, with_labels, labels)
 
 
@@ -266,8 +289,27 @@ def check_threads(b, path):
     check("off-CPU of one thread", b.js("return report.foldTree(report.flame('off').flame.tree())"), want)
 
 
+def check_waiting_functions(b, path):
+    """Functions of waiting: where the program waited, as the store has it."""
+    subprocess.run([PERFKIT, "import", *LOCAL, "-o", "orders.db", ORDERS], check=True, stderr=subprocess.DEVNULL)
+    db = sqlite3.connect("orders.db")
+    threads = {x for x, in db.execute("SELECT comm FROM comms")}
+    want = [list(x) for x in db.execute("SELECT function, sum(wait_ns) FROM v_offcpu WHERE NOT system GROUP BY 1 ORDER BY 2 DESC LIMIT 12")
+            if x[0] and x[0] not in threads]
+    for graph in ("off", "wall"):
+        show(b, path, "#pane=flame&graph=" + graph)
+        settled(b, "report.view.functions.length > 0", True)
+        got = dict(b.js("return report.view.functions.map((f) => [f.name, f.self])"))
+        total = b.js("return report.flame('%s').flame.tree().total[0]" % graph)
+        check("functions of %s: their sum" % graph, sum(got.values()), total)
+        if graph == "off":
+            check("functions of off-CPU time", (len(want) > 3, [[f, got.get(f)] for f, _ in want]), (True, want))
+        check("%s: not the scheduler" % graph, got.get("__schedule", 0), 0)
+
+
 def check_orders(b):
     path = report("orders", ORDERS)
+    check_waiting_functions(b, path)
     compare_given(b, path)
     check_threads(b, path)
     show(b, path)
