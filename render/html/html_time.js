@@ -322,7 +322,7 @@ function sumThreads(from, to) {
 	const sums = new Map(), cpus = new Float64Array(head.cpus);
 	const of = (i) => {
 		if (!sums.has(i))
-			sums.set(i, {thread: i, run: 0, blocked: 0, runnable: 0, preempted: 0, unknown: 0, hidden: 0});
+			sums.set(i, {thread: i, run: 0, blocked: 0, unclear: 0, runnable: 0, preempted: 0, unknown: 0, hidden: 0});
 		return sums.get(i);
 	};
 	const r = data.run, add = (i, ns) => {
@@ -341,7 +341,7 @@ function sumThreads(from, to) {
 	}
 	eachWait(from, to, null, (i) => {
 		const s = of(data.wait.thread[i]);
-		s.blocked += part.blocked;
+		s[part.bits & BIT.unclear ? "unclear" : "blocked"] += part.blocked;
 		s.runnable += part.runnable - part.preempted;
 		s.preempted += part.preempted;
 		s.unknown += part.unknown;

@@ -232,7 +232,8 @@ function drawSelected() {
 
 // --- overview --------------------------------------------------------------------------------------
 
-const STATES = [["run", "running", "#0f7b5a"], ["blocked", "blocked", "#3f6fc4"], ["runnable", "runnable", "#f2d53c"],
+const STATES = [["run", "running", "#0f7b5a"], ["blocked", "blocked", "#3f6fc4"], ["unclear", "unclear", "#a5bce8"],
+	["runnable", "runnable", "#f2d53c"],
 	["preempted", "preempted", "#e06a2b"], ["unknown", "unknown", "#9a9a94"], ["hidden", "hidden", "#dcdcd6"]];
 
 function barOf(sum, whole) {
@@ -245,14 +246,18 @@ function barOf(sum, whole) {
 	}));
 }
 
+function someTime(ns) {
+	return ns ? timeText(ns) : "";
+}
+
 function threadTable() {
 	const s = stretch(), sums = sumThreads(s.from, s.to), whole = s.to - s.from;
 	const busy = (x) => x.run + x.runnable + x.preempted;
 	const shown = sums.threads.sort((a, b) => busy(b) - busy(a) || a.thread - b.thread).slice(0, 30);
 	const rows = shown.map((x) => {
 		const t = data.thread, i = x.thread;
-		return [strings[t.name[i]] + "/" + (t.tid[i] - 1), barOf(x, whole), timeText(x.run), timeText(x.blocked),
-			timeText(x.runnable + x.preempted), x.unknown ? timeText(x.unknown) : "", x.hidden ? timeText(x.hidden) : ""];
+		return [strings[t.name[i]] + "/" + (t.tid[i] - 1), barOf(x, whole), timeText(x.run), timeText(x.blocked), someTime(x.unclear),
+			timeText(x.runnable + x.preempted), someTime(x.unknown), someTime(x.hidden)];
 	});
 	const key = el("p", {class: "legend"}, STATES.map(([, name, color]) => {
 		const swatch = el("span", {class: "swatch"});
@@ -260,8 +265,8 @@ function threadTable() {
 		return el("span", {}, swatch, name);
 	}));
 	return [el("div", {}, table("Threads" + (view.stretch ? " in the selection" : "") + (sums.threads.length > shown.length ? ", the " + shown.length +
-		" busiest of " + sums.threads.length : ""), ["thread", "of " + timeText(whole), "running", "blocked", "run-queue delay", "unknown", "hidden"],
-		rows, [2, 3, 4, 5, 6]), key), cpuTable(sums.cpus, whole)];
+		" busiest of " + sums.threads.length : ""), ["thread", "of " + timeText(whole), "running", "blocked", "unclear", "run-queue delay", "unknown", "hidden"],
+		rows, [2, 3, 4, 5, 6, 7]), key), cpuTable(sums.cpus, whole)];
 }
 
 function cpuTable(cpus, whole) {

@@ -170,7 +170,7 @@ CUT = """const t = report.timeline().timeline.panels[0]; return [t.rows.filter((
 	t.rows.filter((r) => r.kind === 0).map((r) => [...r.segs.paint].slice(0, r.segs.n).reduce((sum, p, i) => sum + (p === 255 ? 0 : r.segs.start[i + 1] - r.segs.start[i]), 0))]"""
 # The same of the overview.
 SUMS = """const s = report.sumThreads(0, report.head().span_ns), d = report.data();
-	return [Object.fromEntries(s.threads.map((x) => [d.thread.tid[x.thread] - 1, x.run + x.blocked + x.runnable + x.preempted + x.unknown + x.hidden])), [...s.cpus]]"""
+	return [Object.fromEntries(s.threads.map((x) => [d.thread.tid[x.thread] - 1, x.run + x.blocked + x.unclear + x.runnable + x.preempted + x.unknown + x.hidden])), [...s.cpus]]"""
 RUNNING = """const s = report.sumThreads(0, report.head().span_ns), d = report.data();
 	return Object.fromEntries(s.threads.filter((x) => x.run).map((x) => [d.thread.tid[x.thread] - 1, x.run]))"""
 MARKED = """const p = document.documentElement.timeline.panels[0], all = {}; for (const h of p.highlights)
@@ -282,6 +282,20 @@ def compare_given(b, path):
           b.js("return report.head().tail.episodes[2].duration_ns"))
 
 
+THREADS = """const d = report.data(); return Object.fromEntries(report.sumThreads(0, report.head().span_ns).threads.map((x) =>
+	[d.thread.tid[x.thread] - 1, [x.run, x.hidden, x.unclear, x.blocked, x.runnable + x.preempted, x.unknown]]))"""
+
+
+def compare_states(b, path, source):
+    """The overview's time of each thread by state is report's."""
+    columns = ["run_ns", "idle_ns", "unclear_ns", "blocked_ns", "runnable_ns", "unknown_ns"]
+    want = {x["tid"]: [int(x[c]) for c in columns] for x in csv.DictReader(ask(
+        "report", *LOCAL, "--by", "thread", "--csv", source).decode().splitlines())}
+    show(b, path)
+    got = b.js(THREADS)
+    check("states of threads", {tid: got.get(tid, [0] * 6) for tid in want}, want)
+
+
 def check_threads(b, path):
     """The flame graphs of some threads are collapse's of them."""
     show(b, path, "#pane=flame&graph=off&who=comm:front-0")
@@ -312,6 +326,7 @@ def check_orders(b):
     check_waiting_functions(b, path)
     compare_given(b, path)
     check_threads(b, path)
+    compare_states(b, path, ORDERS)
     show(b, path)
     compare(b, "off-CPU", "report.sumOff(%d, %d, null)", ["--offcpu", "--unit", "ns"], ORDERS)
     compare_wall(b, path, ORDERS)
