@@ -1,4 +1,4 @@
-/* debug_files.c - finding and checking dwz files, .dwo files and .dwp packages. */
+/* debug_files.c - finds and checks dwz files, .dwo files and .dwp packages. */
 #include "libsym/dwarf/debug_files.h"
 
 #include "base/text/buf.h"
@@ -67,7 +67,7 @@ int debug_sections(struct debug_files *d, struct elf_file *f, int dwo, struct dw
 
 /* --- candidates ------------------------------------------------------------------------- */
 
-/* The first candidate that is there and cannot be read says why in `why`. */
+/* Open a candidate; `why` keeps why the first existing one cannot be read. */
 static int try_open(struct debug_files *d, const char *path, struct elf_file **out,
 		    struct err *why)
 {
@@ -137,7 +137,7 @@ static const char *below_dwz(const char *name)
 	return dwz && !strstr(dwz, "..") ? dwz + 5 : base_name(name);
 }
 
-/* The place of a build-id in the cache that `path` is in, if it is in one. */
+/* The path of a build-id in the same cache as `path`, if that is in one. */
 static void cache_path(struct buf *b, const char *path, const char *hex, const char *leaf)
 {
 	const char *cache = strstr(path, "/.build-id/");
@@ -146,7 +146,7 @@ static void cache_path(struct buf *b, const char *path, const char *hex, const c
 			leaf);
 }
 
-/* The i-th place where a dwz file may be; 0 = no more. */
+/* The i-th candidate path of a dwz file; 0 = no more. */
 static int alt_candidate(const struct debug_files *d, int i, const char *name, const char *hex,
 			 struct buf *b)
 {
@@ -161,7 +161,7 @@ static int alt_candidate(const struct debug_files *d, int i, const char *name, c
 	case 1:
 		buf_fmt(b, "/usr/lib/debug/.build-id/%.2s/%s.debug", hex, hex + 2);
 		return 1;
-	case 2: /* relative to a place that a copy in a cache no longer has */
+	case 2: /* relative to the original path, which a copy in a cache lacks */
 		buf_fmt(b, "/usr/lib/debug/.dwz/%s", below_dwz(name));
 		return 1;
 	case 3:
@@ -253,8 +253,8 @@ static struct dwarf_unit *unit_by_dwo_id(struct dwarf_object *o, uint64_t id)
 	return NULL;
 }
 
-/* Take over an object whose sections are set, if it holds the skeleton's unit: 1, 0 or
- * ERR_NOMEM. `file` is owned by the result on 1 only. */
+/* Use an object whose sections are set, if it contains the skeleton's unit: 1, 0 or ERR_NOMEM.
+ * The result owns `file` only on 1. */
 static int dwo_accept(struct debug_files *d, const struct dwarf_object *o,
 		      struct elf_file *file, const struct dwarf_unit *skel,
 		      struct dwarf_unit **out)
@@ -279,7 +279,7 @@ static int dwo_accept(struct debug_files *d, const struct dwarf_object *o,
 	return r == ERR_NOMEM ? r : 0;
 }
 
-/* The i-th place where a .dwo may be; 0 = no more. */
+/* The i-th candidate path of a .dwo; 0 = no more. */
 static int dwo_candidate(const struct debug_files *d, int i, const struct dwarf_unit *u,
 			 struct buf *b)
 {
@@ -365,7 +365,7 @@ static int dwp_index_read(const struct dwarf_sec *s, int swap, struct dwp_index 
 	return bytes_ok(&b) ? 0 : ERR_FORMAT;
 }
 
-/* Which section a column of the index is about; SEC_COUNT = none of ours. */
+/* The section of a column of the index; SEC_COUNT = not needed. */
 static enum dwarf_sec_id dwp_column(uint32_t version, uint32_t id)
 {
 	switch (id) {
@@ -402,7 +402,7 @@ static int dwp_slice(const struct dwp_index *x, uint64_t dwo_id, struct dwarf_ob
 		enum dwarf_sec_id id = dwp_column(x->version, bytes_u32(&c.cols));
 		uint64_t off = bytes_u32(&c.offsets), size = bytes_u32(&c.sizes);
 		if (id == SEC_COUNT || (id == SEC_LINE && !o->sec[id].n))
-			continue; /* none of ours, or left unread (no_lines) */
+			continue; /* not needed, or not read (no_lines) */
 		if (off > o->sec[id].n || size > o->sec[id].n - off)
 			return 0;
 		o->sec[id].p = size ? o->sec[id].p + off : NULL;
@@ -469,7 +469,7 @@ int debug_dwo_load(struct debug_files *d, struct dwarf_unit *skel, struct dwarf_
 	return r;
 }
 
-/* Where dwo_candidate would look for a unit's file beside the one that names it. */
+/* Where dwo_candidate looks for a unit's file, relative to the one that names it. */
 static const char *dwo_beside(const char *name)
 {
 	return *name == '/' || strstr(name, "..") ? base_name(name) : name;
@@ -485,7 +485,7 @@ int debug_files_each(struct debug_files *d,
 	struct build_id id;
 	if (d->has_alt && alt_link(d, &name, &id))
 		rc = take(ctx, d->file, d->alt_file->path, base_name(name));
-	if (!rc && d->dwp_file) /* its name is made of the other's */
+	if (!rc && d->dwp_file) /* its name is the other file's plus ".dwp" */
 		rc = take(ctx, d->file, d->dwp_file->path, ".dwp");
 	for (size_t i = 0; !rc && i < d->dwos.n; i++) {
 		const struct debug_dwo *w = d->dwos.v[i];

@@ -1,9 +1,9 @@
 /*
- * debug_files.h - the further files a module's DWARF lives in: the dwz file that several
- * modules share, .dwo files of split DWARF, and .dwp packages of them.
+ * debug_files.h - the other files with a module's DWARF: the dwz file that several modules
+ * share, .dwo files of split DWARF, and .dwp packages of them.
  *
  * Private to debug_info.c, called under its lock. Nothing is trusted by its name: a dwz file
- * must have the build-id that was asked for, a split unit the skeleton's dwo_id.
+ * must have the expected build-id, a split unit the skeleton's dwo_id.
  */
 #ifndef LIBSYM_DWARF_DEBUG_FILES_H
 #define LIBSYM_DWARF_DEBUG_FILES_H
@@ -14,13 +14,13 @@
 /* The DWARF of one .dwo, or of one unit in a .dwp. */
 struct debug_dwo {
 	struct dwarf_object obj; /* owns its tables */
-	struct elf_file *file;   /* owned; NULL when it is a slice of the package */
+	struct elf_file *file;   /* owned; NULL for a slice of the package */
 };
 
 /* Zero-initialised with file, runtime and opt set is valid. */
 struct debug_files {
-	struct elf_file *file;    /* the one with the DWARF */
-	struct elf_file *runtime; /* the one that was mapped, or NULL */
+	struct elf_file *file;    /* the file with the DWARF */
+	struct elf_file *runtime; /* the file that was mapped, or NULL */
 	struct debuginfo_options opt;
 	struct elf_file *alt_file, *dwp_file; /* owned */
 	struct dwarf_object alt;
@@ -37,15 +37,15 @@ struct debug_files {
 int debug_sections(struct debug_files *d, struct elf_file *f, int dwo, struct dwarf_object *o,
 		   struct err *e);
 
-/* Find and load the dwz file that main names, if it names one: d->has_alt, or a note.
+/* Find and load the dwz file that main names, if any: sets d->has_alt, or leaves a note.
  * ERR_NOMEM. */
 int debug_alt_load(struct debug_files *d);
 
-/* The split unit of skeleton `u`: 1 and *out, 0 with a note when it is not to be had.
+/* The split unit of a skeleton: 1 and *out, or 0 with a note if it cannot be loaded.
  * ERR_NOMEM. */
 int debug_dwo_load(struct debug_files *d, struct dwarf_unit *skel, struct dwarf_unit **out);
 
-/* Remember one sentence; equal ones once. */
+/* Keep one sentence, equal ones once. */
 void debug_note(struct debug_files *d, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 

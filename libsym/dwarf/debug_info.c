@@ -8,7 +8,7 @@
 
 #include <pthread.h>
 
-/* What a unit becomes when first hit; immutable once published. */
+/* A unit's tables, built on the first hit; immutable once published. */
 struct unit_tables {
 	struct line_table lines;
 	struct die_index dies;
@@ -21,13 +21,13 @@ struct debuginfo {
 	struct die_names names;
 	span_segs_vec cover;         /* address → index in main.units; immutable after open */
 	struct unit_tables **tables; /* by unit; NULL until built, then published atomically */
-	pthread_mutex_t lock;        /* building: main, files, text, names, stats */
+	pthread_mutex_t lock;        /* protects building: main, files, text, names, stats */
 	struct debuginfo_stats stats;
 };
 
 /* --- which unit owns an address --------------------------------------------------------- */
 
-/* Does the range begin in code of the file? What the linker discarded begins at 0, 1 or ~0. */
+/* 1 when the range begins in code of the file. Discarded code begins at 0, 1 or ~0. */
 static int in_code(const struct elf_file *f, const struct dwarf_range *r)
 {
 	if (!r->lo)
@@ -42,7 +42,7 @@ static int in_code(const struct elf_file *f, const struct dwarf_range *r)
 	return 0;
 }
 
-/* Does any function of the unit have code? Told by its abbreviations alone. 1, 0 or ERR_*. */
+/* 1 when a function of the unit may have code, by its abbreviations alone; 0 or ERR_*. */
 static int may_have_code(struct dwarf_unit *u)
 {
 	int r = dwarf_unit_abbrevs(u);
@@ -221,7 +221,8 @@ static void note_damage(struct debuginfo *d, const struct dwarf_unit *u, const c
 			   r == ERR_LIMIT ? "too much work for its size" : "damaged");
 }
 
-/* Fill *t for unit `u`. Damage leaves what was sound, and a note; only ERR_NOMEM fails. */
+/* Fill *t for unit `u`. Damage leaves the valid part, and a note; only ERR_NOMEM is an
+ * error. */
 static int unit_fill(struct debuginfo *d, struct dwarf_unit *u, struct unit_tables *t)
 {
 	struct dwarf_unit *code = u;
@@ -253,7 +254,7 @@ static int unit_fill(struct debuginfo *d, struct dwarf_unit *u, struct unit_tabl
 	return 0;
 }
 
-/* Build and publish unit i, unless another thread just did. NULL when out of memory. */
+/* Build and publish unit i, unless another thread did. NULL when out of memory. */
 static const struct unit_tables *unit_build(struct debuginfo *d, uint32_t i)
 {
 	pthread_mutex_lock(&d->lock);

@@ -7,34 +7,35 @@
  *	                  ├ linetable              per unit: address → file, line
  *	                  └ debugfiles             dwz file, .dwo, .dwp
  *
- * Opening reads the unit headers and says which unit owns which addresses (from the units'
- * own ranges; .debug_aranges is not needed, clang writes none). A unit's tables are built at
- * the first address that falls into it, once; after that a lookup is three binary searches.
- * Nothing is forked, nothing is opened but the files given and those the DWARF names.
+ * Opening reads the unit headers and determines which unit owns which addresses (from the
+ * units' own ranges; .debug_aranges is not needed, clang writes none). A unit's tables are
+ * built at the first address that falls into it, once; after that a lookup is three binary
+ * searches. Nothing is forked, and only the given files and those that the DWARF names are
+ * opened.
  *
  * Addresses are the module's virtual addresses as in its ELF symbols (elf_file_vaddr). For a
  * return address the caller looks up address - 1.
  *
  * Threads: lookups may come from any number of threads at once. Built tables never change and
  * are read without a lock; building holds the object's one lock. Different objects share
- * nothing. open and close belong to one thread.
+ * nothing. One thread opens and closes an object.
  *
- * What equals what (binutils 2.40, llvm 14, perf 6.1): the chain of frames, their lines and
- * names are llvm-symbolizer's `--inlines`. perf script prints the same chain for frames it
- * unwound itself (--call-graph dwarf; never for frame-pointer chains), each inlined frame as
+ * Compared with other tools (binutils 2.40, llvm 14, perf 6.1): the chain of frames, their
+ * lines and names are llvm-symbolizer's `--inlines`. perf script prints the same chain for
+ * frames it unwound itself (--call-graph dwarf; never for frame-pointer chains), each inlined
+ * frame as
  *
  *	"%16x NAME+0xOFFSET (inlined)"
  *
- * with the address and the offset of the function that really stands there, NAME being the
- * linkage name demangled without parameters, or the bare DW_AT_name (no scope) where DWARF has
- * no linkage name, and DSO "inlined". A real frame's NAME is the DWARF name if that differs
- * from the ELF symbol's (then it says "(inlined)" too: __libc_start_main_impl), else the
- * symbol.
+ * with the address and the offset of the function in the symbol table, NAME being the linkage
+ * name demangled without parameters, or the bare DW_AT_name (no scope) where DWARF has no
+ * linkage name, and DSO "inlined". A real frame's NAME is the DWARF name if that differs from
+ * the ELF symbol's (then it says "(inlined)" too: __libc_start_main_impl), else the symbol.
  *
- * Where addr2line 2.40, and perf through it, is wrong and this is not: an inlined function
- * without a linkage name may get the name of the ELF symbol around it; DWARF 5 of clang (ranges
- * by DW_FORM_rnglistx) has lines but no inlined frames; some DWARF 5 rows get the unit's file
- * instead of the header's.
+ * Faults of addr2line 2.40, and of perf through it, that this does not have: an inlined
+ * function without a linkage name may get the name of the ELF symbol around it; DWARF 5 of
+ * clang (ranges by DW_FORM_rnglistx) has lines but no inlined frames; some DWARF 5 rows get the
+ * unit's file instead of the header's.
  */
 #ifndef LIBSYM_DWARF_DEBUG_INFO_H
 #define LIBSYM_DWARF_DEBUG_INFO_H
@@ -48,13 +49,14 @@
 struct debuginfo;
 
 enum {
-	/* No chain is longer: DIEs nested deeper than 1000 are not read. */
+	/* No chain is longer, because DIEs nested deeper than 1000 are not read. */
 	DEBUGINFO_FRAMES_MAX = 1024,
 };
 
 struct debuginfo_frame {
 	const char *name;  /* mangled linkage name, else DW_AT_name; NULL = unknown */
-	const char *scope; /* "ns::Class" in front of a DW_AT_name; NULL = none or mangled in */
+	const char *scope; /* "ns::Class" of a DW_AT_name; NULL = none or part of the linkage
+			      name */
 	const char *file;  /* full path as compiled; NULL = unknown */
 	uint32_t line;     /* 0 = unknown */
 	uint8_t inlined;   /* inlined into the next frame */
@@ -62,18 +64,18 @@ struct debuginfo_frame {
 };
 
 /*
- * Opens files that the DWARF names (dwz file, .dwo, .dwp), so that the caller's rules on where
- * files may come from hold: `path` is a candidate; return 0 and *out (closed by debuginfo), or
- * an error to try the next. Identity is checked by debuginfo: the build-id of a dwz file, the
+ * Opens files that the DWARF names (dwz file, .dwo, .dwp), so that the caller decides which
+ * paths are allowed: `path` is a candidate; return 0 and *out (closed by debuginfo), or an
+ * error to try the next. Identity is checked by debuginfo: the build-id of a dwz file, the
  * dwo_id of a split unit. Called under the object's lock. A NULL `open` is elf_file_open.
  */
 struct debuginfo_options {
 	int (*open)(void *arg, const char *path, struct elf_file **out, struct err *e);
 	void *arg;
-	int statements; /* debuginfo_each_statement is asked */
+	int statements; /* debuginfo_each_statement will be called */
 	int no_lines;   /* frames come without file and line, and .debug_line is not read */
-	/* Where the module was recorded, if known: the file opened may be a cache's copy, and
-	 * what is named relative to it, or after it (.dwp), is beside the original. Borrowed.
+	/* The module's recorded path, if known: the open file may be a copy in a cache, while
+	 * files named relative to it, or after it (.dwp), are next to the original. Borrowed.
 	 */
 	const char *recorded;
 };
@@ -90,23 +92,22 @@ int debuginfo_open(struct elf_file *runtime, struct elf_file *debug,
 		   const struct debuginfo_options *opt, struct debuginfo **out, struct err *e);
 
 /*
- * The frames at va, innermost first, into out[0..max); the last one is the function that
- * stands in the symbol table. Its name is `symbol` where given (the ELF symbol knows clones
- * like .isra.0 and which of several folded functions is meant), else DWARF's. Returns the
- * number of frames; where that exceeds max, out[max - 1] is the outermost all the same and
- * those before it are missing. 0 when no unit covers va, or ERR_NOMEM. An address with a line
- * but no function (padding, a missing .dwo) gives one frame without a name.
- * Strings live as long as `d` and the files.
+ * The frames at va, innermost first, into out[0..max); the last one is the function in the
+ * symbol table. Its name is `symbol` if given (the ELF symbol distinguishes clones like .isra.0
+ * and folded functions), else DWARF's. Returns the number of frames; if it exceeds max, out[max
+ * - 1] is still the outermost, and those before it are missing. 0 when no unit covers va, or
+ * ERR_NOMEM. An address with a line but no function (padding, a missing .dwo) gives one frame
+ * without a name. Strings live as long as `d` and the files.
  */
 int debuginfo_frames(struct debuginfo *d, uint64_t va, const char *symbol,
 		     struct debuginfo_frame *out, size_t max);
 
-/* Append every address at which the answer of debuginfo_frames may change, in no order, some
+/* Append every address where the result of debuginfo_frames may change, in no order, some
  * twice; builds all units. 0 or ERR_NOMEM. */
 typedef VEC(uint64_t) debuginfo_edges_vec;
 int debuginfo_edges(struct debuginfo *d, debuginfo_edges_vec *out);
 
-/* Build what a lookup at va needs, ahead of it. */
+/* Build the unit for a lookup at va in advance. */
 void debuginfo_prepare(struct debuginfo *d, uint64_t va);
 
 /* The source line at va: 1 with *file (NULL = unknown) and *line (0 = unknown), 0 when no line
@@ -114,8 +115,8 @@ void debuginfo_prepare(struct debuginfo *d, uint64_t va);
 int debuginfo_line(struct debuginfo *d, uint64_t va, const char **file, uint32_t *line);
 
 /*
- * Where statements begin: call `take` for each such address of every unit (`statements` was set
- * in the options). They begin an instruction, and a debugger may stop there. `file` is the full
+ * Call `take` for each address of every unit where a statement begins (`statements` was set in
+ * the options). They are starts of instructions where a debugger may stop. `file` is the full
  * path as compiled; a line may have several addresses, in no order. Stops at the first return
  * value that is not 0 and returns it; ERR_NOMEM. Not while other threads look up.
  */
@@ -125,17 +126,17 @@ int debuginfo_each_statement(struct debuginfo *d,
 			     void *ctx);
 
 /*
- * What could not be had, one plain sentence each, for doctor and -v: "dwz file X (build-id Y)
- * not found: some names are missing". NULL past the last; grows while units are built. Life:
- * d's. At most DEBUGINFO_NOTES_MAX are kept.
+ * What is missing, one sentence each, for doctor and -v: "dwz file X (build-id Y) not found:
+ * some names are missing". NULL past the last; notes are added while units are built and live
+ * as long as `d`. At most DEBUGINFO_NOTES_MAX are kept.
  */
 enum { DEBUGINFO_NOTES_MAX = 32 };
 const char *debuginfo_note(struct debuginfo *d, size_t i);
 
 /*
- * Call `take` for every further file in use (dwz file, .dwo, .dwp): `of` is the file whose
- * DWARF names it, `path` where it was found, `name` where it would be found too, relative to
- * the folder of `of`. Stops at the first return value that is not 0 and returns it.
+ * Call `take` for every other file in use (dwz file, .dwo, .dwp): `of` is the file whose DWARF
+ * names it, `path` where it was found, `name` another place where it would be found, relative
+ * to the folder of `of`. Stops at the first return value that is not 0 and returns it.
  */
 int debuginfo_each_file(struct debuginfo *d,
 			int (*take)(void *ctx, const struct elf_file *of, const char *path,
@@ -145,7 +146,7 @@ int debuginfo_each_file(struct debuginfo *d,
 struct debuginfo_stats {
 	size_t units, units_built, bytes_built; /* bytes of .debug_info walked */
 };
-/* What building trees has cost so far. */
+/* The cost of building so far. */
 void debuginfo_stats(struct debuginfo *d, struct debuginfo_stats *s);
 
 /* NULL is accepted. */

@@ -9,12 +9,12 @@ struct build {
 	struct dwarf_unit *u;
 	const struct line_table *lines;
 	struct die_names *names;
-	dwarf_ranges_vec ranges; /* of the DIE at hand */
+	dwarf_ranges_vec ranges; /* of the current DIE */
 	spans_vec spans;
 	VEC(uint32_t) level; /* function around each open DIE */
 };
 
-/* What a function's DIE says about code; its name is asked for separately. */
+/* The attributes of a function's DIE about its code; the name is resolved separately. */
 struct code_attrs {
 	struct dwarf_value low, high, ranges;
 	struct die_ident ident;
@@ -55,7 +55,7 @@ static int code_attrs_read(struct bytes *b, struct dwarf_unit *u, const struct d
 	return 0;
 }
 
-/* The DIE's code into *out (emptied first). A broken list keeps its sound beginning. */
+/* Put the DIE's ranges into *out (emptied first). A damaged list keeps its valid beginning. */
 static int code_ranges(struct dwarf_unit *u, const struct code_attrs *c, dwarf_ranges_vec *out)
 {
 	struct dwarf_range r;

@@ -1,11 +1,12 @@
 /*
  * die_index.h - one unit's code as sorted, disjoint segments: address → innermost function, and
- * from there outwards to the function that really stands in the symbol table.
+ * from there outwards to the function in the symbol table.
  *
  * Built by one forward walk over the unit's DIEs, then immutable: lookups from any thread.
  * Where ranges overlap (GCC gives inlined bodies more than their caller has, linkers fold equal
- * functions) the later DIE in the file wins, which is the inner one of a nest; a function's
- * caller is its parent DIE, never who contains its range. Both as llvm-symbolizer does.
+ * functions) the later DIE in the file wins, which is the innermost of nested ones; a
+ * function's caller is its parent DIE, never the one whose range contains it. Both as
+ * llvm-symbolizer does.
  */
 #ifndef LIBSYM_DWARF_DIE_INDEX_H
 #define LIBSYM_DWARF_DIE_INDEX_H
@@ -27,7 +28,7 @@ struct die_name {
 struct die_func {
 	struct die_name name;
 	uint64_t entry;        /* lowest address of its first range */
-	const char *call_file; /* inlined: where the caller calls it; NULL = unknown */
+	const char *call_file; /* inlined: file of the call; NULL = unknown */
 	uint32_t call_line;
 	uint32_t parent; /* inlined: the function it was inlined into, else DIE_NONE */
 	uint8_t inlined;
@@ -35,20 +36,20 @@ struct die_func {
 
 /* Zero-initialised is valid and empty. */
 struct die_index {
-	VEC(struct die_func) funcs; /* in DIE order: a parent stands before its children */
+	VEC(struct die_func) funcs; /* in DIE order: a parent precedes its children */
 	span_segs_vec segs;         /* address → index in funcs */
 };
 
 /* Names already resolved, by DIE offset; shared by all units of a module. */
 struct die_names {
-	struct strtab *scopes; /* where "ns::Class" texts live */
+	struct strtab *scopes; /* the "ns::Class" texts */
 	struct u64map index;
 	VEC(struct die_name) names;
 };
 
 /*
  * Walk unit `u`. `lines` (may be empty) turns DW_AT_call_file into paths. What was read before
- * a fault stays usable: ERR_FORMAT, or ERR_LIMIT (nesting beyond 1000, work spent). ERR_NOMEM.
+ * damage stays usable: ERR_FORMAT, or ERR_LIMIT (nesting beyond 1000, work spent). ERR_NOMEM.
  */
 int die_index_build(struct die_index *ix, struct dwarf_unit *u, const struct line_table *lines,
 		    struct die_names *names);
@@ -62,11 +63,11 @@ static inline uint32_t die_index_find(const struct die_index *ix, uint64_t va)
 	return segments_find(&ix->segs, va);
 }
 
-/* Give the tables back. */
+/* Free the tables. */
 void die_index_release(struct die_index *ix);
 void die_names_release(struct die_names *n);
 
-/* Free what name lookups hung onto the object's units. */
+/* Free the scopes that name lookups attached to the object's units. */
 void die_scopes_release(struct dwarf_object *o);
 
 #endif

@@ -21,7 +21,7 @@ static int attrs_skip(struct bytes *b, struct dwarf_unit *u, const struct dwarf_
 		bytes_skip(b, a->skip);
 		return bytes_ok(b) ? 0 : ERR_FORMAT;
 	}
-	if (dwarf_work(u->obj, a->n)) /* there are attributes without bytes */
+	if (dwarf_work(u->obj, a->n)) /* attributes may have no bytes */
 		return ERR_LIMIT;
 	for (uint32_t i = 0; i < a->n; i++) {
 		const struct dwarf_spec *s = &u->abbrevs->specs.v[a->first + i];
@@ -70,7 +70,7 @@ int die_walk(struct dwarf_unit *u, int (*visit)(void *arg, const struct die_at *
 
 /* --- scopes ----------------------------------------------------------------------------- */
 
-/* Namespaces and classes of a unit in file order; a scope holds the DIEs in [off, end). */
+/* Namespaces and classes of a unit in file order; a scope contains the DIEs in [off, end). */
 struct die_scope {
 	uint64_t off, end;
 	uint32_t parent; /* index, or DIE_NONE */
@@ -139,7 +139,7 @@ static int scopes_visit(void *arg, const struct die_at *d)
 	return 0;
 }
 
-/* The scopes of a unit, made on first use; a torn unit has those before the fault. */
+/* The scopes of a unit, made on first use; of a damaged unit those before the damage. */
 static int scopes_get(struct dwarf_unit *u, struct die_scopes **out)
 {
 	if (!u->scopes) {
@@ -175,7 +175,7 @@ static uint32_t scope_around(const struct die_scopes *s, uint64_t off)
 	return at;
 }
 
-/* "ns::Class" around the DIE at off into the names' strtab; NULL when nothing is around it. */
+/* Intern "ns::Class" around the DIE at off; NULL if it has no scope. */
 static int scope_text(struct die_names *n, struct dwarf_unit *u, uint64_t off,
 		      const char **text)
 {
@@ -218,7 +218,7 @@ static int is_c(unsigned lang)
 
 /* --- names ------------------------------------------------------------------------------ */
 
-/* Read what the DIE at `off` says about its name; nothing when it is broken. */
+/* Read the naming attributes of the DIE at `off`; none if it is damaged. */
 static int ident_read(struct dwarf_unit *u, uint64_t off, struct die_ident *d)
 {
 	int r = dwarf_unit_abbrevs(u);
@@ -277,7 +277,7 @@ int die_name_resolve(struct die_names *n, struct dwarf_unit *u, uint64_t off,
 	uint64_t at;
 	uint32_t id;
 	*out = (struct die_name){0};
-	/* A name of its own, or nothing to refer to: not worth remembering. */
+	/* It has its own name, or no reference: not worth caching. */
 	if (d->linkage.kind || d->name.kind || !dwarf_reference(u, &d->origin, &to, &at))
 		return name_follow(n, u, off, *d, out);
 	uint64_t key = at | (uint64_t)(to->obj != u->obj) << 63;

@@ -9,7 +9,7 @@
 
 enum {
 	PATH_LIMIT = 4096,
-	ROW_WORK = 16, /* of a byte of a program, which may be a row */
+	ROW_WORK = 16, /* work per byte of a program, which may be a row */
 };
 
 struct line_file {
@@ -17,16 +17,16 @@ struct line_file {
 	uint64_t dir;
 };
 
-/* The header (6.2.4) and what it takes to read it. */
+/* The header (6.2.4), and the state for reading it. */
 struct line_header {
-	struct dwarf_unit form_unit; /* the unit, with the line table's own offset size */
+	struct dwarf_unit form_unit; /* the unit, with the line table's offset size */
 	uint16_t version;
 	uint8_t min_inst, line_range, opcode_base;
 	int8_t line_base;
 	const uint8_t *lengths; /* operands of standard opcode i at [i - 1] */
 	VEC(const char *) dirs;
 	VEC(struct line_file) files;
-	uint8_t is_stmt; /* of rows, before they say otherwise */
+	uint8_t is_stmt; /* the default of rows */
 };
 
 /* --- header ----------------------------------------------------------------------------- */
@@ -106,7 +106,7 @@ static int table_v5(struct bytes *b, struct line_header *h, struct dwarf_object 
 	return 0;
 }
 
-/* Read the header; on return *b stands at the program's first opcode and ends with it. */
+/* Read the header; on return *b is the program. */
 static int header_read(struct bytes *b, struct dwarf_object *o, const struct dwarf_unit *u,
 		       struct line_header *h)
 {
@@ -150,7 +150,7 @@ static int header_read(struct bytes *b, struct dwarf_object *o, const struct dwa
 
 /* --- paths ------------------------------------------------------------------------------ */
 
-/* Put dir in front of what is to come, unless dir is unknown. */
+/* Append a directory and a slash, unless it is unknown. */
 static void path_dir(struct buf *b, const char *dir)
 {
 	size_t n = dir ? strnlen(dir, PATH_LIMIT + 1) : 0;
@@ -240,7 +240,7 @@ static int by_va(const void *pa, const void *pb)
 	return a->line < b->line ? -1 : a->line > b->line;
 }
 
-/* DW_LNE_end_sequence: rows since s->first become a sequence, or nothing. */
+/* DW_LNE_end_sequence: the rows since s->first become a sequence, or are dropped. */
 static int seq_end(struct line_table *t, struct line_state *s, int is_stmt)
 {
 	size_t n = t->rows.n - s->first;
@@ -280,7 +280,7 @@ static int extended(struct line_table *t, struct line_state *s, struct bytes *b,
 		s->va = dwarf_uint(&arg, (unsigned)(len - 1));
 		return bytes_ok(&arg) ? 0 : ERR_FORMAT;
 	}
-	return 0; /* discriminators and vendors' own */
+	return 0; /* discriminators and vendor extensions */
 }
 
 /* A standard opcode (6.2.5.2). */
@@ -375,7 +375,7 @@ int line_table_build(struct line_table *t, const struct dwarf_unit *u, struct dw
 
 /* --- lookup ----------------------------------------------------------------------------- */
 
-/* Sequences may overlap where a linker folded code; looking back further finds nothing. */
+/* Sequences may overlap where a linker folded code; more than this many do not. */
 enum { OVERLAP_MAX = 8 };
 
 int line_table_find(const struct line_table *t, uint64_t va, const char **file, uint32_t *line)

@@ -11,8 +11,8 @@
 
 struct line_row {
 	uint64_t va;
-	uint32_t file; /* as DW_AT_call_file counts: from 1 before DWARF 5, from 0 since */
-	uint32_t line; /* 0 = the compiler knows none */
+	uint32_t file; /* as in DW_AT_call_file: from 1 before DWARF 5, from 0 since */
+	uint32_t line; /* 0 = no source line */
 };
 
 struct line_seq { /* rows[first .. first + n) cover [lo, hi) */
@@ -25,17 +25,18 @@ struct line_table {
 	VEC(struct line_row) rows;
 	VEC(struct line_seq) seqs; /* by lo */
 	VEC(const char *) files;   /* full paths in the strtab given to the builder */
-	/* Where statements begin (is_stmt), as the program has them: in no order, lines with
-	 * several. Only with keeps_statements. */
+	/* Where statements begin (is_stmt), in the program's order; a line may have several.
+	 * Only with keeps_statements. */
 	VEC(struct line_row) statements;
 	int keeps_statements;
 };
 
 /*
- * Run the program at `off` of o's .debug_line for unit `u` (its comp_dir makes paths whole).
- * Consecutive rows of one line are merged, of several rows at one address the last counts, as
- * in llvm-symbolizer. Sequences at address 0 (discarded by the linker) are dropped. A broken
- * program keeps the sequences before the fault and returns ERR_FORMAT; ERR_LIMIT, ERR_NOMEM.
+ * Run the program at `off` of o's .debug_line for unit `u` (its comp_dir completes relative
+ * paths). Consecutive rows of one line are merged, of several rows at one address the last
+ * counts, as in llvm-symbolizer. Sequences at address 0 (discarded by the linker) are dropped.
+ * A damaged program keeps the sequences before the damage and returns ERR_FORMAT; ERR_LIMIT,
+ * ERR_NOMEM.
  */
 int line_table_build(struct line_table *t, const struct dwarf_unit *u, struct dwarf_object *o,
 		     uint64_t off, struct strtab *paths);
@@ -49,7 +50,7 @@ static inline const char *line_table_file(const struct line_table *t, uint64_t f
 	return file < t->files.n ? t->files.v[file] : NULL;
 }
 
-/* Give the rows back; paths are the strtab's. */
+/* Free the rows; the strtab owns the paths. */
 void line_table_release(struct line_table *t);
 
 #endif

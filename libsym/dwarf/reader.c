@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-/* Up to the last text that ends. */
+/* Cut a string section after its last terminated string. */
 static void trim_strings(struct dwarf_sec *s)
 {
 	while (s->n && s->p[s->n - 1])
@@ -75,7 +75,7 @@ uint64_t dwarf_uint(struct bytes *b, unsigned size)
 
 /* --- abbreviations ---------------------------------------------------------------------- */
 
-/* How many bytes a form takes: a number up to 16, or one of these. */
+/* The size of a form in bytes: a number up to 16, or one of these. */
 enum {
 	SIZE_ADDR = 32, /* an address */
 	SIZE_OFF,       /* 4, or 8 in 64-bit DWARF */
@@ -92,10 +92,10 @@ enum {
 	SIZE_INDIRECT,
 };
 
-/* A reference relative to its unit; leaves this file as DWV_REF. */
+/* A reference relative to its unit; converted to DWV_REF in this file. */
 enum { DWV_UNIT_REF = DWV_OTHER + 1 };
 
-/* What a form holds and how (7.5.6). kind 0: unknown. */
+/* The kind and size of a form (7.5.6). kind 0: unknown. */
 static const struct form {
 	uint8_t kind, size;
 } forms[] = {
@@ -219,7 +219,7 @@ static int by_code(const void *pa, const void *pb)
 	return a->first < b->first ? -1 : a->first > b->first;
 }
 
-/* A torn table keeps what was read: DIEs that use the rest fail on their own. */
+/* A damaged table keeps what was read: DIEs that need the rest fail later. */
 int dwarf_abbrevs_until(struct dwarf_unit *u, uint64_t only, struct dwarf_abbrevs *t)
 {
 	struct bytes b = dwarf_cursor(u->obj, SEC_ABBREV, u->abbrev_off, UINT64_MAX);
@@ -252,11 +252,11 @@ int dwarf_abbrevs_until(struct dwarf_unit *u, uint64_t only, struct dwarf_abbrev
 	return dwarf_work(u->obj, (uint64_t)(b.p - start));
 }
 
-/* Units of work that keeping an abbreviation or one of its attributes costs: bounds the memory
- * of tables that begin inside each other to about one entry a byte of DWARF. */
+/* Units of work for keeping an abbreviation or one of its attributes: bounds the memory of
+ * overlapping tables to about one entry per byte of DWARF. */
 enum { ABBREV_WORK = 64 };
 
-/* The index key of a table: form sizes depend on the unit's format too. */
+/* The index key of a table: form sizes depend on the unit's format, too. */
 static uint64_t abbrev_key(const struct dwarf_unit *u)
 {
 	return u->abbrev_off | (uint64_t)u->addr_size << 56 |
@@ -364,13 +364,13 @@ int dwarf_value_read(struct bytes *b, const struct dwarf_unit *u, unsigned form,
 		v->kind = DWV_REF;
 		v->u = v->u < u->end - u->off ? u->off + v->u : UINT64_MAX;
 	} else if (f->kind == DWV_CONST && f->size >= 4 && f->size <= 8 && u->version < 4) {
-		v->kind = DWV_SECOFF; /* DWARF 2 and 3 have no form of its own for offsets */
+		v->kind = DWV_SECOFF; /* DWARF 2 and 3 have no separate form for offsets */
 	}
 	return bytes_ok(b) ? 0 : ERR_FORMAT;
 }
 
-/* The text at `off` in a string section, or NULL when that is outside. (dwarf_object_init
- * leaves none that does not end inside its section.) */
+/* The text at `off` in a string section, or NULL if that is outside. (dwarf_object_init has cut
+ * off unterminated text.) */
 static const char *dwarf_sec_string(const struct dwarf_sec *s, uint64_t off)
 {
 	return off < s->n ? (const char *)s->p + off : NULL;
@@ -417,7 +417,7 @@ int dwarf_address(const struct dwarf_unit *u, const struct dwarf_value *v, uint6
 	}
 	if (v->kind != DWV_ADDRX)
 		return 0;
-	/* A .dwo has no addresses: its skeleton's .debug_addr does (7.27). */
+	/* A .dwo has no addresses: they are in its skeleton's .debug_addr (7.27). */
 	const struct dwarf_unit *owner = u->obj->skel ? u->obj->skel : u;
 	uint64_t n = owner->obj->sec[SEC_ADDR].n;
 	if (owner->addr_base > n || v->u >= (n - owner->addr_base) / owner->addr_size)

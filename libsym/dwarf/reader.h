@@ -4,11 +4,10 @@
  *	elffile ──sections──► dwarfread ──DIEs────────► dieindex ┐
  *	                          └──────.debug_line──► linetable ┴─► debuginfo
  *
- * An own reader instead of libdw (docs/decisions.md): 0.188 cannot read zstd sections or .dwp
- * files, opens .dwo files itself by the path the DWARF names, and may not be used by two
- * threads. Here every byte is taken through base/bytes.h, the walk only goes forward, and
- * nothing global is touched. Formats: DWARF 5 standard (section numbers in the comments), the
- * GNU split-DWARF 4 and dwz extensions.
+ * Why not libdw (docs/decisions.md): 0.188 cannot read zstd sections or .dwp files, opens .dwo
+ * files itself by the path in the DWARF, and must not be used by two threads. Here every byte
+ * is read through base/bytes.h, the walk only goes forward, and there are no globals. Formats:
+ * DWARF 5 standard (section numbers in the comments), the GNU split-DWARF 4 and dwz extensions.
  *
  * Private to libsym's debuginfo; not thread-safe (debug_info.c holds a lock).
  */
@@ -56,7 +55,7 @@ struct dwarf_abbrev {
 	uint32_t skip;     /* bytes of all attributes together, or DWARF_VARIES */
 	uint16_t tag;
 	uint8_t children;
-	uint8_t has_code; /* DW_AT_low_pc or DW_AT_ranges is among the attributes */
+	uint8_t has_code; /* it has DW_AT_low_pc or DW_AT_ranges */
 };
 
 struct dwarf_abbrevs {
@@ -67,10 +66,10 @@ struct dwarf_abbrevs {
 
 struct dwarf_object;
 
-/* One unit of .debug_info: header (7.5.1) and what its root DIE says. */
+/* One unit of .debug_info: its header (7.5.1) and its root DIE's attributes. */
 struct dwarf_unit {
 	struct dwarf_object *obj;
-	uint64_t off, end;   /* of the unit, header included, in .debug_info */
+	uint64_t off, end;   /* of the unit, including its header, in .debug_info */
 	uint64_t die;        /* offset of the root DIE */
 	uint64_t abbrev_off; /* in .debug_abbrev */
 	uint64_t dwo_id;
@@ -86,7 +85,7 @@ struct dwarf_unit {
 	uint64_t ranges;      /* section offset, or index with ranges_indexed */
 	uint8_t ranges_indexed;
 	const char *name, *comp_dir, *dwo_name; /* NULL = absent */
-	struct die_scopes *scopes;              /* die_index.c's, made on demand */
+	struct die_scopes *scopes;              /* of die_name.c, made on first use */
 };
 
 /* The DWARF of one file: a module, its dwz file, a .dwo or one unit of a .dwp. */
@@ -103,18 +102,18 @@ struct dwarf_object {
 };
 
 /*
- * Prepare an object whose sec[] and swap the caller has filled (borrowed for the object's
- * life). Sets the work budget: normal DWARF needs a few steps per byte, hostile DWARF (a
- * million DIEs sharing one range list) may ask for their product, so the steps are limited to
- * 64 per byte and everything below answers ERR_LIMIT when they are spent.
+ * Prepare an object whose sec[] and swap the caller has set (borrowed for the object's life).
+ * Sets the work budget: normal DWARF needs a few steps per byte, hostile DWARF (a million DIEs
+ * sharing one range list) may need their product, so steps are limited to 64 per byte; then all
+ * functions below return ERR_LIMIT.
  */
 void dwarf_object_init(struct dwarf_object *o);
 
-/* Give back tables; sections stay the caller's. NULL is accepted. */
+/* Free the tables; the caller owns the sections. NULL is accepted. */
 void dwarf_object_release(struct dwarf_object *o);
 
-/* Take n steps from the budget: 0 or ERR_LIMIT, from then on always. What is only known to have
- * cost much when it is done asks for a step before it begins. */
+/* Take n steps from the budget: 0, or ERR_LIMIT from then on. Work whose cost is only known
+ * afterwards takes a step before it begins. */
 static inline int dwarf_work(struct dwarf_object *o, uint64_t n)
 {
 	if (n > o->work) {
@@ -126,13 +125,13 @@ static inline int dwarf_work(struct dwarf_object *o, uint64_t n)
 }
 
 /*
- * Read all unit headers and root DIEs of .debug_info into o->units. A header that is broken
- * ends the list (*torn is set); a unit of an unknown version is kept with tag 0 (*skipped
- * counts them). ERR_NOMEM, ERR_LIMIT.
+ * Read all unit headers and root DIEs of .debug_info into o->units. A damaged header ends the
+ * list (*torn is set); a unit of an unknown version is kept with tag 0 (*skipped counts them).
+ * ERR_NOMEM, ERR_LIMIT.
  */
 int dwarf_units_load(struct dwarf_object *o, int *torn, size_t *skipped);
 
-/* The unit that holds a .debug_info offset, or NULL. */
+/* The unit that contains a .debug_info offset, or NULL. */
 struct dwarf_unit *dwarf_unit_at(struct dwarf_object *o, uint64_t off);
 
 enum dwarf_kind {
@@ -163,7 +162,8 @@ struct dwarf_value {
 int dwarf_value_read(struct bytes *b, const struct dwarf_unit *u, unsigned form,
 		     int64_t implicit, struct dwarf_value *v);
 
-/* The text of a string value, life of the sections; NULL if it is not one, or out of bounds. */
+/* The text of a string value, which lives as long as the sections; NULL if it is not one, or
+ * out of bounds. */
 const char *dwarf_string(const struct dwarf_unit *u, const struct dwarf_value *v);
 
 /* The address of an address or address-index value: 1 and *addr, or 0. */
@@ -177,8 +177,8 @@ int dwarf_reference(struct dwarf_unit *u, const struct dwarf_value *v, struct dw
 /* Load the unit's abbreviations. ERR_FORMAT, ERR_LIMIT, ERR_NOMEM. */
 int dwarf_unit_abbrevs(struct dwarf_unit *u);
 
-/* Append the abbreviations at u->abbrev_off to the empty *t, up to and with code `only` (0 =
- * all), without remembering them in the object. ERR_LIMIT, ERR_NOMEM. */
+/* Append the abbreviations at u->abbrev_off to the empty *t, up to and including code `only` (0
+ * = all), without caching them in the object. ERR_LIMIT, ERR_NOMEM. */
 int dwarf_abbrevs_until(struct dwarf_unit *u, uint64_t only, struct dwarf_abbrevs *t);
 
 /* The abbreviation of a code, or NULL. */
@@ -204,12 +204,12 @@ struct dwarf_range {
 typedef VEC(struct dwarf_range) dwarf_ranges_vec;
 
 /*
- * Append the ranges a DW_AT_ranges value of unit `u` stands for (2.17.3, 7.25, 7.28), without
- * empty ones. ERR_FORMAT (those before the fault are kept), ERR_LIMIT, ERR_NOMEM.
+ * Append the ranges of a DW_AT_ranges value of unit `u` (2.17.3, 7.25, 7.28), without empty
+ * ones. ERR_FORMAT (those before the damage are kept), ERR_LIMIT, ERR_NOMEM.
  */
 int dwarf_ranges_read(struct dwarf_unit *u, const struct dwarf_value *v, dwarf_ranges_vec *out);
 
-/* Append the ranges of the unit's root DIE; none is no error. */
+/* Append the ranges of the unit's root DIE; it may have none. */
 int dwarf_unit_ranges(struct dwarf_unit *u, dwarf_ranges_vec *out);
 
 #endif

@@ -1,4 +1,4 @@
-/* segments.c - the sweep. */
+/* segments.c - the sweep over overlapping ranges. */
 #include "libsym/dwarf/segments.h"
 
 #include "base/mem.h"
@@ -48,7 +48,7 @@ static int seg_add(span_segs_vec *segs, uint64_t va, uint32_t id)
 	return vec_push(segs, ((struct span_seg){va, id}));
 }
 
-/* Sweep by address: at each place the open span with the highest id shows. */
+/* Sweep by address: at each place the open span with the highest id wins. */
 int segments_build(spans_vec *spans, span_segs_vec *segs)
 {
 	size_t n = spans->n, i = 0;

@@ -12,7 +12,7 @@ struct dwarf_unit *dwarf_unit_at(struct dwarf_object *o, uint64_t off)
 
 /* --- headers and root DIEs -------------------------------------------------------------- */
 
-/* The header at `off` (7.5.1). 1 = a unit (version 0 when unknown), 0 = nothing sane there. */
+/* The header at `off` (7.5.1). 1 = a unit (version 0 when unknown), 0 = no valid header. */
 static int unit_header(struct dwarf_object *o, uint64_t off, struct dwarf_unit *u)
 {
 	struct bytes b = dwarf_cursor(o, SEC_INFO, off, UINT64_MAX);
@@ -48,7 +48,7 @@ static int unit_header(struct dwarf_object *o, uint64_t off, struct dwarf_unit *
 	return 1;
 }
 
-/* Attribute values of a root DIE whose meaning depends on bases that may come after them. */
+/* Attribute values of a root DIE that depend on bases, which may come after them. */
 struct root_values {
 	struct dwarf_value name, comp_dir, dwo_name, low, high;
 };
@@ -105,7 +105,7 @@ static void root_attr(struct dwarf_unit *u, struct root_values *r, unsigned name
 	}
 }
 
-/* The code's abbreviation: from the unit's table if loaded, else by reading just so far. */
+/* The code's abbreviation: from the unit's table if loaded, else by reading only up to it. */
 static const struct dwarf_abbrev *root_abbrev(struct dwarf_unit *u, uint64_t code,
 					      struct dwarf_abbrevs *scratch, int *err)
 {
@@ -121,7 +121,7 @@ static const struct dwarf_abbrev *root_abbrev(struct dwarf_unit *u, uint64_t cod
 	return NULL;
 }
 
-/* Read the root DIE into the unit; a broken one leaves tag 0. ERR_LIMIT, ERR_NOMEM. */
+/* Read the root DIE into the unit; a damaged one leaves tag 0. ERR_LIMIT, ERR_NOMEM. */
 static int unit_root(struct dwarf_unit *u, struct dwarf_abbrevs *scratch)
 {
 	struct bytes b = dwarf_cursor(u->obj, SEC_INFO, u->die, u->end);
@@ -131,7 +131,7 @@ static int unit_root(struct dwarf_unit *u, struct dwarf_abbrevs *scratch)
 	const struct dwarf_abbrev *a = root_abbrev(u, bytes_uleb(&b), scratch, &err);
 	if (!a)
 		return err;
-	/* Where the table of this unit begins when no attribute says so (in a .dwo, 7.3.2.2).
+	/* Where this unit's table begins without an attribute (in a .dwo, 7.3.2.2).
 	 */
 	if (u->version >= 5) {
 		u->str_offsets_base = u->off_size == 8 ? 16 : 8;
@@ -188,7 +188,7 @@ int dwarf_units_load(struct dwarf_object *o, int *torn, size_t *skipped)
 
 /* --- ranges ----------------------------------------------------------------------------- */
 
-/* Units of work one range costs: bounds the memory to about 2 ranges a byte of DWARF. */
+/* Units of work per range: bounds the memory to about 2 ranges per byte of DWARF. */
 enum { RANGE_WORK = 32 };
 
 static int range_add(struct dwarf_unit *u, uint64_t lo, uint64_t hi, dwarf_ranges_vec *out)

@@ -1,7 +1,8 @@
 /*
- * Files by build-id from debuginfod servers. libdebuginfod is loaded when first needed, so that
- * perfkit runs without it; nothing is asked unless DEBUGINFOD_URLS is set. Timeouts, the cache
- * and its negative answers are the library's (DEBUGINFOD_TIMEOUT, DEBUGINFOD_CACHE_PATH).
+ * Files by build-id from debuginfod servers. libdebuginfod is loaded on first use, so that
+ * perfkit runs without it; no server is asked unless DEBUGINFOD_URLS is set. The library
+ * handles timeouts, the cache and its negative answers (DEBUGINFOD_TIMEOUT,
+ * DEBUGINFOD_CACHE_PATH).
  */
 #include "libsym/elf/dso_find_internal.h"
 
@@ -25,13 +26,13 @@ struct client {
 	void *handle;
 	end_fn end;
 	find_fn find;
-	get_url_fn get_url; /* NULL where this libdebuginfod is older */
+	get_url_fn get_url; /* NULL if this libdebuginfod is older */
 	const struct dso_search *search;
 	struct dso_fetch fetch;
 	int asked; /* a server was */
 };
 
-/* The library calls back with nothing of ours but what its own getter gives. */
+/* The client of a handle: callbacks get only the handle. */
 static struct client *client_of(void *handle)
 {
 	void *lib = dlopen("libdebuginfod.so.1", RTLD_NOW | RTLD_NOLOAD);
@@ -49,7 +50,7 @@ static int on_progress(void *handle, long done, long total)
 		return 0;
 	const char *url = c->get_url ? c->get_url(handle) : NULL;
 	c->asked = 1;
-	/* without a total the library counts its own rounds */
+	/* without a total `done` is not in bytes */
 	c->fetch.total = total > 0 ? (uint64_t)total : 0;
 	c->fetch.done = total > 0 && done > 0 ? (uint64_t)done : 0;
 	if (url)
@@ -109,6 +110,6 @@ struct elf_file *dso_try_debuginfod(struct dso_search *s, const char *what)
 		s->opt->fetching(s->opt->fetching_ctx, &c.fetch);
 	}
 	mem_free(path);
-	c.end(c.handle); /* the library stays loaded: libcurl does not like to go */
+	c.end(c.handle); /* the library stays loaded: unloading libcurl is not safe */
 	return f;
 }

@@ -15,10 +15,10 @@
 enum {
 	RATIO_MAX = 1100,
 	FIRST_BLOCK = 1 << 16,
-	RATIO_WHOLE = 64, /* so much more than the input is had at once */
+	RATIO_WHOLE = 64, /* output of up to this many times the input is allocated at once */
 };
 
-/* The output while it grows. */
+/* The growing output. */
 struct sink {
 	uint8_t *v;
 	size_t n, cap, max;
@@ -143,8 +143,8 @@ static int run_xz(const uint8_t *src, size_t n, struct sink *s, struct err *e)
 #endif
 
 /*
- * zlib data of at most s->max - 1 bytes, all at once, in less than half of zlib's time. 1 when
- * it is there; 0 where zlib shall have a look, or say what is wrong.
+ * Inflate zlib data of at most s->max - 1 bytes in one call, in less than half of zlib's time.
+ * 1 on success; 0 to let zlib try, and report errors.
  */
 static int run_whole(enum decompress_kind kind, const uint8_t *src, size_t n, struct sink *s)
 {
@@ -191,7 +191,7 @@ int decompress(enum decompress_kind kind, const void *src, size_t n, size_t max,
 	struct sink s = {.name = name, .max = max};
 	if (n < max / RATIO_MAX)
 		s.max = n * RATIO_MAX + FIRST_BLOCK < max ? n * RATIO_MAX + FIRST_BLOCK : max;
-	/* One byte more than allowed, so that a full buffer is not yet one too many. */
+	/* One byte more than allowed, so that a full buffer shows that the limit was passed. */
 	s.max++;
 	int rc = run_whole(kind, src, n, &s) ? 0 : grow_out(kind, src, n, &s, e);
 	if (rc)

@@ -1,9 +1,10 @@
 /*
- * decompress.h - whole buffers out of zlib, gzip, zstd and xz, for ELF sections and modules.
+ * decompress.h - inflates whole buffers of zlib, gzip, zstd and xz, for ELF sections and
+ * modules.
  *
- * The input is untrusted: the output grows with what really comes out, never with what a
- * header promises, and stops at a ceiling of `max` bytes and of 1100 times the input (deflate
- * cannot exceed 1032; debug sections stay below 50).
+ * The input is untrusted: memory grows with the actual output, never with a size in a header,
+ * and stops at a ceiling of `max` bytes and of 1100 times the input (deflate cannot exceed
+ * 1032; debug sections stay below 50).
  */
 #ifndef LIBSYM_ELF_DECOMPRESS_H
 #define LIBSYM_ELF_DECOMPRESS_H
@@ -14,13 +15,13 @@
 #include <stdint.h>
 
 enum decompress_kind {
-	DECOMPRESS_ZLIB, /* a zlib or gzip stream, told apart by its header */
+	DECOMPRESS_ZLIB, /* a zlib or gzip stream, distinguished by its header */
 	DECOMPRESS_ZSTD, /* zstd frames */
 	DECOMPRESS_XZ,   /* an .xz stream; ERR_UNSUPPORTED when built without liblzma */
 };
 
 /*
- * Inflate n bytes at src. *out is heap memory the caller gives to mem_free, *out_size its
+ * Inflate n bytes at src. *out is heap memory that the caller frees (mem_free), *out_size its
  * length. `name` is for messages. ERR_FORMAT for damaged data, ERR_TRUNCATED when the stream
  * does not end within n bytes, ERR_LIMIT past the ceiling, ERR_NOMEM, ERR_UNSUPPORTED.
  */

@@ -37,7 +37,8 @@ const char *dso_reason_text(enum dso_reason reason)
 
 void dso_note(struct dso_search *s, enum dso_reason reason, const char *detail)
 {
-	/* A wrong file says more than none, a mismatch more than a damaged one. */
+	/* How much a reason explains: a wrong file more than none, a mismatch more than a
+	 * damaged file. */
 	static const int weight[DSO_CYCLES + 1] = {
 		[DSO_NOT_FOUND] = 1, [DSO_SPECIAL_FILE] = 2, [DSO_UNREADABLE] = 3,
 		[DSO_UNTRUSTED] = 4, [DSO_SHARED_PATH] = 4,  [DSO_ZERO_KALLSYMS] = 4,
@@ -56,7 +57,7 @@ void dso_path(struct dso_search *s, const char *fmt, ...)
 	int n = vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
 	buf_clear(&s->path);
-	/* Longer than PATH_MAX cannot be opened anyway. */
+	/* A path longer than PATH_MAX cannot be opened anyway. */
 	if (n > 0 && (size_t)n < sizeof(text))
 		buf_add(&s->path, text, (size_t)n);
 	s->nomem |= buf_failed(&s->path) != 0;
@@ -152,7 +153,7 @@ int dso_is_anonymous(const char *path)
 	return 0;
 }
 
-/* ".." would lead a recorded path out of the directory it is joined to. */
+/* 1 for a path with "..", which would leave the directory it is joined to. */
 static int climbs(const char *path)
 {
 	for (const char *p = path; (p = strstr(p, "..")); p += 2)
@@ -161,10 +162,10 @@ static int climbs(const char *path)
 	return 0;
 }
 
-/* Paths that must not even be looked at, whatever is there. */
+/* 1 for paths that must not even be examined. */
 static int is_special(const char *path)
 {
-	if (starts_with(path, "/dev/shm/") && !climbs(path)) /* memory with ordinary files */
+	if (starts_with(path, "/dev/shm/") && !climbs(path)) /* ordinary files in memory */
 		return 0;
 	return starts_with(path, "/dev/") || starts_with(path, "/proc/") ||
 	       starts_with(path, "/sys/");
@@ -203,16 +204,16 @@ static struct elf_file *from_cache(struct dso_search *s, const char *const *name
 	return f;
 }
 
-/* Written since the recording was: an inode's number is taken again for the file that a linker
- * puts in the place of the last one. */
+/* 1 for a file written after the recording: when a linker replaces a file, the new one may get
+ * the old inode number. */
 static int is_newer(const struct dso_search *s, const struct stat *st)
 {
 	return s->opt->host_is_ours && s->opt->written_ns &&
 	       source_mtime_ns(st) > s->opt->written_ns;
 }
 
-/* Rebuilt or upgraded since: the recorded inode's place on its file system has another. Numbers
- * of another file system (overlays, subvolumes) say nothing. */
+/* 1 for a file rebuilt or upgraded since: the same file system, another inode. On another file
+ * system (overlays, subvolumes) inode numbers prove nothing. */
 static int is_replaced(struct dso_search *s)
 {
 	struct stat st;
@@ -230,8 +231,8 @@ static int is_replaced(struct dso_search *s)
 	return 1;
 }
 
-/* One of several files that were mapped by one path (of a host and of its containers), with
- * nothing to tell it by but its place on the disk. */
+/* Find one of several files that were mapped by one path (of a host and of its containers),
+ * identified only by device and inode. */
 static void find_very_file(struct dso_search *s, const char *path, struct dso_files *out)
 {
 	const struct file_id *m = &s->mapped;
@@ -264,7 +265,7 @@ static void find_runtime(struct dso_search *s, const char *path, struct dso_file
 		out->runtime_from = DSO_FROM_SYMFS;
 		dso_path(s, "%s%s", opt->symfs, path);
 		out->runtime = dso_try(s, 1);
-		/* A flat folder of copied files will do when the id says so. */
+		/* A flat folder of copied files is enough if the id matches. */
 		if (!out->runtime && s->want.len) {
 			dso_path(s, "%s/%s", opt->symfs, strrchr(path, '/') + 1);
 			out->runtime = dso_try(s, 0);
@@ -283,7 +284,7 @@ static void find_runtime(struct dso_search *s, const char *path, struct dso_file
 	}
 }
 
-/* The vdso this process runs on, copied out of its mapping's ELF headers' reach. */
+/* This process's own vdso, as an ELF file. */
 static struct elf_file *own_vdso(const struct build_id *want)
 {
 	unsigned long base = getauxval(AT_SYSINFO_EHDR), lo, hi;
@@ -293,7 +294,7 @@ static struct elf_file *own_vdso(const struct build_id *want)
 	while (maps && !f && fgets(line, sizeof(line), maps)) {
 		if (sscanf(line, "%lx-%lx", &lo, &hi) != 2 || lo != base || hi <= lo)
 			continue;
-		/* NOLINTNEXTLINE: the kernel's word for where the vdso is */
+		/* NOLINTNEXTLINE: the address of the vdso, from the kernel */
 		elf_file_open_mem((const void *)lo, hi - lo, "[vdso]", &f, NULL);
 		break;
 	}
@@ -325,7 +326,7 @@ static void find_vdso(struct dso_search *s, struct dso_files *out)
 
 /* --- the debug file --------------------------------------------------------------------- */
 
-/* Is there nothing a second file could add? Asked by name only, nothing is inflated. */
+/* 1 when a debug file could add nothing, by section names only, without inflating any. */
 static int is_complete(const struct elf_file *f)
 {
 	int symtab = 0, info = 0;
@@ -340,7 +341,7 @@ static int is_complete(const struct elf_file *f)
 	return symtab && info;
 }
 
-/* Without an id of its own, a debuglink's file is known by its CRC (whole file). */
+/* Without a build-id, a debuglink's file is identified by the CRC of the whole file. */
 static struct elf_file *try_debuglink(struct dso_search *s, uint32_t crc)
 {
 	struct elf_file *f = NULL;
@@ -375,9 +376,9 @@ static struct elf_file *debuglink_in(struct dso_search *s, const char *root, con
 }
 
 /*
- * .gnu_debuglink: file name, NUL, padding to 4, CRC32 in the file's byte order. It is looked
- * for beside the file that was found and, since that may be a cache's copy, beside the place
- * it was recorded at.
+ * .gnu_debuglink: file name, NUL, padding to 4, CRC32 in the file's byte order. It is searched
+ * next to the file that was found and, since that may be a copy in a cache, next to the
+ * recorded path.
  */
 static struct elf_file *follow_debuglink(struct dso_search *s, struct elf_file *runtime,
 					 const char *path)
@@ -483,7 +484,7 @@ static void find_files(struct dso_search *s, const char *path, struct dso_files 
 		s->want = out->id = out->runtime->id;
 	if (vdso || (out->runtime && is_complete(out->runtime)))
 		return;
-	/* The reason stays that of the runtime file; only the detail may grow. */
+	/* The reason stays that of the runtime file; only the detail may change. */
 	find_debug(s, path, out);
 }
 

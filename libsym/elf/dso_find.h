@@ -1,5 +1,5 @@
 /*
- * dso_find.h - which file on this machine is the one that was mapped there and then.
+ * dso_find.h - finds the file on this machine that was mapped in the recording.
  *
  *	(path, build-id) ──► --buildid-dir, ~/.debug ─► --symfs ─► local paths ─► debuginfod
  *	                     every candidate: regular file? ELF? the recorded build-id?
@@ -8,7 +8,7 @@
  * one. If none was recorded, a file is used from --symfs, from below a trusted path, or, if the
  * recording was made on this very host and kernel, from its own path. Paths are untrusted:
  * devices, fifos, /dev (but /dev/shm), /proc and anything else that is not a regular file are
- * never opened. What was not found has a reason, for the list of what is missing.
+ * never opened. Every file that was not found has a reason, for the list of missing files.
  */
 #ifndef LIBSYM_ELF_DSO_FIND_H
 #define LIBSYM_ELF_DSO_FIND_H
@@ -17,13 +17,13 @@
 
 enum dso_reason {
 	DSO_FOUND = 0,
-	DSO_NOT_A_FILE,   /* //anon, [heap], [stack], /SYSV..., /dev/zero: look for JIT code */
-	DSO_SPECIAL_FILE, /* a device, fifo, directory or procfs path: not opened */
-	DSO_NOT_FOUND,    /* no candidate exists */
-	DSO_MISMATCH,     /* candidates exist, all with another build-id (or none) */
-	DSO_UNTRUSTED,    /* a candidate exists, but no build-id was recorded to check it */
-	DSO_SHARED_PATH,  /* one of several files of this path, whose build-ids are not known */
-	DSO_UNREADABLE,   /* a candidate exists and is damaged, no ELF, or not permitted */
+	DSO_NOT_A_FILE,    /* //anon, [heap], [stack], /SYSV..., /dev/zero: look for JIT code */
+	DSO_SPECIAL_FILE,  /* a device, fifo, directory or procfs path: not opened */
+	DSO_NOT_FOUND,     /* no candidate exists */
+	DSO_MISMATCH,      /* candidates exist, all with another build-id (or none) */
+	DSO_UNTRUSTED,     /* a candidate exists, but no build-id was recorded to check it */
+	DSO_SHARED_PATH,   /* one of several files of this path, without build-ids */
+	DSO_UNREADABLE,    /* a candidate exists, but is damaged, not ELF, or not permitted */
 	DSO_ZERO_KALLSYMS, /* kernel: only a kallsyms full of zeroes (kptr_restrict) */
 	DSO_CYCLES,        /* generated code: a jitdump whose times are cycles, not ns */
 };
@@ -42,20 +42,20 @@ enum dso_source {
 	DSO_FROM_DEBUGLINK,
 	DSO_FROM_DEBUGINFOD,
 	DSO_FROM_VDSO,      /* this process's own vdso */
-	DSO_FROM_RECORDING, /* what perf record --kcore put beside the data */
+	DSO_FROM_RECORDING, /* copied by perf record --kcore next to the data */
 };
 
-/* A file that is being asked for at a debuginfod server. Views, valid during the call. */
+/* A file requested from a debuginfod server. Views, valid during the call. */
 struct dso_fetch {
-	const char *what; /* "executable" or "debuginfo" */
-	const char *path; /* as recorded */
-	const char *url;  /* once a server has it, else all that are asked, DEBUGINFOD_URLS */
+	const char *what;     /* "executable" or "debuginfo" */
+	const char *path;     /* as recorded */
+	const char *url;      /* the server's once one has it, else DEBUGINFOD_URLS */
 	uint64_t done, total; /* bytes; total 0: not known */
 	int ended;            /* the last call for this file */
-	int found;            /* … and it is here now */
+	int found;            /* … and it was found */
 };
 
-/* Zero-initialised: only ~/.debug and local files whose id matches. All borrowed. */
+/* Zero-initialised: only ~/.debug and local files with the right id. All borrowed. */
 struct dso_options {
 	const char *symfs;       /* root of the recorded machine's files, "" or NULL: none */
 	const char *buildid_dir; /* NULL: $PERF_BUILDID_DIR, else ~/.debug; "": none */
@@ -63,43 +63,42 @@ struct dso_options {
 	const char *vmlinux;     /* --vmlinux FILE */
 	const char *const *trust_paths; /* directories whose files need no recorded id */
 	size_t ntrust_paths;
-	int no_local;       /* look at nothing outside of symfs, buildid_dir and trust_paths */
+	int no_local;       /* use no files outside of symfs, buildid_dir and trust_paths */
 	int host_is_ours;   /* recorded host and kernel release are this machine's */
-	int64_t written_ns; /* the recording was, since 1970; 0: not known */
+	int64_t written_ns; /* when the recording was written, since 1970; 0: not known */
 	int debuginfod;     /* 1: ask debuginfod too, if DEBUGINFOD_URLS is set */
-	/* Optional: called several times a second while a server is asked, never for what is
-	 * in debuginfod's cache; by one thread at a time. */
+	/* Optional: called several times a second during a download, never for files in
+	 * debuginfod's cache; by one thread at a time. */
 	void (*fetching)(void *ctx, const struct dso_fetch *f);
 	void *fetching_ctx;
 };
 
-/* What was found. Zero-initialised is valid; dso_files_release gives it back. */
+/* The files found. Zero-initialised is valid; free it with dso_files_release. */
 struct dso_files {
 	enum dso_reason reason; /* of the runtime file */
 	enum dso_source runtime_from, debug_from;
-	struct elf_file *runtime; /* the file that ran; NULL unless DSO_FOUND */
-	struct elf_file *debug;   /* separate file with .symtab and DWARF, or NULL; may be there
-				     without runtime: good for names, never for unwinding */
-	struct build_id id;       /* recorded, else that of the runtime file */
-	char detail[DSO_DETAIL_MAX]; /* one line: the candidate that was refused, and why; "" if
-					none */
+	struct elf_file *runtime;    /* the file that ran; NULL unless DSO_FOUND */
+	struct elf_file *debug;      /* separate file with .symtab and DWARF, or NULL; without
+					`runtime` it serves for names, never for unwinding */
+	struct build_id id;          /* recorded, else that of the runtime file */
+	char detail[DSO_DETAIL_MAX]; /* one line: the refused candidate, and why; "" if none */
 };
 
-/* Where a bundle has, below symfs, a file that shared its path: device, inode, path. */
+/* Where a bundle has, below symfs, a file whose path was shared: device, inode, path. */
 #define DSO_BY_INODE "/inode/%u-%u-%llu%s"
 
 /*
  * Find the files of a mapping `path` with the recorded build-id `id` (NULL or len 0: none).
- * `mapped` (or NULL) is the file that was mapped there: without an id, its own path on this
- * machine is not taken when another file of the same file system is there now; where files
- * shared that path, only the very file is taken, or what a bundle has for it.
- * "[vdso]" is found by id; " (deleted)" is removed first; "//anon" and its like give
- * DSO_NOT_A_FILE. 0 whatever was found (see out->reason); ERR_NOMEM.
+ * `mapped` (or NULL) is the file that was mapped: without an id, its path on this machine is
+ * not used if another file of the same file system is there now; if files shared that path,
+ * only the same file is used, or its copy in a bundle. "[vdso]" is found by id; " (deleted)" is
+ * removed first; "//anon" and its like give DSO_NOT_A_FILE. 0, found or not (see out->reason);
+ * ERR_NOMEM.
  */
 int dso_find(const struct dso_options *opt, const char *path, const struct build_id *id,
 	     const struct file_id *mapped, struct dso_files *out, struct err *e);
 
-/* Close what is open; the object is empty and usable again. */
+/* Close the files; the object is empty and usable again. */
 void dso_files_release(struct dso_files *f);
 
 /* The kernel's symbols: one of the two is set when reason is DSO_FOUND. */
@@ -111,25 +110,25 @@ struct kernel_files {
 	char detail[DSO_DETAIL_MAX];
 };
 
-/* What a recording says of its kernel. */
+/* A recording's facts about its kernel. */
 struct kernel_place {
 	struct build_id id;   /* len 0: none recorded */
-	const char *path;     /* the mapping's name; it ends in the symbol it was located by */
+	const char *path;     /* the mapping's name; it ends with the symbol that located it */
 	uint64_t pgoff;       /* the address of that symbol then; 0: not known */
 	const char *kallsyms; /* the recording's own copy; NULL: none */
 };
 
-/* The symbol the kernel was located by: "_stext" for [kernel.kallsyms]_stext, else "_text". */
+/* The symbol that located the kernel: "_stext" for [kernel.kallsyms]_stext, else "_text". */
 const char *kernel_located_by(const struct kernel_place *place);
 
 /*
  * Find symbols of the recorded kernel: --kallsyms, --vmlinux, place->kallsyms, /proc/kallsyms
- * if it is of the very boot (the symbol it was located by is there), the build-id cache's
+ * if it is of the same boot (that symbol has the recorded address), the build-id cache's
  * kallsyms and vmlinux, vmlinux of `release` below /boot, /usr/lib/debug and /lib/modules (also
  * in symfs), and /proc/kallsyms of another boot. The running kernel is the recorded one if
  * /sys/kernel/notes has its id (or none was recorded and host_is_ours). `release` may be NULL.
- * A --vmlinux with another id is refused; a --kallsyms file cannot be checked and is the user's
- * word. 0 or ERR_NOMEM.
+ * A --vmlinux with another id is refused; a --kallsyms file cannot be checked and is believed.
+ * 0 or ERR_NOMEM.
  */
 int dso_find_kernel(const struct dso_options *opt, const struct kernel_place *place,
 		    const char *release, struct kernel_files *out, struct err *e);

@@ -5,32 +5,32 @@
 #include "base/text/buf.h"
 #include "libsym/elf/dso_find.h"
 
-/* One search: what is wanted and the best reason why it was not found so far. */
+/* One search: the file wanted, and the best reason so far why it was not found. */
 struct dso_search {
 	const struct dso_options *opt;
 	const char *name;      /* as recorded */
 	struct build_id want;  /* len 0: none recorded */
 	struct file_id mapped; /* ino 0: not recorded */
-	struct buf path;       /* the candidate being made */
+	struct buf path;       /* the current candidate */
 	enum dso_reason reason;
 	char *detail; /* DSO_DETAIL_MAX bytes */
 	int nomem;
 };
 
 /*
- * Open the candidate in s->path if it may be taken: its id is the wanted one, or none is wanted
- * and `trusted`. The file, or NULL with s->reason and s->detail updated.
+ * Open the candidate in s->path if it may be used: its id is the wanted one, or none is wanted
+ * and it is `trusted`. The file, or NULL with s->reason and s->detail updated.
  */
 struct elf_file *dso_try(struct dso_search *s, int trusted);
 
-/* Start s->path afresh with printf text. */
+/* Set s->path to printf text. */
 void dso_path(struct dso_search *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* BUILDID_DIR/.build-id/xx/yyyy[/name] of the wanted id into s->path: 1, or 0 without id or
  * directory. `name` NULL: the link itself, which old caches point at the file. */
 int dso_cache_path(struct dso_search *s, const char *name);
 
-/* Note a reason if it says more than what is known so far. */
+/* Keep a reason if it explains more than the one kept. */
 void dso_note(struct dso_search *s, enum dso_reason reason, const char *detail);
 
 /* debuginfod.c: the executable or debug file by id, or NULL. `what`: "executable" or

@@ -1,4 +1,4 @@
-/* Where the symbols of the recorded kernel come from. */
+/* Finds the symbols of the recorded kernel. */
 #include "libsym/elf/dso_find.h"
 
 #include "base/mem.h"
@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* 1 when it can be read; else why not is noted, where a file is there. */
+/* 1 when it can be read; else notes why not, if the file exists. */
 static int is_readable_file(struct dso_search *s, const char *path)
 {
 	struct stat st;
@@ -29,7 +29,7 @@ static int use_kallsyms(struct dso_search *s, enum dso_source from, struct kerne
 	const char *path = buf_cstr(&s->path);
 	if (!is_readable_file(s, path))
 		return 0;
-	if (kallsyms_is_zeroed(path)) { /* copied by one who may not see addresses */
+	if (kallsyms_is_zeroed(path)) { /* copied by a user who may not see addresses */
 		char text[1200];
 		snprintf(text, sizeof(text), "%s: all addresses are 0", path);
 		dso_note(s, DSO_ZERO_KALLSYMS, text);
@@ -73,7 +73,7 @@ static int by_release(struct dso_search *s, const char *root, const char *releas
 		return 0;
 	for (size_t i = 0; i < sizeof(where) / sizeof(where[0]); i++) {
 		char text[1024];
-		/* The formats are those of the table above. */
+		/* The formats come from the table above. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
 		snprintf(text, sizeof(text), where[i], root, release);
@@ -85,7 +85,7 @@ static int by_release(struct dso_search *s, const char *root, const char *releas
 	return 0;
 }
 
-/* Is the recorded kernel the one that runs here? */
+/* 1 when the recorded kernel runs here. */
 static int runs_here(const struct dso_search *s)
 {
 	struct build_id own;
@@ -151,7 +151,8 @@ static int search(struct dso_search *s, const struct kernel_place *place, const 
 		if (use_kallsyms(s, DSO_FROM_SYMFS, out))
 			return 1;
 	}
-	/* Cheaper and nearer to what ran (modules, relocated) than a vmlinux of the same id. */
+	/* Cheaper and closer to the recorded kernel (modules, relocated) than a vmlinux of the
+	 * same id. */
 	if (from_running_kernel(s, out))
 		return 1;
 	return !opt->no_local &&

@@ -125,7 +125,7 @@ static int read_segments(struct elf_file *f, struct err *e)
 	return 0;
 }
 
-/* *left: bytes that may still be searched. Notes that overlap are not read without end. */
+/* *left: bytes that may still be searched. It bounds the reading of overlapping notes. */
 static int id_from_range(struct elf_file *f, uint64_t off, uint64_t size, uint64_t align,
 			 size_t *left)
 {
@@ -157,7 +157,8 @@ static void read_build_id(struct elf_file *f)
 	}
 }
 
-/* Up to the last name that ends: libelf's elf_strptr looks for that end each time. */
+/* Cut the names after the last terminated one: libelf's elf_strptr searches for the end each
+ * time. */
 static void find_names(struct elf_file *f)
 {
 	size_t strndx;
@@ -398,7 +399,7 @@ static int section_vaddr(const struct elf_file *f, uint64_t offset, uint64_t *va
 	return 0;
 }
 
-/* Does the segment hold the file offset, its range widened to pages of `page` bytes? */
+/* 1 when the segment, widened to pages of `page` bytes, contains the file offset. */
 static int holds(const struct elf_segment *s, uint64_t offset, uint64_t page)
 {
 	uint64_t lo = s->offset & ~(page - 1), hi;
@@ -414,7 +415,7 @@ int elf_file_vaddr(const struct elf_file *f, uint64_t offset, uint64_t *vaddr)
 {
 	if (!f->nsegments)
 		return section_vaddr(f, offset, vaddr);
-	/* Linkers for arm64 lay segments out for pages of up to 64 KiB. */
+	/* Linkers for arm64 align segments for pages of up to 64 KiB. */
 	const uint64_t pages[] = {1, f->ehdr.e_machine == EM_AARCH64 ? 65536 : 4096};
 	for (size_t k = 0; k < 2; k++) {
 		const struct elf_segment *hit = NULL;

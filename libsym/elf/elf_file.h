@@ -1,10 +1,10 @@
 /*
- * elf_file.h - one ELF file, opened safely and mapped read-only: what symtab.h, cfi.h and
- * debug_info.h read from.
+ * elf_file.h - one ELF file, opened safely and mapped read-only, for symtab.h, cfi.h and
+ * debug_info.h.
  *
  * The path may come from an untrusted recording: only regular files are opened (O_NONBLOCK,
- * fstat, no fifo, no device), libelf gets the mapped memory, never the path. A file that is no
- * ELF, or whose headers are outside the file, is refused with one line. 32 and 64 bits, both
+ * fstat, no fifo, no device), libelf gets the mapped memory, never the path. A file that is not
+ * ELF, or whose headers point outside of it, is refused with one line. 32 and 64 bits, both
  * byte orders. One object belongs to one thread at a time.
  */
 #ifndef LIBSYM_ELF_ELF_FILE_H
@@ -30,11 +30,11 @@ struct build_id {
 struct file_id {
 	uint64_t ino;
 	uint32_t dev_major, dev_minor;
-	uint8_t shared_path; /* others had its path: no file will do but this very one */
+	uint8_t shared_path; /* several files had its path: only this very file may be used */
 };
 
-/* 1 when both are known and equal over the shorter length perf may have padded with zeroes.
- * An id of zeroes only counts as unknown. */
+/* 1 when both are known and equal over the shorter length perf may have padded with zeroes. An
+ * id of only zeroes counts as unknown. */
 int build_id_equal(const struct build_id *a, const struct build_id *b);
 
 /* Lower-case hex into out (2 * BUILD_ID_MAX + 1 bytes); "" when unknown. Returns out. */
@@ -59,9 +59,9 @@ struct elf_segment { /* a PT_LOAD */
 struct elf_file {
 	char *path; /* for messages */
 	const uint8_t
-		*data; /* the mapped file; a shrinking file is handled by the caller's SIGBUS */
+		*data; /* the mapped file; if the file shrinks, the caller handles SIGBUS */
 	size_t size;
-	Elf *elf; /* libelf's handle over the same memory */
+	Elf *elf; /* libelf's handle of the same memory */
 	GElf_Ehdr ehdr;
 	struct build_id id;
 	struct elf_segment *segments;
@@ -70,46 +70,46 @@ struct elf_file {
 	int borrowed;      /* data belongs to the caller (elf_file_open_mem) */
 	const char *names; /* of sections; names_size bytes that end in a NUL */
 	size_t names_size;
-	size_t packed_left; /* bytes of compressed sections that may still be inflated */
+	size_t packed_left; /* bytes that may still be inflated from compressed sections */
 	int swap;           /* the file has the other byte order than this host */
 	struct elf_inflated *inflated; /* decompressed sections, kept for the object's life */
 };
 
 /*
  * Open and map `path`. *out is heap-allocated, freed by elf_file_close. ERR_NOTFOUND when there
- * is no such file, ERR_UNSUPPORTED for a special file (also
- * everything on procfs, sysfs, debugfs, tracefs), ERR_FORMAT for what is no sane ELF,
- * ERR_IO, ERR_NOMEM. Files ending in .ko.xz/.ko.zst/.ko.gz are inflated into memory.
+ * is no such file, ERR_UNSUPPORTED for a special file (also everything on procfs, sysfs,
+ * debugfs, tracefs), ERR_FORMAT for an invalid ELF file, ERR_IO, ERR_NOMEM. Files ending in
+ * .ko.xz/.ko.zst/.ko.gz are inflated into memory.
  */
 int elf_file_open(const char *path, struct elf_file **out, struct err *e);
 
-/* The same over memory, borrowed for the life of the object; `name` is for messages. */
+/* The same for memory, borrowed for the life of the object; `name` is for messages. */
 int elf_file_open_mem(const void *data, size_t size, const char *name, struct elf_file **out,
 		      struct err *e);
 
-/* Let go of the mapped file's pages: read again, they come from the file. For what is read in
- * full once, as symbol tables are. NULL is accepted. */
+/* Drop the mapped file's pages from memory, for files that are read once, such as symbol
+ * tables; a later read loads them again. NULL is accepted. */
 void elf_file_drop_pages(const struct elf_file *f);
 
 /* NULL is accepted. */
 void elf_file_close(struct elf_file *f);
 
 /*
- * Section by name: 1 and *shdr, *data, *size (borrowed, life of `f`; SHF_COMPRESSED and
- * .zdebug sections come inflated, zlib and zstd), 0 when absent or SHT_NOBITS (then *size is
- * 0), ERR_* when it is there but cannot be read.
+ * Section by name: 1 and *shdr, *data, *size (borrowed, they live as long as `f`;
+ * SHF_COMPRESSED and .zdebug sections are inflated, zlib and zstd), 0 when absent or SHT_NOBITS
+ * (then *size is 0), ERR_* when it is there but cannot be read.
  */
 int elf_file_section(struct elf_file *f, const char *name, GElf_Shdr *shdr,
 		     const uint8_t **data, size_t *size, struct err *e);
 
-/* The name of a section, "" for one that is outside of the table. Borrowed, life of `f`. */
+/* The name of a section, "" if it is outside of the table. Borrowed; lives as long as `f`. */
 const char *elf_file_section_name(const struct elf_file *f, const GElf_Shdr *s);
 
 /*
- * File offset → virtual address through the PT_LOAD that holds the offset (PF_X preferred when
- * several do), else through one that is mapped there because mappings are whole pages. 1 and
- * *vaddr, or 0. Without PT_LOADs (a jitted-*.so, a .ko) section headers with SHF_ALLOC are
- * used. Ask the runtime file: in a .debug file the offsets are not those that were mapped.
+ * File offset → virtual address through the PT_LOAD that contains the offset (PF_X preferred if
+ * several do), else through one that covers it because mappings are whole pages. 1 and *vaddr,
+ * or 0. Without PT_LOADs (a jitted-*.so, a .ko) section headers with SHF_ALLOC are used. Use
+ * the runtime file: in a .debug file the offsets differ from the mapped ones.
  */
 int elf_file_vaddr(const struct elf_file *f, uint64_t offset, uint64_t *vaddr);
 

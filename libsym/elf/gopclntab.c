@@ -1,7 +1,7 @@
 /*
- * Names of Go functions where no symbol table is left (`go build -ldflags=-s`): .gopclntab,
- * which the Go runtime itself needs and no strip removes. Layouts of Go 1.16, 1.18 and 1.20,
- * after src/runtime/symtab.go (pcHeader, functab, _func).
+ * Names of Go functions without a symbol table (`go build -ldflags=-s`): .gopclntab, which the
+ * Go runtime needs and no strip removes. Layouts of Go 1.16, 1.18 and 1.20, after
+ * src/runtime/symtab.go (pcHeader, functab, _func).
  *
  *	pcHeader  magic u32, 0, 0, minLC, ptrSize; then words: nfunc, nfiles,
  *		  textStart (1.18 on), offsets of function names, cu table, files,
@@ -22,7 +22,7 @@ struct go_table {
 	const uint8_t *p;
 	size_t n;
 	int swap, ptr_size;
-	int relative; /* u32 entries that count from `text` */
+	int relative; /* entries are u32, relative to `text` */
 	uint64_t text, nfunc, names, functab;
 };
 
@@ -53,14 +53,14 @@ static int read_header(struct go_table *t)
 	t->names = word(&b, t->ptr_size);
 	bytes_skip(&b, 3 * (size_t)t->ptr_size);
 	t->functab = word(&b, t->ptr_size);
-	/* 0 in what is yet to be relocated (-buildmode=pie): begins with .text */
+	/* 0 if it needs relocation (-buildmode=pie): then it is the start of .text */
 	t->text = text ? text : t->text;
 	size_t row = t->relative ? 8 : 2 * (size_t)t->ptr_size;
 	return bytes_ok(&b) && t->names < t->n && t->functab < t->n &&
 	       t->nfunc < (t->n - t->functab) / row;
 }
 
-/* The name of the function whose _func is at `at`, NULL when it leads outside. */
+/* The name of the function whose _func is at `at`; NULL if it points outside. */
 static const char *name_of(struct symtab_builder *sb, const struct go_table *t, uint64_t at)
 {
 	if (at > t->n - t->functab)

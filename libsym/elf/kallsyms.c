@@ -18,7 +18,7 @@ struct line {
 	size_t name_len, module_len;
 };
 
-/* The number at p: where it ends; p if there is no number, or one of more than 64 bits. */
+/* Read the number at p; returns its end, or p without a number or if it exceeds 64 bits. */
 static const char *parse_address(const char *p, const char *end, uint64_t *addr)
 {
 	uint32_t high, low;
@@ -32,7 +32,7 @@ static const char *parse_address(const char *p, const char *end, uint64_t *addr)
 	return p;
 }
 
-/* Split [p, end). 1, or 0 for what is no such line. */
+/* Split [p, end). 1, or 0 if it is not such a line. */
 static int split_line(const char *p, const char *end, struct line *l)
 {
 	const char *digits = p;
@@ -67,7 +67,7 @@ static int is_data(char type)
 	return type == 'd' || type == 'D' || type == 'b' || type == 'B';
 }
 
-/* Modules come in runs, so the last one is asked first. */
+/* Modules come in runs, so the last one is tried first. */
 static int module_number(struct kallsyms *k, const struct line *l, uint32_t *last)
 {
 	if (!l->module) {
@@ -80,7 +80,7 @@ static int module_number(struct kallsyms *k, const struct line *l, uint32_t *las
 	return strtab_intern_n(&k->modules, l->module, l->module_len, last);
 }
 
-/* The name moves to the front of the text, behind those already there. */
+/* Move the name to the front of the text, after those already there. */
 static char *keep_name(struct symtab_builder *b, const struct line *l)
 {
 	char *name = b->names + b->names_size;
@@ -120,7 +120,7 @@ static int add_line(struct kallsyms *k, struct symtab_builder *b, const struct l
 	return vec_push(&b->raw, r);
 }
 
-/* The text is ours to write into, and to give back. */
+/* Parse and own a text, which may be written to. */
 static int parse_owned(char *text, size_t n, const char *name, struct kallsyms *out,
 		       struct err *e)
 {
@@ -180,7 +180,7 @@ int kallsyms_load(const char *path, struct kallsyms *out, struct err *e)
 	return rc ? rc : parse_owned(text, n, path, out, e);
 }
 
-/* For its first lines; NULL where it cannot be opened, with a shortage noted. */
+/* Open a file for its first lines; NULL if that fails, noting a shortage. */
 static FILE *open_text(const char *path)
 {
 	FILE *f = fopen(path, "re");

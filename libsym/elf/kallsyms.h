@@ -3,9 +3,9 @@
  * `kallsyms` file of a build-id cache. Lines are `address type name [module]`, written by
  * kernel/kallsyms.c.
  *
- * As perf (6.1, symbol_type__filter) it takes text and weak symbols (t T w W), and data (d D
- * b B) so that the last function before them ends where they begin. None has a size: each
- * reaches to the next one, but not from one module into another (see symtab.h).
+ * As in perf (6.1, symbol_type__filter), text and weak symbols are read (t T w W), and data (d
+ * D b B), so that the last function before them ends where they begin. None has a size: each
+ * extends to the next one, but not from one module into another (see symtab.h).
  */
 #ifndef LIBSYM_ELF_KALLSYMS_H
 #define LIBSYM_ELF_KALLSYMS_H
@@ -32,21 +32,22 @@ int kallsyms_parse(const char *text, size_t n, const char *name, struct kallsyms
 /* The same from a regular file or /proc/kallsyms, at most 1 GiB. ERR_IO, ERR_NOTFOUND too. */
 int kallsyms_load(const char *path, struct kallsyms *out, struct err *e);
 
-/* 1 for a regular file that has a symbol's line among its first. */
+/* 1 for a regular file with a symbol among its first lines. */
 int kallsyms_detect(const char *path);
 
-/* 1 when the first lines of the file hold no address but 0; also when it cannot be read. */
+/* 1 when the first lines of the file have no address but 0, or it cannot be read. */
 int kallsyms_is_zeroed(const char *path);
 
-/* 1 when the file has the kernel's own symbol `name` at `addr`. Reads no further than it. */
+/* 1 when the file has the kernel's own symbol `name` at `addr`. Reads only up to that
+ * symbol. */
 int kallsyms_places(const char *path, const char *name, uint64_t addr);
 
 /* The symbol that covers an absolute address and, in *module (may be NULL), its module's name,
- * "" for the kernel. 1 or 0. The texts have the object's life. */
+ * "" for the kernel. 1 or 0. The texts live as long as the object. */
 int kallsyms_find(const struct kallsyms *k, uint64_t addr, struct symbol_hit *hit,
 		  const char **module);
 
-/* Give everything back; the object is empty and usable again. */
+/* Free everything; the object is empty and usable again. */
 void kallsyms_release(struct kallsyms *k);
 
 /* The build-id in a file of ELF notes, usually /sys/kernel/notes. 0, ERR_IO, ERR_NOTFOUND. */

@@ -8,13 +8,13 @@
 
 #include <string.h>
 
-/* An indirect function, whose address is all that an IRELATIVE slot says. */
+/* An indirect function: an IRELATIVE slot only has its address. */
 struct ifunc {
 	const char *name;
 	size_t under; /* leading underscores */
 };
 
-/* Where the names of GOT slots come from. */
+/* The names of GOT slots. */
 struct slots {
 	struct u64map name_of; /* GOT slot → index into names */
 	VEC(const char *) names;
@@ -30,7 +30,7 @@ static int section(struct elf_file *f, const char *name, GElf_Shdr *s, const uin
 	return elf_file_section(f, name, s, p, n, NULL) == 1;
 }
 
-/* Of the indirect functions among the symbols already collected, the best name of each address.
+/* Collect the best name for each address of the indirect functions among the symbols.
  */
 static int find_ifuncs(const struct symtab_builder *b, struct slots *slots)
 {

@@ -34,15 +34,15 @@ int file_failed(const char *path, struct err *e)
 }
 
 /*
- * Open a regular file for reading; *fd is the caller's to close, *st its status. ERR_NOTFOUND,
- * ERR_UNSUPPORTED for anything that is no regular file or, without OPEN_PROCFS, is on
+ * Open a regular file for reading; the caller closes *fd; *st is its status. ERR_NOTFOUND,
+ * ERR_UNSUPPORTED for anything that is not a regular file or, without OPEN_PROCFS, is on
  * procfs, sysfs, debugfs or tracefs; else as file_failed.
  */
 static int open_regular(const char *path, int flags, struct stat *st, int *fd, struct err *e)
 {
 	struct statfs fs;
 	*fd = -1;
-	/* Opening a device may already act on it, so the kind is asked before and after. */
+	/* Opening a device may already act on it, so the kind is checked before and after. */
 	if (stat(path, st) || statfs(path, &fs))
 		return file_failed(path, e);
 	int pseudo = !(flags & OPEN_PROCFS) && is_pseudo_fs((unsigned long)fs.f_type);
@@ -131,7 +131,7 @@ int read_file(const char *path, size_t max, char **data, size_t *size, struct er
 	int rc = open_regular(path, OPEN_PROCFS, &st, &fd, e);
 	if (rc)
 		return rc;
-	/* procfs says 0: begin with a block and double. */
+	/* procfs reports 0: begin with a block and double. */
 	size_t guess = st.st_size > 0 ? (size_t)st.st_size : 0;
 	rc = read_all(fd, path, max, guess && guess < max ? guess + 2 : 1 << 16, data, size, e);
 	close(fd);

@@ -58,9 +58,9 @@ static uint64_t smaller(uint64_t a, uint64_t b)
 }
 
 /*
- * perf's symbols__fixup_end: without a size a symbol reaches to the next entry, be it at the
- * same address (then it stays empty and loses to its aliases). At the border between kernel and
- * a module, or two modules, it ends with the following page.
+ * perf's symbols__fixup_end: a symbol without a size extends to the next entry, even at the
+ * same address (then it stays empty and loses to its aliases). At the border between the kernel
+ * and a module, or two modules, it ends with the following page.
  */
 static void give_ends(struct symtab_builder *b)
 {
@@ -79,7 +79,7 @@ static void give_ends(struct symtab_builder *b)
 /* --- aliases ---------------------------------------------------------------------------- */
 
 /*
- * Bytes of names read and demangled in one table until the rest is compared as it is. The
+ * Bytes of names to read and demangle per table; further names are compared mangled. The
  * aliases of libLLVM 14 have 0.3 MB.
  */
 enum { ALIAS_WORK = 64 << 20 };
@@ -90,12 +90,12 @@ struct chooser {
 	struct buf tmp;
 };
 
-/* What of a name, as it will be printed, decides between aliases. */
+/* The properties of a printed name that decide between aliases. */
 struct looks {
 	size_t under, len; /* leading underscores, length */
 };
 
-/* A name that was given up because it explodes: as much work as the longest. */
+/* The work of a name; one abandoned because it explodes counts as the longest. */
 static size_t work_of(const char *name, const char *shown, size_t len)
 {
 	const char *p = name + strspn(name, "_");
@@ -117,8 +117,8 @@ static struct looks looks_of(struct chooser *c, const char *name)
 	return (struct looks){strspn(shown, "_"), strlen(shown)};
 }
 
-/* perf's choose_best_symbol: does `a`, which comes first, win over `b`? Their looks are filled
- * in when it comes to them, a's unless they are known already. */
+/* perf's choose_best_symbol: 1 when `a`, which comes first, wins over `b`. Their looks are
+ * computed when needed, a's unless they are known already. */
 static int first_wins(struct chooser *c, const struct raw_symbol *a, const struct raw_symbol *b,
 		      struct looks *la, struct looks *lb)
 {
@@ -129,7 +129,7 @@ static int first_wins(struct chooser *c, const struct raw_symbol *a, const struc
 		return b->bind == STB_WEAK;
 	if ((a->bind == STB_GLOBAL) != (b->bind == STB_GLOBAL))
 		return a->bind == STB_GLOBAL;
-	if (strcmp(a->name, b->name) != 0) { /* else .symtab and .dynsym both have it */
+	if (strcmp(a->name, b->name) != 0) { /* else it is in both .symtab and .dynsym */
 		if (!la->len)
 			*la = looks_of(c, a->name);
 		*lb = looks_of(c, b->name);
@@ -168,8 +168,8 @@ static void choose_aliases(struct symtab_builder *b)
 
 /*
  * Walk in address order with the chain of open symbols: each one's parent is the innermost that
- * still covers its start. Size-less ones (ends were given, not recorded) inside a symbol with
- * a size are labels of that function and go.
+ * still covers its start. Those without a recorded size inside a symbol with a size are labels
+ * of that function and are dropped.
  */
 static void link_parents(struct symtab *t, const struct raw_symbol *raw, size_t nraw)
 {
@@ -197,7 +197,7 @@ static void link_parents(struct symtab *t, const struct raw_symbol *raw, size_t 
 	}
 }
 
-/* The text with all names belongs to the table from now on. */
+/* The table owns the text with all names from now on. */
 static int adopt_names(struct symtab *t, struct symtab_builder *b)
 {
 	if (b->names_size > UINT32_MAX)
@@ -207,7 +207,7 @@ static int adopt_names(struct symtab *t, struct symtab_builder *b)
 		*name = (uint32_t)(b->raw.v[*name].name - b->names);
 	}
 	char *fitted = mem_resize(b->names, b->names_size, 1);
-	t->names = fitted ? fitted : b->names; /* larger than it has to be */
+	t->names = fitted ? fitted : b->names; /* larger than needed */
 	t->names_size = b->names_size;
 	b->names = NULL;
 	return 0;
@@ -235,7 +235,7 @@ static int copy_names(struct symtab *t, const struct raw_symbol *raw)
 	return 0;
 }
 
-/* No more stretches than symbols: two reads of memory find most. */
+/* No more stretches than symbols: most lookups take two memory reads. */
 static int index_stretches(struct symtab *t)
 {
 	uint64_t base = t->n ? t->symbols[0].start : 0;
@@ -310,7 +310,7 @@ void symtab_free(struct symtab *t)
 
 /* --- lookup ----------------------------------------------------------------------------- */
 
-/* Deeper nesting than this is not code but an attack on the lookup's time. */
+/* Deeper nesting is not real code but an attack on lookup time. */
 enum { NESTING_MAX = 64 };
 
 static void fill_hit(const struct symtab *t, const struct symbol *s, struct symbol_hit *hit)

@@ -5,19 +5,19 @@
  *	kallsyms text ─┼─► symtab_builder ─► symtab ─► name, start, end
  *	PLT stubs ─────┘
  *
- * Which name wins follows perf (tools/perf/util/symbol.c), for output must agree with
- * perf script; measured against perf 6.1:
+ * Which name wins follows perf (tools/perf/util/symbol.c), because output must agree with perf
+ * script; measured against perf 6.1:
  *  - sources are united: .symtab of the debug file, else of the runtime file, MiniDebugInfo,
  *    .dynsym; for Go programs without .symtab .gopclntab; then stubs of .plt, .plt.sec,
  *    .plt.got and .iplt as `name@plt`, and `.plt` for the header of a lazy PLT;
  *  - functions, indirect functions, objects in executable sections, and labels without a type
  *    in sections called *text*; no section, file or TLS symbols, no absolute ones, no
  *    mapping symbols of ARM and RISC-V ($x, $d, $a, $t);
- *  - a symbol of size 0 reaches to the next symbol, at most to the end of its section;
+ *  - a symbol of size 0 extends to the next symbol, at most to the end of its section;
  *  - of several at one address: one with a size, not weak, global, with fewer leading
  *    underscores (all after demangling), the longer name, the first.
  * Beyond perf, whose tree search cannot: where symbols nest, the innermost that covers the
- * address wins and behind its end the outer one goes on; a label without a size inside a
+ * address wins, and after its end the outer one continues; a label without a size inside a
  * function with a size is part of that function.
  *
  * Names are raw (mangled, with version suffix); demangle.h makes them readable.
@@ -46,14 +46,14 @@ struct symtab { /* immutable once built: any number of threads may look up */
 	size_t n;
 	char *names;
 	size_t names_size;
-	/* The first symbol of each stretch of 1 << shift bytes from symbols[0].start on, and n:
-	 * a search begins where it nearly ends. */
+	/* The first symbol of each stretch of 1 << shift bytes from symbols[0].start on, then
+	 * n: a search begins close to its result. */
 	uint32_t *first;
 	size_t stretches;
 	unsigned shift;
 };
 
-/* What a lookup says; `name` has the table's life. */
+/* The result of a lookup; `name` lives as long as the table. */
 struct symbol_hit {
 	const char *name;
 	uint64_t start, end; /* [start, end) */
@@ -73,7 +73,7 @@ struct plt_bytes {
 
 enum plt_kind {
 	PLT_HEADER, /* calls the dynamic linker */
-	PLT_SLOT,   /* jumps to what the GOT slot at address `value` holds */
+	PLT_SLOT,   /* jumps to the address in the GOT slot at `value` */
 	PLT_INDEX,  /* pushes `value`, the number of its relocation */
 };
 
@@ -83,20 +83,20 @@ struct plt_stub {
 	size_t start, end; /* offsets in the section */
 };
 
-/* How an architecture's PLT stubs look (arch.h has them). */
+/* The shapes of an architecture's PLT stubs (see arch.h). */
 struct plt_shapes {
 	uint32_t jump_slot, glob_dat, irelative; /* relocation types of GOT slots */
-	size_t step; /* stubs may begin at multiples of it, and what is in front of the first
-			named one is the header; 0: at multiples of the entries' size */
+	size_t step; /* stubs begin at multiples of it, and everything before the first named
+			one is the header; 0: at multiples of the entries' size */
 	/* The stub at offset `at` (< n): 1 and *out, or 0. */
 	int (*stub)(const struct plt_bytes *s, size_t at, struct plt_stub *out);
 };
 
 /*
- * The symbols of a module. `runtime` is the file that ran, `debug` the one with .symtab when it
- * is another (may be NULL, may be the same); either may be NULL, not both. Both are only used
- * during the call. `plt`: of the machine; NULL: stubs get no names. 0 also when there are no
- * symbols (n is 0); a damaged table in a file counts as absent. ERR_NOMEM.
+ * The symbols of a module. `runtime` is the file that ran, `debug` the one with .symtab (may be
+ * NULL, may be the same); either may be NULL, not both. Both are only used during the call.
+ * `plt`: those of the machine; NULL: stubs get no names. Without symbols it returns 0 with n 0;
+ * a damaged table in a file counts as absent. ERR_NOMEM.
  */
 int symtab_from_elf(struct elf_file *runtime, struct elf_file *debug,
 		    const struct plt_shapes *plt, struct symtab **out, struct err *e);
@@ -109,10 +109,10 @@ int symtab_of_variables(struct elf_file *runtime, struct elf_file *debug, struct
 			struct err *e);
 
 /*
- * The symbols of a kernel module (.ko, ET_REL): addresses count from the start of the loaded
- * module, its executable sections (without .init*) laid out one after the other as the kernel
- * does it (kernel/module/main.c layout_sections); .text comes first. arm64 modules with a PLT
- * have it in front, of a size that is not in the file: for them, and wherever there is one,
+ * The symbols of a kernel module (.ko, ET_REL): addresses are relative to the start of the
+ * loaded module, its executable sections (without .init*) laid out one after the other as the
+ * kernel does it (kernel/module/main.c layout_sections); .text comes first. arm64 modules with
+ * a PLT have it first, and its size is not in the file: for them, and whenever available,
  * kallsyms is the better source.
  */
 int symtab_from_module(struct elf_file *ko, struct symtab **out, struct err *e);
@@ -130,36 +130,36 @@ void symtab_free(struct symtab *t);
 
 struct raw_symbol {
 	uint64_t start, end; /* equal: no size known */
-	uint64_t limit;      /* how far a size-less one may reach: its section's end */
+	uint64_t limit;      /* how far one without a size may extend: its section's end */
 	const char *name;    /* borrowed until symtab_builder_finish */
 	uint16_t module;
 	uint8_t bind, type;
-	uint8_t sizeless; /* set by finish: the end is not the file's word */
+	uint8_t sizeless; /* set by finish: the end is not from the file */
 };
 
 /* Zero-initialised is valid and empty. */
 struct symtab_builder {
 	VEC(struct raw_symbol) raw;
-	struct arena text; /* for names that are made up */
-	int kallsyms;      /* ends by perf's rules for kallsyms */
+	struct arena text; /* for generated names */
+	int kallsyms;      /* compute ends by perf's rules for kallsyms */
 	int plain_names;   /* compare names as they are, not demangled (kernel) */
-	size_t room;       /* bytes of names that may still come from shared tables */
+	size_t room;       /* bytes of names that may still be read from shared tables */
 	char *names;       /* NULL, or the text with all names: the table owns it */
 	size_t names_size;
 };
 
-/* What symbols may name together, as a multiple of the table their names are in. Honest ones
- * stay below 2: linkers store equal names once, and ends of names inside others. */
+/* The total length of symbol names, at most, as a multiple of their string table. Real files
+ * stay below 2: linkers store equal names once, and suffixes inside others. */
 enum { SYMTAB_SHARED_NAMES = 8 };
 
 /*
- * The name at p, where n bytes are readable: `p` itself, or NULL when it is empty, does not end
- * there, or finds no room (b->room, which it takes from). So that many symbols which name the
- * same long text cost neither memory nor time beyond reason.
+ * The name at p, where n bytes are readable: `p` itself, or NULL if it is empty, not
+ * terminated, or exceeds b->room, which it reduces. So many symbols that share one long text
+ * cost bounded memory and time.
  */
 const char *symtab_builder_name(struct symtab_builder *b, const char *p, size_t n);
 
-/* Sort, give ends, choose among aliases; *out is a new table. Empties the builder. */
+/* Sort, compute ends, choose among aliases; *out is a new table. Empties the builder. */
 int symtab_builder_finish(struct symtab_builder *b, struct symtab **out, struct err *e);
 
 /* Drop everything. */
@@ -167,14 +167,14 @@ void symtab_builder_release(struct symtab_builder *b);
 
 /*
  * Add `name@plt` for every stub of .plt, .plt.sec, .plt.got and .iplt of `f`, found by decoding
- * the stub's GOT slot and looking it up in the relocations; needs neither section sizes nor CFI
- * to be right. plt.c. Symbols already in `b` name IRELATIVE slots. 0 or ERR_NOMEM; what cannot
- * be decoded stays without a name.
+ * the stub's GOT slot and looking it up in the relocations; it does not depend on section sizes
+ * or CFI. In plt.c. Symbols already in `b` name IRELATIVE slots. 0 or ERR_NOMEM; stubs that
+ * cannot be decoded get no name.
  */
 int symtab_builder_add_plt(struct symtab_builder *b, struct elf_file *f,
 			   const struct plt_shapes *shapes, struct err *e);
 
-/* Add the functions that a Go program's .gopclntab names; damage ends the list early.
+/* Add the functions named in a Go program's .gopclntab; damage ends the list early. In
  * gopclntab.c. 0 or ERR_NOMEM. */
 int symtab_builder_add_go(struct symtab_builder *b, struct elf_file *f);
 

@@ -1,4 +1,4 @@
-/* The symbols of ELF files: which entries of which tables become names. */
+/* The symbols of ELF files: which entries of which tables are used. */
 #include "libsym/elf/symtab.h"
 
 #include "base/mem.h"
@@ -9,7 +9,7 @@
 
 /* --- sections --------------------------------------------------------------------------- */
 
-/* What the filter asks of a section, read once. */
+/* What the filter needs to know of a section, read once. */
 struct section {
 	uint64_t addr, size, align;
 	uint64_t place; /* .ko: where the kernel puts it in the module, UINT64_MAX = nowhere */
@@ -67,7 +67,7 @@ static void lay_out_module(struct sections *s)
 
 /* --- one symbol table ------------------------------------------------------------------- */
 
-/* A table as bytes: entries of the file's class and byte order, and its strings. */
+/* A table as bytes: entries in the file's class and byte order, and its strings. */
 struct sym_view {
 	const uint8_t *p;
 	size_t n, entsize;
@@ -104,7 +104,7 @@ static int view_of(struct elf_file *f, uint32_t type, struct sym_view *v)
 			return 0;
 		v->n = s.sh_size / v->entsize;
 		v->strs = (const char *)strs;
-		/* Only what ends in a NUL can be handed out as strings. */
+		/* Only terminated text may be returned as strings. */
 		v->strs_size = link.sh_size;
 		while (v->strs_size && strs[v->strs_size - 1])
 			v->strs_size--;
@@ -131,8 +131,8 @@ static GElf_Sym symbol_at(const struct sym_view *v, size_t i)
 			  .st_size = load_u32(p + 8, v->swap)};
 }
 
-/* Where code and data begin, not names: $x, $d, $a, $t and $x.foo (ELF for the Arm ABI), for
- * RISC-V also $xrv64gc and the like (its psABI). */
+/* 1 for marks of where code and data begin: $x, $d, $a, $t and $x.foo (ELF for the Arm ABI),
+ * for RISC-V also $xrv64gc and the like (its psABI). */
 static int is_mapping_symbol(uint16_t machine, const char *name)
 {
 	if (name[0] != '$' || !name[1])
@@ -224,7 +224,7 @@ static int has_table(struct elf_file *f, uint32_t type)
 
 /* --- MiniDebugInfo ---------------------------------------------------------------------- */
 
-/* .gnu_debugdata: an xz-compressed ELF that holds the .symtab that .dynsym lacks. */
+/* .gnu_debugdata: an xz-compressed ELF file with the symbols that .dynsym lacks. */
 static int open_minidebug(struct elf_file *f, uint8_t **image, struct elf_file **mini)
 {
 	GElf_Shdr s;

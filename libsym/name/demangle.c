@@ -11,9 +11,9 @@
 /* --- C++ and Rust: libiberty ------------------------------------------------------------ */
 
 /*
- * What libiberty's callback writes into. A name that explodes is left by longjmp, for the
- * printers cannot be stopped otherwise. They hold no heap while they call back, except around
- * the single characters of a punycode identifier: those are dropped first, not jumped out of.
+ * The output of libiberty's callback. A name that explodes is left by longjmp, because the
+ * printers cannot be stopped otherwise. They own no heap memory during callbacks, except for
+ * the single characters of a punycode identifier: there output is dropped first.
  */
 struct sink {
 	struct buf *out;
@@ -24,7 +24,7 @@ struct sink {
 
 enum { DROP_MAX = 16 << 20 };
 
-/* May it be a character of a punycode identifier? Those are no punctuation. */
+/* 1 when it may be a character of a punycode identifier, which is never punctuation. */
 static int may_be_punycode(const char *s, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
@@ -63,7 +63,7 @@ static int run(demangler f, const char *name, int options, struct buf *out)
 static int demangle_abi(const char *name, int flags, struct buf *out)
 {
 	int options = flags & DEMANGLE_PARAMS ? DMGL_PARAMS | DMGL_ANSI : 0;
-	/* Beside "_Z" and "_R", libiberty knows "__Z", "R" and "_GLOBAL__I_" spellings. */
+	/* Besides "_Z" and "_R", libiberty knows "__Z", "R" and "_GLOBAL__I_" spellings. */
 	if (name[0] != '_' && name[0] != 'R' && name[0] != 'Z')
 		return 0;
 	if (run(rust_demangle_callback, name, options, out))
@@ -120,7 +120,7 @@ static const char *java_type(char c)
 	}
 }
 
-/* One class name up to its ';', slashes as dots. The position behind it, or NULL. */
+/* One class name up to its ';', slashes as dots. The position after it, or NULL. */
 static const char *java_class(const char *p, struct buf *out)
 {
 	for (; *p && *p != ';'; p++) {

@@ -1,13 +1,13 @@
-/* frame_name.c - names of functions as rules write them: see frame_plain_name. */
+/* frame_name.c - function names as in rules: see frame_plain_name. */
 #include "libsym/name/frame_table.h"
 
 #include <string.h>
 
 struct plain {
-	const char *s; /* what is left of the symbol */
+	const char *s; /* the rest of the symbol */
 	char *out;
 	size_t n, size;
-	unsigned qualified; /* Rust: within how many <T as Trait>, being at T */
+	unsigned qualified; /* Rust: how many <T as Trait> it is inside, at T */
 };
 
 static void put(struct plain *p, const char *text, size_t n)
@@ -23,7 +23,7 @@ static int begins(const char *s, const char *with)
 	return !strncmp(s, with, strlen(with));
 }
 
-/* Behind the bracket that closes the one at s; the end where none does. */
+/* After the bracket that closes the one at s; the end if there is none. */
 static const char *behind(const char *s, char open, char close)
 {
 	int depth = 0;
@@ -39,7 +39,7 @@ static const char *behind(const char *s, char open, char close)
 	return s;
 }
 
-/* What compilers and the linker append: the name is over. */
+/* 1 at a suffix of compilers or the linker, where the name ends. */
 static int is_tail(const char *s)
 {
 	static const char *const tails[] = {".constprop.", ".part.", ".isra.",     ".cold",
@@ -50,7 +50,7 @@ static int is_tail(const char *s)
 	return 0;
 }
 
-/* 1 behind the word of "operator<" or "operator new", else 0. */
+/* 1 after the word of "operator<" or "operator new", else 0. */
 static int is_operator(const struct plain *p)
 {
 	static const char word[] = "operator";
@@ -84,7 +84,7 @@ static int parse_parenthesis(struct plain *p)
 	return 1;
 }
 
-/* What stood before a space was a return type, or "non-virtual thunk to". 0 at the end. */
+/* Drop what precedes a space: a return type, or "non-virtual thunk to". 0 at the end. */
 static int parse_space(struct plain *p)
 {
 	if (p->qualified && begins(p->s, " as ")) {
@@ -114,7 +114,7 @@ static int parse_angle(struct plain *p)
 	return 1;
 }
 
-/* Letters, digits, _ and :, which nearly all names consist of. */
+/* Letters, digits, _ and :, of which nearly all names consist. */
 static size_t ordinary(const char *s)
 {
 	size_t n = 0;
@@ -169,7 +169,7 @@ static int parse_piece(struct plain *p)
 	return 1;
 }
 
-/* Agents of the JVM that print Ljava/lang/Object;::wait: java.lang.Object.wait. */
+/* Ljava/lang/Object;::wait, as some JVM agents print it, becomes java.lang.Object.wait. */
 static void parse_java(struct plain *p)
 {
 	const char *end = *p->s == 'L' ? strchr(p->s, ';') : NULL;
@@ -183,7 +183,7 @@ static void parse_java(struct plain *p)
 	p->s += begins(p->s, "::") ? 2 : 0;
 }
 
-/* The hash behind names of Rust that were not demangled by it. */
+/* Cut the hash at the end of demangled Rust names. */
 static void cut_hash(struct plain *p)
 {
 	enum { HASH = 19 }; /* ::h and 16 digits */

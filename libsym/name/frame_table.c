@@ -11,10 +11,10 @@
 
 enum {
 	MAX_RULES = 1 << 14, /* pairs of a rule and a name */
-	NAME_SIZE = 512,     /* of names compared; longer ones fit prefixes only */
+	NAME_SIZE = 512,     /* of names compared; longer ones match only prefixes */
 };
 
-/* What a line says of each of its names. */
+/* A line's roles and conditions, for each of its names. */
 struct rule {
 	uint32_t dso_first, dso_n; /* of table.dsos: any of them; none: any mapping */
 	uint16_t roles;
@@ -93,7 +93,7 @@ static int add_dsos(const struct rule_line *at, struct rule *r, const char *list
 	return 0;
 }
 
-/* A * that is not one of Go's receivers, sync.(*Mutex).Lock. */
+/* 1 for a * that is not that of a Go receiver, sync.(*Mutex).Lock. */
 static int has_star(const char *name, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
@@ -143,7 +143,7 @@ static int add_name(const struct rule_line *at, const struct rule *r, const char
 	return name[n - 1] == '*' ? add_prefix(at, r, name, n - 1) : add_exact(at, name);
 }
 
-/* A word before the names: 1 when it is one, 0 when it is a name. */
+/* A condition before the names: 1 when the word is one, 0 when it is a name. */
 static int parse_condition(const struct rule_line *at, struct rule *r, const char *word)
 {
 	int err = 0;
@@ -233,7 +233,7 @@ static int fits(const struct prefix *p, const char *s)
 	return !strncmp(s, p->text, p->n) && (!p->exact || !s[p->n]);
 }
 
-/* The roles that a rule, one of whose names fits, gives to a frame of a mapping. */
+/* The roles that a rule with a matching name gives to a frame of a mapping. */
 static unsigned by_rule(const struct frame_table *t, uint32_t rule, int kernel, const char *dso)
 {
 	const struct rule *r = &t->rules.v[rule];

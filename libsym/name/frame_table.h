@@ -1,6 +1,6 @@
 /*
- * frame_table.h - what the frames of a stack are for, by their names: the table in
- * frames.rules, the only one. Unwinding, causes, wait sites, chains and findings all ask it.
+ * frame_table.h - the roles of frames by name: the table in frames.rules. Unwinding, causes,
+ * wait sites, chains and findings all use it.
  *
  *	start_thread        start
  *	worker, get_job
@@ -23,13 +23,13 @@
 
 #include <stddef.h>
 
-/* A frame may have several. None: a function of the application, or of the kernel at work. */
+/* A frame may have several roles. None: a function of the application, or other kernel code. */
 enum frame_role {
 	ROLE_RUNTIME = 1 << 0,       /* of a language or a library: says how, not where */
 	ROLE_START = 1 << 1,         /* where a thread or a process begins */
-	ROLE_WRAPPER = 1 << 2,       /* named after the waiting: its caller says more */
+	ROLE_WRAPPER = 1 << 2,       /* named after the wait: its caller says more */
 	ROLE_OPAQUE = 1 << 3,        /* an interpreter's: hides which function runs */
-	ROLE_SCHEDULER = 1 << 4,     /* kernel: takes any thread off its CPU */
+	ROLE_SCHEDULER = 1 << 4,     /* kernel: switches any thread off its CPU */
 	ROLE_INTERRUPT = 1 << 5,     /* kernel: an interrupt or softirq begins */
 	ROLE_HELPER = 1 << 6,        /* kernel: waits or enters on behalf of its caller */
 	ROLE_WORK_WAIT = 1 << 7,     /* a wait below it is part of a piece of work */
@@ -39,7 +39,7 @@ enum frame_role {
 	ROLE_HANDLER = 1 << 11,      /* a signal handler's caller: interrupts work */
 	ROLE_POLL_LOOP = 1 << 12,    /* the same, and through functions without names */
 	ROLE_ROOT_START = 1 << 13,   /* ROLE_START, if nothing called it */
-	ROLE_APPLICATION = 1 << 14,  /* by the user: the application's, whatever else fits */
+	ROLE_APPLICATION = 1 << 14,  /* by the user: the application's, whatever else matches */
 };
 
 struct frame_table;
@@ -54,29 +54,29 @@ int frame_table_new(struct frame_table **out, struct err *e);
 void frame_table_free(struct frame_table *t);
 
 /*
- * Add the rules of a text; roles of a name add up. Lines that begin with another word than a
- * role are skipped: they are for others (causes.h), who say what is wrong with them. ERR_FORMAT
- * "NAME:LINE: ..."; ERR_LIMIT; ERR_NOMEM.
+ * Add the rules of a text; a name's roles add up. Lines that begin with a word other than a
+ * role are skipped: causes.h reads and checks them. ERR_FORMAT "NAME:LINE: ..."; ERR_LIMIT;
+ * ERR_NOMEM.
  */
 int frame_table_parse(struct frame_table *t, const char *text, size_t n, const char *name,
 		      struct err *e);
 
-/* The role of a name in rules, "takes-work"; 0 for none. */
+/* The role of a word of rules, "takes-work"; 0 for none. */
 unsigned frame_role_named(const char *word);
 
-/* "takes-work"; "" for what is not one role. */
+/* The word of a role, "takes-work"; "" for anything else. */
 const char *frame_role_name(unsigned role);
 
 /*
  * The roles of a frame, bits of enum frame_role: `kernel` is 1 for one of the kernel, `symbol`
- * its name as shown ("" for none), `dso` the path or [name] of its mapping ("" where not
- * known). A few hash lookups; remember the answer for a frame where it is asked for often.
+ * its name as shown ("" for none), `dso` the path or [name] of its mapping ("" if not known).
+ * It takes a few hash lookups: cache the result for a frame that is looked up often.
  */
 unsigned frame_roles(const struct frame_table *t, int kernel, const char *symbol,
 		     const char *dso);
 
 /*
- * The name that rules are compared with, cut to size - 1 bytes: no argument lists, template
+ * The name that is compared with rules, cut to size - 1 bytes: no argument lists, template
  * arguments, return types, "__GI_", symbol versions, nor what compilers append
  * (".constprop.0").
  *

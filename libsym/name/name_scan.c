@@ -1,4 +1,4 @@
-/* name_scan.c - which brackets pair up. */
+/* name_scan.c - finds matching brackets. */
 #include "libsym/name/name_scan.h"
 
 enum {
@@ -21,8 +21,8 @@ static char closer(char c)
 	return 0;
 }
 
-/* Would s[i] close brackets down to one of its kind? Comparisons (<) above it are dropped.
- * Returns the new depth, or NEST_LIMIT when there is none to close. */
+/* The depth after s[i] closes a bracket of its kind, dropping comparisons (<) above it;
+ * NEST_LIMIT if there is none to close. */
 static size_t close_to(const char *open, size_t depth, char c)
 {
 	if (c == '>')
@@ -34,7 +34,7 @@ static size_t close_to(const char *open, size_t depth, char c)
 
 size_t name_group(const char *s, size_t n, size_t i)
 {
-	char open[NEST_LIMIT]; /* the closers still to come */
+	char open[NEST_LIMIT]; /* the expected closing brackets */
 	size_t depth = 0;
 	while (i < n) {
 		char c = s[i];
@@ -60,7 +60,7 @@ size_t name_group(const char *s, size_t n, size_t i)
 	return 0;
 }
 
-/* Is every > in s[i..n) preceded by its <, as far as PAIR_LIMIT bytes tell? */
+/* 1 when every > in s[i..n) is preceded by its <, within PAIR_LIMIT bytes. */
 static int angles_pair(const char *s, size_t n, size_t i)
 {
 	size_t depth = 0;

@@ -1,9 +1,9 @@
 /*
  * name_scan.h - brackets and operators in the names compilers make.
  *
- * In `std::function<void (int)>::operator()(int) const` and `operator< <int>(A<1> const&)`
- * some brackets pair up and some are an operator's name. What knows the difference is here;
- * tidy.c and simplify.c build on it. Pure functions over (text, length).
+ * In `std::function<void (int)>::operator()(int) const` and `operator< <int>(A<1> const&)` some
+ * brackets are pairs and some are an operator's name. These functions distinguish them; tidy.c
+ * and simplify.c use them. Pure functions over (text, length).
  */
 #ifndef LIBSYM_NAME_NAME_SCAN_H
 #define LIBSYM_NAME_NAME_SCAN_H
@@ -11,14 +11,14 @@
 #include <stddef.h>
 #include <string.h>
 
-/* A byte that may stand in an identifier ($ and bytes of UTF-8 too). */
+/* 1 for a byte that may be part of an identifier ($ and bytes of UTF-8, too). */
 static inline int name_char(char c)
 {
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
 	       c == '_' || c == '$' || (unsigned char)c >= 0x80;
 }
 
-/* Does s[i..n) begin with the text? */
+/* 1 when s[i..n) begins with the text. */
 static inline int name_at(const char *s, size_t n, size_t i, const char *text)
 {
 	size_t len = strlen(text);
@@ -33,9 +33,9 @@ static inline int name_at(const char *s, size_t n, size_t i, const char *text)
 size_t name_operator(const char *s, size_t n, size_t i);
 
 /*
- * s[i] is one of ( < [ {: the index after the bracket that closes it, or 0 when none does.
- * "->" and "=>" close nothing, operators' names neither; < and > as comparisons inside
- * parentheses are tolerated.
+ * s[i] is one of ( < [ {: the index after the matching bracket, or 0 if there is none. "->" and
+ * "=>" close nothing, operators' names neither; < and > as comparisons inside parentheses are
+ * tolerated.
  */
 size_t name_group(const char *s, size_t n, size_t i);
 

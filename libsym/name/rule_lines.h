@@ -1,6 +1,5 @@
 /*
- * rule_lines.h - what the readers of rules share (frames.rules, causes.rules,
- * mechanisms.rules).
+ * rule_lines.h - shared by the readers of rules (frames.rules, causes.rules, mechanisms.rules).
  */
 #ifndef LIBSYM_NAME_RULE_LINES_H
 #define LIBSYM_NAME_RULE_LINES_H

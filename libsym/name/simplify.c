@@ -1,18 +1,17 @@
-/* simplify.c - names made short. */
+/* simplify.c - shortens names. */
 #include "libsym/name/simplify.h"
 
 #include "libsym/name/name_scan.h"
 
-enum { NEST_LIMIT = 64 }; /* deeper template arguments are copied as they are */
+enum { NEST_LIMIT = 64 }; /* deeper template arguments are copied unchanged */
 
 static void names(struct buf *out, const char *s, size_t n, unsigned flags, int nest);
 
 /* --- inline namespaces and abi tags ----------------------------------------------------- */
 
 /*
- * The inline namespaces that libraries keep their versions apart by. `#` stands for digits and
- * `_`. A plain v1 is recognized by its enclosing namespace: elsewhere it is a name that its
- * users wrote.
+ * The inline namespaces that libraries use for their versions. `#` is for digits and `_`. A
+ * plain v1 is recognized by its enclosing namespace: elsewhere users wrote it.
  */
 static const struct {
 	const char *in, *name;
@@ -82,7 +81,7 @@ static size_t argument_end(const char *s, size_t n, size_t i)
 	return i;
 }
 
-/* The arguments s[0..n) with the defaults left out; the first always stays. */
+/* The arguments s[0..n) without defaults; the first always stays. */
 static void arguments(struct buf *out, const char *s, size_t n, unsigned flags, int nest)
 {
 	struct buf arg = {0};
@@ -134,8 +133,8 @@ static void alias(struct buf *out, size_t from)
 /* --- brackets --------------------------------------------------------------------------- */
 
 /*
- * Is the "<" at s[i] the start of template arguments, and not of Rust's "<T as Trait>" or
- * "::<impl T>"? `op` is the end of the operator's name before it, if there was one.
+ * 1 when the "<" at s[i] starts template arguments, not Rust's "<T as Trait>" or "::<impl T>"?
+ * `op` is the end of the operator's name before it, if there was one.
  */
 static int is_arguments(const char *s, size_t n, size_t i, size_t op)
 {
@@ -146,7 +145,7 @@ static int is_arguments(const char *s, size_t n, size_t i, size_t op)
 	return i && (name_char(s[i - 1]) || strchr("})]", s[i - 1]));
 }
 
-/* The group s[i..end) with its inside simplified. */
+/* The group s[i..end) with its content simplified. */
 static void inside(struct buf *out, const char *s, size_t i, size_t end, unsigned flags,
 		   int nest)
 {
@@ -169,7 +168,7 @@ static void angle(struct buf *out, const char *s, size_t i, size_t end, size_t f
 	if (flags & SIMPLIFY_DEFAULTS)
 		alias(out, from);
 	if (flags & SIMPLIFY_TEMPLATES && !buf_failed(out) && out->n > open) {
-		out->n = open; /* no alias took its place */
+		out->n = open; /* no alias replaced it */
 		buf_str(out, "<…>");
 	}
 }
@@ -203,7 +202,7 @@ static void square(struct buf *out, const char *s, size_t i, size_t end, unsigne
 /* Append s[0..n), a name or a list of types, simplified. */
 static void names(struct buf *out, const char *s, size_t n, unsigned flags, int nest)
 {
-	size_t from = out->n; /* where the name at hand began */
+	size_t from = out->n; /* where the current name began */
 	size_t after_op = 0;
 	if (nest > NEST_LIMIT) {
 		buf_add(out, s, n);
@@ -253,8 +252,8 @@ static size_t last_component(const char *s, size_t n)
 }
 
 /*
- * Is s[0..n) "CLASS::NAME(CLASS const&)" or "CLASS::NAME(CLASS&&)", NAME being CLASS's own?
- * Then the length of "CLASS::" with *verb set; else 0.
+ * If s[0..n) is "CLASS::NAME(CLASS const&)" or "CLASS::NAME(CLASS&&)", and NAME is that of
+ * CLASS: the length of "CLASS::", with *verb set; else 0.
  */
 static size_t special_constructor(const char *s, size_t n, const char **verb)
 {
@@ -271,7 +270,7 @@ static size_t special_constructor(const char *s, size_t n, const char **verb)
 	if (open == n || name < 3)
 		return 0;
 	size_t class = name - 2, base = last_component(s, class);
-	size_t len = open - name; /* the constructor's name: the class's without arguments */
+	size_t len = open - name; /* the constructor's name is the class's without arguments */
 	if (len > class - base || memcmp(s + base, s + name, len) != 0 ||
 	    (len < class - base && s[base + len] != '<'))
 		return 0;
@@ -288,7 +287,7 @@ static size_t special_constructor(const char *s, size_t n, const char **verb)
 	return name;
 }
 
-/* Do all brackets of the name pair? */
+/* 1 when all brackets of the name match. */
 static int pairs(const char *s, size_t n)
 {
 	for (size_t i = 0; i < n;) {

@@ -1,9 +1,9 @@
 /*
  * simplify.h - shorter display names, so that equal frames merge and labels fit.
  *
- * Works on demangled text (C++, Rust, Go), with or without argument lists; the full name is
- * the caller's to keep (tooltips). Brackets are matched by name_scan.h: operators, lambdas,
- * `(anonymous namespace)`, `<T as Trait>::f` and `(*T).M` stay what they are.
+ * Works on demangled text (C++, Rust, Go), with or without argument lists; the caller keeps the
+ * full name (for tooltips). Brackets are matched by name_scan.h: operators, lambdas,
+ * `(anonymous namespace)`, `<T as Trait>::f` and `(*T).M` stay.
  *
  *	std::vector<int, std::allocator<int> >::at       std::vector<…>::at
  *	std::__cxx11::basic_string<char, …>::append      std::string::append
@@ -22,7 +22,8 @@
 enum simplify_flag {
 	SIMPLIFY_NAMESPACES = 1, /* inline namespaces of libraries, abi tags */
 	SIMPLIFY_DEFAULTS = 2,   /* default arguments (allocators, traits), std::string */
-	SIMPLIFY_TEMPLATES = 4,  /* template arguments become <…>, lambdas lose theirs */
+	SIMPLIFY_TEMPLATES =
+		4, /* template arguments become <…>, lambdas lose their arguments */
 	SIMPLIFY_ALL = 7,
 	/* Foo::Foo(Foo const&) → Foo::copy_construct, Foo::Foo(Foo&&) → Foo::move_construct;
 	 * needs the argument list, so demangle with parameters first. Other constructors stay.
@@ -30,8 +31,8 @@ enum simplify_flag {
 	SIMPLIFY_CONSTRUCTORS = 8,
 };
 
-/* Append the simplified name to *out (its failure state is the only error). A name whose
- * brackets do not pair is appended as it is. */
+/* Append the simplified name to *out (its failure state is the only error). A name with
+ * unbalanced brackets is appended unchanged. */
 void simplify(struct buf *out, const char *name, size_t n, unsigned flags);
 
 #endif

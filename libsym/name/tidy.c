@@ -3,7 +3,7 @@
 
 #include "libsym/name/name_scan.h"
 
-/* One byte of a frame: no separator, no quotes. */
+/* Append one byte of a frame, without separators and quotes. */
 static void add_clean(struct buf *out, char c)
 {
 	if (c != '"' && c != '\'')
@@ -22,8 +22,8 @@ static int contains(const char *s, size_t n, const char *text)
 }
 
 /*
- * Finish the frame that began at out->n == from: Java's leading L, then the mark. `slash`:
- * whether what was cleaned holds a "/".
+ * Finish the frame that began at out->n == from: Java's leading L, then the mark. `slash`: the
+ * cleaned text contains a "/".
  */
 static void finish(struct buf *out, size_t from, unsigned flags, size_t index, const char *mark)
 {
@@ -43,7 +43,8 @@ static void finish(struct buf *out, size_t from, unsigned flags, size_t index, c
 	buf_str(out, mark);
 }
 
-/* The next arrow outside brackets that is no operator and no " -> " of a return type. */
+/* The next arrow outside brackets that is neither an operator nor the " -> " of a return
+ * type. */
 static size_t next_arrow(const char *s, size_t n, size_t from)
 {
 	for (size_t i = from; i < n;) {
@@ -64,8 +65,8 @@ static size_t next_arrow(const char *s, size_t n, size_t from)
 	return n;
 }
 
-/* Does the "(" at s[i] open an argument list, rather than being part of a name? `conversion`:
- * an "operator T*" stands before it. */
+/* 1 when the "(" at s[i] opens an argument list and is not part of a name. `conversion`: it
+ * follows an "operator T*". */
 static int opens_arguments(const char *s, size_t i, int conversion)
 {
 	static const char word[] = "decltype";
@@ -95,7 +96,7 @@ static size_t skip_qualifiers(const char *s, size_t n, size_t i)
 
 /*
  * The "(" at s[i]: append it if it is part of the name, leave it out if it lists arguments.
- * Returns where to go on; n when only noise follows.
+ * Returns where to continue; n if nothing of the name follows.
  */
 static size_t parenthesis(struct buf *out, const char *s, size_t n, size_t i, int conversion)
 {
@@ -117,7 +118,7 @@ static void add_frame(struct buf *out, const char *s, size_t n)
 	int conversion = 0;
 	for (size_t i = 0; i < n;) {
 		size_t op = name_operator(s, n, i);
-		if (op) { /* and its argument list, which follows no name */
+		if (op) { /* and the operator's argument list */
 			add_clean_n(out, s + i, op);
 			i += op;
 			conversion = i < n && s[i] == ' ';
@@ -152,7 +153,7 @@ static size_t frames(struct buf *out, const char *s, size_t n, unsigned flags, c
 		empty++;
 		if (end == from)
 			continue;
-		for (; empty; empty--) { /* those held back, then this one */
+		for (; empty; empty--) { /* the empty ones held back, then this one */
 			if (count)
 				buf_char(out, ';');
 			size_t start = out->n;

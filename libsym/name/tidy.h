@@ -3,9 +3,9 @@
  *
  *	symbol (demangled) ──simplify──► ──tidy──► "a;b" between the ; of a folded line
  *
- * What stackcollapse-perf.pl does to the text between the address and " (dso)" of a perf script
- * line, but it cuts at the first "(" and splits at every "->", operators or not; this knows
- * brackets:
+ * Like stackcollapse-perf.pl's treatment of the text between the address and " (dso)" of a perf
+ * script line; but that cuts at the first "(" and splits at every "->", even in operators,
+ * while this matches brackets:
  *
  *	symbol    std::function<void (int)>::operator()(int) const
  *	Perl      std::function<void
@@ -23,9 +23,9 @@
  *	Perl      no frame
  *	here      (anonymous namespace)::f
  *
- * In both ";" becomes ":", quotes go, argument lists go, Go's ".(*T)." and "(anonymous
- * namespace)" stay, with TIDY_JAVA a class path loses its leading L, "a->b" becomes the
- * frames a;b_[i] (JIT compilers write inlining so), and a name that is all "(...)" is no frame.
+ * In both ";" becomes ":", quotes and argument lists are removed, Go's ".(*T)." and "(anonymous
+ * namespace)" stay, with TIDY_JAVA a class path loses its leading L, "a->b" becomes the frames
+ * a;b_[i] (JIT compilers write inlining so), and a name that is only "(...)" is not a frame.
  * Pure functions; the result is appended to *out, whose failure state (buf_failed) is the only
  * error.
  */
@@ -36,12 +36,12 @@
 
 enum tidy_flag {
 	TIDY_JAVA = 1,    /* the comm starts with "java" */
-	TIDY_NOSPLIT = 2, /* never split: the name stands for a DSO, "[libfoo->bar.so]" */
+	TIDY_NOSPLIT = 2, /* never split: the name is a DSO's, "[libfoo->bar.so]" */
 };
 
 /*
- * Append the frames of `name`, ";" between them; `mark` ("_[k]", "_[j]" or NULL) goes to the
- * first, the others get "_[i]". Returns the number of frames; 0 = nothing was appended.
+ * Append the frames of `name`, ";" between them; `mark` ("_[k]", "_[j]" or NULL) is appended to
+ * the first, "_[i]" to the others. Returns the number of frames; 0 = nothing was appended.
  */
 size_t tidy_name(struct buf *out, const char *name, size_t n, unsigned flags, const char *mark);
 
