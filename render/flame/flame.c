@@ -41,16 +41,16 @@ int flame_restart(struct flame *f)
 	return vec_push(&f->nodes, root);
 }
 
-/* Does source file `a` stand for a function rather than `b`? Any does before none. */
-static int src_before(const struct flame *f, uint32_t a, uint32_t b)
+/* 1 when source file `a` is preferred to `b` for a function. Any is preferred to none. */
+static int prefer_src(const struct flame *f, uint32_t a, uint32_t b)
 {
 	const char *sa = strtab_get(&f->strings, a), *sb = strtab_get(&f->strings, b);
 	return *sa && (!*sb || strcmp(sa, sb) < 0);
 }
 
 /*
- * What an equal frame adds to a known one: the first source file by name, and all its lines.
- * Whichever came first, the result is the same.
+ * Merge the lines of an equal frame: the first source file by name, and all its lines. The
+ * result does not depend on the order.
  */
 static void merge_lines(const struct flame *f, struct flame_frame *known,
 			const struct flame_frame *fr)
@@ -58,7 +58,7 @@ static void merge_lines(const struct flame *f, struct flame_frame *known,
 	uint32_t to = fr->line_to ? fr->line_to : fr->line;
 	uint32_t known_to = known->line_to ? known->line_to : known->line;
 	int other = known->src != fr->src;
-	if (other ? !src_before(f, fr->src, known->src) : !fr->line)
+	if (other ? !prefer_src(f, fr->src, known->src) : !fr->line)
 		return;
 	if (other || !known->line) {
 		known->src = fr->src;
@@ -126,13 +126,13 @@ int flame_frame_named(struct flame *f, const char *name, size_t n, uint32_t *id)
 	return flame_frame(f, &fr, id);
 }
 
-/* Nodes are found by a hash of the whole way to them, which needs no node on that way. */
-static uint64_t way_hash(uint64_t parent_way, uint32_t frame)
+/* Nodes are found by a hash of the whole path to them, without visiting the nodes on it. */
+static uint64_t path_hash(uint64_t parent_way, uint32_t frame)
 {
 	return hash_u64(parent_way + frame + 1);
 }
 
-/* The child of `parent` with this frame, made when new; `way` is its way_hash. */
+/* The child of `parent` with this frame, made when new; `way` is its path_hash. */
 static int child_node(struct flame *f, uint32_t parent, uint32_t frame, uint64_t way,
 		      uint32_t *id)
 {
@@ -150,10 +150,10 @@ static int child_node(struct flame *f, uint32_t parent, uint32_t frame, uint64_t
 }
 
 /*
- * Ask the memory for what the walk down will touch, for the steps path[from..) whose hashes
- * are set: first all index slots, then all nodes they name.
+ * Prefetch what the walk down will touch, for the steps path[from..) whose hashes are set:
+ * first all index slots, then their nodes.
  */
-static void prefetch_way(const struct flame *f, size_t from, size_t n)
+static void prefetch_path(const struct flame *f, size_t from, size_t n)
 {
 	const struct idmap *m = &f->node_index;
 	if (!m->slot)
@@ -167,7 +167,7 @@ static void prefetch_way(const struct flame *f, size_t from, size_t n)
 }
 
 /* The root keeps the sum of all weights while stacks are added, so that no node can pass it. */
-static int account(struct flame *f, uint32_t leaf, uint64_t v0, uint64_t v1, struct err *e)
+static int add_to_total(struct flame *f, uint32_t leaf, uint64_t v0, uint64_t v1, struct err *e)
 {
 	struct flame_node *root = f->nodes.v, *n = &f->nodes.v[leaf];
 	if (v0 > INT64_MAX - root->v[0] || v1 > INT64_MAX - root->v[1])
@@ -183,8 +183,8 @@ static int account(struct flame *f, uint32_t leaf, uint64_t v0, uint64_t v1, str
 }
 
 /*
- * In a flame chart, a stack that ends where its neighbour went deeper must not slide to the
- * left of what that one called: it becomes a gap behind it.
+ * In a flame chart, a stack that ends where its neighbour went deeper must not move to the left
+ * of what that one called: it becomes a gap after it.
  */
 static int add_gap(struct flame *f, uint32_t *at)
 {
@@ -203,9 +203,9 @@ static int walk_down(struct flame *f, uint32_t at, size_t same, const uint32_t *
 	struct flame_step *path = f->path.v;
 	uint64_t way = same ? path[same - 1].hash : 0;
 	for (size_t i = same; i < n; i++)
-		path[i].hash = way = way_hash(way, frames[i]);
+		path[i].hash = way = path_hash(way, frames[i]);
 	if (!f->in_order)
-		prefetch_way(f, same, n);
+		prefetch_path(f, same, n);
 	for (size_t i = same; i < n; i++) {
 		if (child_node(f, at, frames[i], path[i].hash, &at))
 			return ERR_NOMEM;
@@ -241,7 +241,7 @@ int flame_add_suffix(struct flame *f, size_t same, const uint32_t *frames, size_
 		return err_nomem(e);
 	if (walk_down(f, at, same, frames, n, &at))
 		return err_nomem(e);
-	return account(f, at, v0, v1, e);
+	return add_to_total(f, at, v0, v1, e);
 }
 
 int flame_add(struct flame *f, const uint32_t *frames, size_t n, uint64_t v0, uint64_t v1,
@@ -272,7 +272,7 @@ int flame_rescale(struct flame *f, uint64_t by, struct err *e)
 
 /* --- stacks that vanished ------------------------------------------------------------ */
 
-/* Per node: does any stack at or above it (towards the leaves) have v[0]? */
+/* Per node: 1 if any stack at or above it (towards the leaves) has v[0]. */
 static uint8_t *mark_present(const struct flame *f)
 {
 	uint8_t *present = mem_zalloc(f->nodes.n, 1);
@@ -289,11 +289,11 @@ static int copy_gone(struct flame *f, uint32_t i, uint32_t gone, uint32_t *copy)
 {
 	uint32_t path[FLAME_MAX_DEPTH];
 	size_t n = 0;
-	uint64_t way = way_hash(0, f->nodes.v[gone].frame);
+	uint64_t way = path_hash(0, f->nodes.v[gone].frame);
 	for (; i && n < FLAME_MAX_DEPTH; i = f->nodes.v[i].parent)
 		path[n++] = f->nodes.v[i].frame;
 	for (*copy = gone; n--;) {
-		way = way_hash(way, path[n]);
+		way = path_hash(way, path[n]);
 		if (child_node(f, *copy, path[n], way, copy))
 			return ERR_NOMEM;
 	}
@@ -323,7 +323,7 @@ int flame_show_gone(struct flame *f, const char *label, double before_scale, str
 	struct flame_frame fr = {.kind = FLAME_GONE};
 	uint32_t frame, gone;
 	if (strtab_intern(&f->strings, label, &fr.name) || flame_frame(f, &fr, &frame) ||
-	    child_node(f, 0, frame, way_hash(0, frame), &gone))
+	    child_node(f, 0, frame, path_hash(0, frame), &gone))
 		return err_nomem(e);
 	uint8_t *present = mark_present(f);
 	if (!present || copy_all_gone(f, present, gone, before_scale)) {
@@ -364,7 +364,8 @@ static int by_text(const void *pa, const void *pb)
 		c = key_char(a, i) - key_char(b, i);
 	if (!c && a->len != b->len)
 		c = a->len < b->len ? -1 : 1;
-	/* The same text from several files: by file. Frames come in no order of their own. */
+	/* The same text from several files: sort by file, because frames have no defined
+	 * order. */
 	if (!c)
 		c = strcmp(a->dso, b->dso);
 	if (!c && a->kind != b->kind)
@@ -468,7 +469,7 @@ static void sum_up(struct flame *f)
 			continue;
 		}
 		if (!n->parent)
-			continue; /* the root has the sum already */
+			continue; /* the root already has the sum */
 		f->nodes.v[n->parent].v[0] += n->v[0];
 		f->nodes.v[n->parent].v[1] += n->v[1];
 	}

@@ -26,8 +26,8 @@ enum flame_kind {
 	FLAME_WAKER, /* on the waker's side of an off-CPU wakeup graph */
 	FLAME_MARK,  /* not code: delimiters, [unknown time], [truncated] */
 	FLAME_WAIT,  /* a mark named after the cause of a wait: lock, io, net ... */
-	FLAME_GONE,  /* a mark: what is above it is in the "before" profile only; the nodes
-			above carry their before weight in v[0] */
+	FLAME_GONE,  /* a mark: the nodes above it are in the "before" profile only, and have
+			their before weight in v[0] */
 	FLAME_GAP,  /* flame charts: time of the caller itself between two callees; not drawn */
 	FLAME_AWAY, /* lanes (flame.span): a time without samples, below a first-level frame;
 		       not drawn, and not in the sums of its callers */
@@ -45,12 +45,12 @@ struct flame_frame {
 };
 
 struct flame_node {
-	uint32_t parent; /* node id; the root's own is 0 */
+	uint32_t parent; /* node id; of the root 0 */
 	uint32_t frame;
 	uint64_t v[2]; /* before flame_finish: of stacks that end here; then: totals */
 };
 
-/* A node on the way from the root, and the hash of that way. */
+/* A node on the path from the root, and the hash of that path. */
 struct flame_step {
 	uint64_t hash;
 	uint32_t node;
@@ -61,9 +61,9 @@ struct flame {
 	int reverse;  /* stacks are merged from the leaf */
 	int in_order; /* flame chart: only neighbours are merged, nothing is sorted */
 
-	uint64_t span; /* not 0: a chart of lanes, with in_order: each first-level frame is one
-			  from 0 to `span`, and what is in it begins where the weights before
-			  it end */
+	uint64_t span; /* not 0: a chart of lanes, with in_order: each first-level frame is a
+			  lane from 0 to `span`, and its frames begin where the weights before
+			  them end */
 
 	struct strtab strings;
 	VEC(struct flame_frame) frames; /* frame 0 is the root's, named "all" */
@@ -91,21 +91,21 @@ enum {
 int flame_init(struct flame *f);
 void flame_release(struct flame *f);
 
-/* Forget the stacks; frames keep their ids, for another graph of the same. ERR_NOMEM. */
+/* Drop the stacks; frames keep their ids for another graph. ERR_NOMEM. */
 int flame_restart(struct flame *f);
 
 /* The id of the frame equal to *fr, made when new; lines of the same source file widen its
  * range. 0 or ERR_NOMEM. */
 int flame_frame(struct flame *f, const struct flame_frame *fr, uint32_t *id);
 
-/* The id of a frame known by its folded name only; the kind comes from the annotation at the
- * end of the name (_[k] ...) or the delimiters "-" and "--". 0 or ERR_NOMEM. */
+/* The id of a frame that has only a folded name; the kind comes from the annotation at the end
+ * of the name (_[k] ...) or the delimiters "-" and "--". 0 or ERR_NOMEM. */
 int flame_frame_named(struct flame *f, const char *name, size_t n, uint32_t *id);
 
 /*
  * Add a stack of n frames, root first, with its weights. Weights 0, 0 add nothing. Frames
- * beyond FLAME_MAX_DEPTH are left out and counted. 0, ERR_NOMEM, ERR_LIMIT (sum of weights
- * above 2^63).
+ * beyond FLAME_MAX_DEPTH are omitted and counted. 0, ERR_NOMEM, ERR_LIMIT (sum of weights above
+ * 2^63).
  */
 int flame_add(struct flame *f, const uint32_t *frames, size_t n, uint64_t v0, uint64_t v1,
 	      struct err *e);

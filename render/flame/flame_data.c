@@ -12,13 +12,13 @@ enum {
 	CLASSES = 64 << FINENESS,
 };
 
-/* The mark's place in the frame table: behind all others. */
+/* The mark comes last in the frame table. */
 #define SMALLER_TEXT "[smaller frames]"
 
 /* A node whose children are being written. */
 struct level {
 	uint32_t next, end;
-	uint64_t small[2]; /* of children left out */
+	uint64_t small[2]; /* of children omitted */
 };
 
 struct writer {
@@ -28,7 +28,7 @@ struct writer {
 	FILE *out;
 	struct err *e;
 	struct flame_data_stats *st;
-	uint64_t least; /* nodes lighter than this are left out */
+	uint64_t least; /* lighter nodes are omitted */
 	int two;        /* the graph has v[1] */
 	uint32_t *frame_no;
 	VEC(uint32_t) frames; /* by number */
@@ -61,8 +61,8 @@ static unsigned weight_class(uint64_t w)
 	return (top << FINENESS) + (unsigned)(w >> (top - FINENESS) & ((1 << FINENESS) - 1));
 }
 
-/* The least weight that keeps at most `max` nodes. A caller is never lighter than a callee,
- * so what is kept is connected. */
+/* The least weight that keeps at most `max` nodes. A caller is never lighter than a callee, so
+ * the kept nodes are connected. */
 static uint64_t least_weight(const struct flame *f, size_t max)
 {
 	uint64_t count[CLASSES] = {0};
@@ -110,7 +110,7 @@ static int put_node(struct writer *w, uint32_t frame, size_t ups, uint64_t self0
 	return w->b->n > FLUSH_AT || buf_failed(w->b) ? flame_flush(w->b, w->out, w->e) : 0;
 }
 
-/* `self` in the data: what no child has, gaps being children (but not times away). */
+/* `self` in the data: the weight that no child has; gaps are children, times away are not. */
 static uint64_t own_weight(const struct flame *f, uint32_t node, int which)
 {
 	uint64_t self = f->nodes.v[node].v[which];
@@ -125,7 +125,8 @@ static int enter(struct writer *w, uint32_t node, size_t ups)
 	const struct flame *f = w->f;
 	struct level in = {f->child_at[node], f->child_at[node + 1], {0, 0}};
 	uint64_t self1 = w->two ? own_weight(f, node, 1) : 0;
-	/* Copies of vanished stacks add to the root's v[0] only: its v[1] may be exceeded. */
+	/* Copies of vanished stacks add only to the root's v[0]: the children may exceed its
+	 * v[1]. */
 	if (!node && self1 > f->nodes.v[0].v[1])
 		self1 = 0;
 	int rc = put_node(w, f->nodes.v[node].frame, ups, own_weight(f, node, 0), self1);
@@ -134,7 +135,7 @@ static int enter(struct writer *w, uint32_t node, size_t ups)
 	return vec_push(&w->levels, in) ? err_nomem(w->e) : 0;
 }
 
-/* The mark that stands for the children left out, as the last child. */
+/* Write the mark for the omitted children, as the last child. */
 static int put_smaller(struct writer *w, const struct level *l, size_t ups)
 {
 	if (!l->small[0] && !l->small[1])
@@ -146,7 +147,7 @@ static int put_smaller(struct writer *w, const struct level *l, size_t ups)
 static int put_nodes(struct writer *w)
 {
 	const struct flame *f = w->f;
-	size_t depth = 1; /* levels above and with the node written last */
+	size_t depth = 1; /* levels down to the last node written */
 	int rc = enter(w, 0, 0);
 	while (!rc && w->levels.n) {
 		struct level *top = &w->levels.v[w->levels.n - 1];
@@ -173,7 +174,7 @@ static int put_nodes(struct writer *w)
 
 /* --- tables -------------------------------------------------------------------------- */
 
-/* Numbers for strings (or colours) in the order they are asked for. */
+/* Numbers for strings (or colours) in the order of first use. */
 struct numbering {
 	struct u64map no;
 	uint32_t n;
@@ -226,7 +227,7 @@ static void add_frame(struct tables *t, const struct writer *w, uint32_t frame)
 	struct flame_frame fr =
 		mark ? (struct flame_frame){.kind = FLAME_MARK} : f->frames.v[frame];
 	uint32_t name = string_number(t, f, fr.name);
-	if (mark) { /* strings id 0 is "", so UINT32_MAX can stand for the mark's text */
+	if (mark) { /* strings id 0 is "", so UINT32_MAX is for the mark's text */
 		int is_new;
 		name = number_of(&t->string_no, UINT32_MAX, &is_new, &t->failed) + 1;
 		buf_str(&t->strings, "\n" SMALLER_TEXT);

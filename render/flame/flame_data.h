@@ -1,8 +1,8 @@
 /*
- * flame_data.h - the whole graph in a compact text, carried inside the picture.
+ * flame_data.h - the whole graph as compact text inside the picture.
  *
- * What is drawn at first is pruned; the script in the picture reads this to show what is
- * below. It is XML without markup inside its elements:
+ * The first drawing is pruned; the script in the picture reads this text to show the rest. It
+ * is XML without markup inside its elements:
  *
  *	<metadata id="flame-data">
  *	<d-strings> one string a line (visible form, see escape.h); line 0 is empty
@@ -28,19 +28,19 @@
 
 struct flame_data_stats {
 	uint64_t nodes;   /* carried */
-	uint64_t left;    /* not carried, because there were more than max_nodes */
-	uint64_t smaller; /* weight of what was left, drawn as "[smaller frames]" */
+	uint64_t left;    /* omitted, because there were more than max_nodes */
+	uint64_t smaller; /* weight of the omitted nodes, drawn as "[smaller frames]" */
 };
 
 /*
- * Write the elements of a finished graph, without the <metadata> around them. Of more than
- * `max_nodes` nodes the lightest are left out and summed up in one mark per caller. Flushes
- * to `out` as it goes. 0, ERR_NOMEM, ERR_IO.
+ * Write the elements of a finished graph, without the <metadata> around them. If there are more
+ * than `max_nodes`, the lightest are omitted and summed up in one mark per caller. Flushes to
+ * `out` meanwhile. 0, ERR_NOMEM, ERR_IO.
  */
 int flame_data_write(const struct flame *f, const struct palette *p, size_t max_nodes,
 		     struct buf *b, FILE *out, struct flame_data_stats *st, struct err *e);
 
-/* Move what the buffer holds to the file. 0, ERR_NOMEM (a failed append), ERR_IO. */
+/* Write the buffer to the file and empty it. 0, ERR_NOMEM (a failed append), ERR_IO. */
 int flame_flush(struct buf *b, FILE *out, struct err *e);
 
 #endif

@@ -63,7 +63,7 @@ static int intern(struct flame_input *fi, const char *s, size_t n, uint32_t *id)
 	return strtab_intern_n(&fi->flame->strings, s, n, id);
 }
 
-/* The graph's frame for one of ours. */
+/* The graph's frame for a frame of stacks. */
 static int make_frame(struct flame_input *fi, const struct frame *f, uint32_t *id)
 {
 	const struct strtab *s = &fi->stacks->strings;
@@ -110,8 +110,8 @@ static int push_text(struct flame_input *fi)
 	return vec_push(&fi->line, id);
 }
 
-/* The levels in front of the stack: what --split asks for, and the comm. */
-/* The name of a thread; of a pool's numbered ones the same. */
+/* The levels before the stack: those of --split, and the comm. */
+/* The name of a thread; the numbered threads of a pool share one. */
 static void add_comm(struct flame_input *fi, const char *comm)
 {
 	size_t n = strlen(comm), base = n;

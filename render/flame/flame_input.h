@@ -9,8 +9,8 @@
 #include "libtime/explain/stack_rows.h"
 #include "render/flame/flame.h"
 
-/* What the first level above "all" is: waits and the samples of a flame chart know the first
- * three, the latter their CPU too. */
+/* The first level above "all". Waits have only the first three, samples of a flame chart also
+ * the CPU. */
 enum flame_split {
 	SPLIT_COMM,
 	SPLIT_PID,    /* comm-PID */
@@ -28,24 +28,25 @@ struct flame_input {
 	struct flame *flame; /* borrowed */
 	enum flame_split split;
 	int simplify;         /* short names, so that equal frames merge */
-	enum stack_side side; /* frames of the other are left out; the caller sets it */
-	int merge_threads; /* work-0, work-1 ... are work-N; the caller sets it, as `events` */
-	/* The value of each row's label stands on top of its stack, as a FLAME_WAIT; of those
-	 * that are not in `values` "[other values]". NULL: not asked. Borrowed. */
+	enum stack_side side; /* frames of the other side are omitted; the caller sets it */
+	int merge_threads; /* work-0, work-1 ... become work-N; the caller sets it, as `events`
+			    */
+	/* If not NULL, the value of each row's label is on top of its stack, as a FLAME_WAIT;
+	 * values not in `values` are "[other values]". Borrowed. */
 	const struct u64map *values;
 	struct buf text;
 	VEC(uint32_t) ids; /* by frame id: the graph's frame + 1; 0 = not made */
 	VEC(uint32_t) path, line;
 };
 
-/* Feed `flame` with paths of `stacks`; the caller sets `events` where it is needed. */
+/* Feed `flame` with paths of `stacks`; the caller sets `events` if needed. */
 void flame_input_init(struct flame_input *fi, const struct stacks *stacks, struct flame *flame,
 		      enum flame_split split, int simplify);
-/* Give back the working memory; the graph stays. */
+/* Free the working memory; the graph stays. */
 void flame_input_release(struct flame_input *fi);
 
 /*
- * A stack in steps, for those with more behind them: begin (first levels, `mark` below the comm
+ * A stack in steps, if more frames follow its own: begin (first levels, `mark` below the comm
  * unless NULL, the path), then marks, then end with its weights (flame_add's v0, v1). 0,
  * ERR_NOMEM, ERR_LIMIT.
  */
@@ -53,8 +54,8 @@ int flame_input_begin(struct flame_input *fi, const struct folded *f, const char
 int flame_input_mark(struct flame_input *fi, const char *text, enum flame_kind kind);
 int flame_input_end(struct flame_input *fi, uint64_t v0, uint64_t v1, struct err *e);
 
-/* A row with its marks and wakers ("--", the frames from leaf to root, the name). On top of the
- * stack of a wait that has no mark stands its cause, if asked for. ERR_NOMEM, ERR_LIMIT. */
+/* A row with its marks and wakers ("--", the frames from leaf to root, the name). A
+ * stack without marks has r->cause, unless NULL, on top. ERR_NOMEM, ERR_LIMIT. */
 int flame_input_row(struct flame_input *fi, const struct stack_row *r, uint64_t v0, uint64_t v1,
 		    struct err *e);
 

@@ -12,10 +12,10 @@ struct walk {
 	const struct flame *f;
 	double per_tick, minwidth;
 	VEC(struct level) levels;
-	uint32_t base; /* row of the lane that is being placed */
+	uint32_t base; /* row of the current lane */
 };
 
-/* Weight of the node's children, gaps included. */
+/* Weight of the node's children, including gaps. */
 static uint64_t children_weight(const struct flame *f, uint32_t node)
 {
 	uint64_t sum = 0;
@@ -24,7 +24,7 @@ static uint64_t children_weight(const struct flame *f, uint32_t node)
 	return sum;
 }
 
-/* Draw `node` with its left edge at weight `at`, and go into it; or prune it. */
+/* Place `node` with its left edge at weight `at`, and enter it; or prune it. */
 static int place(struct walk *w, uint32_t node, uint64_t at)
 {
 	const struct flame *f = w->f;

@@ -15,7 +15,7 @@
 /* The style sheet and the script, made from flame.css and flame_*.js by the Makefile. */
 extern const char flame_css[], flame_js[];
 
-#define BOLD 1.15 /* how much wider than others Verdana's bold characters are */
+#define BOLD 1.15 /* width of Verdana's bold characters relative to others */
 
 enum {
 	PAD = 10, /* left and right of the graph */
@@ -28,7 +28,7 @@ enum {
 	TICK_ROOM = 100,
 	FOOT_H = 26, /* the line below the graph */
 	MAX_KEYS = 12,
-	LARGEST = 5, /* functions that the <desc> names */
+	LARGEST = 5, /* functions in the <desc> */
 };
 
 #define KEY_CHAR 6.6 /* width of a character of the legend, px */
@@ -78,7 +78,7 @@ static void put_percent(struct buf *b, double part, double whole)
 		buf_fmt(b, "%.2f%%", p);
 }
 
-/* The unit is a text from outside, too. */
+/* The unit is untrusted text, too. */
 static void weight_of(struct writer *w, struct buf *b, double ticks)
 {
 	struct buf plain = {0};
@@ -91,7 +91,7 @@ static void weight_of(struct writer *w, struct buf *b, double ticks)
 
 /* --- what the model says about a node ------------------------------------------------ */
 
-/* Is the node in the "before" profile only? (It is below the FLAME_GONE mark.) */
+/* 1 when the node is in the "before" profile only: below the FLAME_GONE mark. */
 static int is_gone(const struct flame *f, uint32_t node)
 {
 	while (node && f->nodes.v[node].parent)
@@ -132,9 +132,9 @@ static double own_delta(const struct writer *w, uint32_t node)
 }
 
 /*
- * Totals of both profiles, the kinds of frames, and the change that gets the full colour: the
- * largest in any function itself, or the root would be bright and all others pale; at least a
- * hundredth of all, so that noise stays pale.
+ * Compute the totals of both profiles, the kinds of frames, and the change that gets the full
+ * colour: the largest of any function itself, because with the root's all others would be pale;
+ * at least a hundredth of the total, so that noise stays pale.
  */
 static void survey(struct writer *w)
 {
@@ -153,7 +153,7 @@ static void survey(struct writer *w)
 	w->max_delta = fmax(w->max_delta, (double)w->after / 100);
 }
 
-/* Count what ends in waits called `frame`, and note it where that is the most so far. */
+/* Add weight that ends in waits called `frame`, and keep the frame if it has the most. */
 static void count_cause(struct writer *w, uint32_t frame, uint64_t *sum, uint64_t *most)
 {
 	const struct flame *f = w->f;
@@ -170,7 +170,8 @@ static void count_cause(struct writer *w, uint32_t frame, uint64_t *sum, uint64_
 		}
 }
 
-/* The cause of each node: of at least half of it, or its caller's where stacks begin with it.
+/* The cause of each node: that of at least half of its weight, or its caller's at the start of
+ * stacks.
  */
 static int find_causes(struct writer *w)
 {
@@ -196,7 +197,7 @@ static int find_causes(struct writer *w)
 
 /* --- frames -------------------------------------------------------------------------- */
 
-/* "1,234 samples, 12.34%", and for a diff what became of it. */
+/* "1,234 samples, 12.34%", and for a diff the change. */
 static void put_weights(struct writer *w, uint32_t node)
 {
 	struct buf *b = &w->b;
@@ -378,7 +379,7 @@ static const char *title_of(const struct writer *w)
 					: "Flame Graph";
 }
 
-/* What is not in the picture, in one line. */
+/* The omissions of the picture, in one line. */
 static void hidden_text(const struct writer *w, struct buf *line)
 {
 	for (size_t i = 0; i < w->o->n_hidden; i++) {
@@ -444,7 +445,7 @@ static size_t legend_keys(struct writer *w, struct palette_key *k, size_t max)
 	return palette_legend(w->o->palette.id, w->kinds, k, max);
 }
 
-/* What a key of the legend takes: swatch, text, gap. */
+/* The width of a key of the legend: swatch, text, gap. */
 static double key_width(const char *s, size_t n)
 {
 	return 17 + KEY_CHAR * (double)escape_chars(s, n) + 16;
@@ -497,7 +498,7 @@ static int is_heavier(const struct flame *f, const struct tally *a, const struct
 	return strcmp(strtab_get(&f->strings, a->str), strtab_get(&f->strings, b->str)) < 0;
 }
 
-/* Put the k heaviest in front; equal ones by name. */
+/* Move the k heaviest to the front; equal ones by name. */
 static void tally_top(const struct flame *f, struct tally *v, size_t n, size_t k)
 {
 	for (size_t i = 0; i < n && i < k; i++) {
@@ -511,8 +512,7 @@ static void tally_top(const struct flame *f, struct tally *v, size_t n, size_t k
 	}
 }
 
-/* Swatches of what the frames' own names say: causes of waiting, or files; the heaviest of
- * them, as far as there is room. */
+/* Swatches for the causes of waits, or files: the heaviest, if there is room. */
 static int put_own_keys(struct writer *w, double x, double room)
 {
 	const struct flame *f = w->f;
@@ -585,7 +585,7 @@ static uint64_t axis_step(const struct writer *w)
 	return step;
 }
 
-/* Time since the chart's begin, in a row above the lanes. */
+/* Time since the chart's start, in a row above the lanes. */
 static void put_axis(struct writer *w)
 {
 	uint64_t step = axis_step(w);
@@ -619,7 +619,7 @@ static void put_conf_str(struct buf *b, const char *key, const char *value)
 	buf_char(b, '\n');
 }
 
-/* What the script must know, one "key value" a line. */
+/* The script's settings, one "key value" per line. */
 static void put_conf(struct writer *w)
 {
 	struct buf *b = &w->b;
@@ -694,7 +694,8 @@ static int put_largest(struct writer *w)
 	return rc ? err_nomem(w->e) : 0;
 }
 
-/* For those who cannot see the picture: what it shows, how much, and where most of it is. */
+/* The description for screen readers: what the picture shows, how much, and the largest
+ * functions. */
 static int put_desc(struct writer *w)
 {
 	struct buf hidden = {0};
@@ -751,8 +752,8 @@ static int put_head(struct writer *w)
 	return rc;
 }
 
-/* What stands above the graph, which says where that begins: with it the picture's height is
- * known, which the first line of the file has. */
+/* Write what is above the graph into a buffer: its height gives the picture's, which the first
+ * line of the file needs. */
 static int put_above(struct writer *w, struct buf *above)
 {
 	put_heading(w);

@@ -1,11 +1,11 @@
 /*
  * flame_svg.h - one flame graph as one self-contained, interactive SVG.
  *
- * The picture is whole without scripts: title, what it shows (also as <desc>, with the largest
- * functions), legend, frames, labels, tooltips (<title>).
- * Where scripts run, flame_*.js zooms, searches, focuses, hides, flips and merges from the
- * leaf, with the data flame_data.h puts inside. Nothing is fetched from anywhere. Colours
- * follow prefers-color-scheme. Same input, same bytes.
+ * The picture is complete without scripts: title, what it shows (also as <desc>, with the
+ * largest functions), legend, frames, labels, tooltips (<title>). Where scripts run, flame_*.js
+ * zooms, searches, focuses, hides, flips and merges from the leaf, with the data of
+ * flame_data.h. Nothing is fetched. Colours follow prefers-color-scheme. Same input, same
+ * bytes.
  */
 #ifndef RENDER_FLAME_FLAME_SVG_H
 #define RENDER_FLAME_FLAME_SVG_H
@@ -26,9 +26,9 @@ struct flame_svg_options {
 	const char
 		*title; /* "Flame Graph", "Icicle Graph", "Flame Chart", "Differential ..." */
 	const char *subtitle;      /* what is shown: host, time, event, file, length */
-	const char *filters;       /* that were given, a line below the subtitle */
-	const char *const *hidden; /* one short text each for what was left out: idle, system,
-				      suspect ...; a line below these */
+	const char *filters;       /* the filters given; a line below the subtitle */
+	const char *const *hidden; /* one short text for each omission: idle, system, suspect
+				      ...; a line below these */
 	size_t n_hidden;
 	const char *notes;     /* at the end of the <desc> */
 	const char *countname; /* "samples"; ns, us, ms, s and bytes are drawn in human units */
@@ -47,10 +47,10 @@ struct flame_svg_options {
 	double font_size;    /* 12 px */
 	double font_width;   /* 0.59 of the size, on average */
 	double factor;       /* 1: multiplies the weights that are shown */
-	uint64_t total;      /* ticks that span the width; 0 = the sum */
-	double before_scale; /* diff: 1; what makes before comparable with after */
+	uint64_t total;      /* ticks of the whole width; 0 = the sum */
+	double before_scale; /* diff: 1; the factor that makes before comparable with after */
 	const char *before_name, *after_name; /* diff: "before", "after" */
-	size_t max_nodes;                     /* 1,000,000: how many are carried for zooming */
+	size_t max_nodes; /* 1,000,000: how many are in the data for zooming */
 };
 
 struct flame_svg_stats {
@@ -60,7 +60,7 @@ struct flame_svg_stats {
 	uint64_t nodes_carried, nodes_left;
 };
 
-/* The defaults named above. */
+/* The defaults given above. */
 void flame_svg_defaults(struct flame_svg_options *o);
 
 /*

@@ -25,7 +25,7 @@ void fold_labels_release(struct fold_labels *l)
 	vec_release(&l->places);
 }
 
-/* The text as it is to stand in a line, without what a terminal would obey. */
+/* The id of a text in a line, without terminal control characters. */
 static int text_id(struct fold_labels *l, const char *s, size_t n, uint32_t *id)
 {
 	struct buf b = {0};
@@ -37,7 +37,7 @@ static int text_id(struct fold_labels *l, const char *s, size_t n, uint32_t *id)
 	return rc;
 }
 
-/* Which of the three texts of a frame is meant. */
+/* The three texts of a frame. */
 enum { FOR_ALL, FOR_JAVA, FOR_WAKER };
 
 static const char *mark_of(const struct fold_labels *l, const struct frame *f)
@@ -163,8 +163,8 @@ static int is_kernel(const struct fold_labels *l, uint32_t path)
 	return l->stacks->frames.v[l->stacks->paths.v[path].frame].kind == FRAME_KERNEL;
 }
 
-/* May the last frame of `path`, which has no place, have the text of another path's below
- * `node`? Unnamed frames do where they differ by address only, and all that is below them. */
+/* 1 when the last frame of `path`, which has no place, may have the text of another path's
+ * below `node`, as unnamed frames that differ only by address, and all frames below them. */
 static int is_shared(const struct fold_labels *l, uint32_t path, uint32_t root, uint32_t node)
 {
 	const struct frame *f = &l->stacks->frames.v[l->stacks->paths.v[path].frame];
@@ -172,8 +172,8 @@ static int is_shared(const struct fold_labels *l, uint32_t path, uint32_t root, 
 	return address || (node + 1 != root && l->tree->nodes.v[node].indexed);
 }
 
-/* The last frame of `path` below *node. While one thread name has the path, its node is found
- * in l->places; when another takes the place, they have to be looked up. */
+/* Add the last frame of `path` below *node. While only one thread name has the path, its node
+ * is in l->places; after another used the place, nodes must be looked up. */
 static int push_frame(struct fold_labels *l, uint32_t path, uint32_t root, int how,
 		      uint32_t *node)
 {
@@ -188,7 +188,7 @@ static int push_frame(struct fold_labels *l, uint32_t path, uint32_t root, int h
 	return push_run(l, p->frame, how, shared ? foldtree_child : foldtree_new, node);
 }
 
-/* Stacks of one thread follow each other, so callers have their place already. */
+/* Stacks of one thread are consecutive, so callers already have their place. */
 static int add_path(struct fold_labels *l, uint32_t comm, uint32_t path, uint32_t *node)
 {
 	int java = !strncmp(strtab_get(&l->stacks->strings, comm), "java", 4);

@@ -1,7 +1,7 @@
 /*
  * fold_labels.h - frames as the elements of a folded line, made once per frame.
  *
- * The rules are stackcollapse-perf.pl's, done right (tidy.h); `[unknown]` frames become
+ * The rules are stackcollapse-perf.pl's, without its faults (tidy.h); `[unknown]` frames become
  * [basename of the DSO].
  */
 #ifndef RENDER_FLAME_FOLD_LABELS_H
@@ -12,14 +12,14 @@
 #include "libtime/explain/stack_rows.h"
 #include "render/flame/fold_tree.h"
 
-/* Which marks go behind a name. */
+/* Which marks are appended to a name. */
 struct label_options {
 	int kernel, jit, inlined; /* _[k] _[j] _[i] */
 	int addrs;                /* [dso <address>] for frames without a name */
 	int simplify;             /* short C++, Rust and Go names, so that equal frames merge */
 	int srcline;              /* name:file:line */
 	int delim;                /* "-" between user and kernel frames */
-	enum stack_side side;     /* frames of the other are left out */
+	enum stack_side side;     /* frames of the other side are omitted */
 };
 
 struct fold_labels {
@@ -34,7 +34,7 @@ struct fold_labels {
 	})
 	runs[3]; /* by frame id; [1] for threads called java…, [2] wakers */
 	VEC(uint32_t) frames;
-	VEC(struct label_place { /* by path: the node it became below `root` - 1 */
+	VEC(struct label_place { /* by path: its node below `root` - 1 */
 				 uint32_t root, node;
 	})
 	places;
@@ -47,9 +47,8 @@ void fold_labels_release(struct fold_labels *l);
 
 /*
  * A row as a line below the tree's root: comm (with -PID or -PID/TID when pid, tid is not -1),
- * mark, the frames of its stack, root first; then, as bcc's offwaketime has it, "--", the
- * waker's stack from leaf to root, its name, each with _[w]. *node is the last one's.
- * ERR_NOMEM.
+ * mark, the frames of its stack, root first; then, as in bcc's offwaketime, "--", the waker's
+ * stack from leaf to root and its name, each with _[w]. *node is the last one. ERR_NOMEM.
  */
 int fold_labels_row(struct fold_labels *l, const struct stack_row *r, uint32_t *node);
 

@@ -51,9 +51,9 @@ void foldtree_release(struct foldtree *t)
 }
 
 /*
- * Whole lines are ordered, not components: "a b" stands before "a;x" because ' ' < ';'. So a
- * node is up to two things to sort among its siblings: the line that ends there, whose key is
- * its text, and the lines below it, whose keys all begin with text + ';'.
+ * Whole lines are sorted, not components: "a b" precedes "a;x" because ' ' < ';'. So a node is
+ * up to two items to sort among its siblings: the line that ends there, whose key is its text,
+ * and the lines below it, whose keys all begin with text + ';'.
  */
 struct item {
 	const char *text;
@@ -104,7 +104,7 @@ struct writer {
 	uint64_t (*value)(uint64_t weight, void *ctx);
 	void *ctx;
 	struct buf prefix, lines;
-	VEC(struct item) stack; /* items still to be written, next one last */
+	VEC(struct item) stack; /* items to write, the next one last */
 	VEC(uint32_t) equal;    /* nodes that are one line, or have one prefix */
 };
 
@@ -168,8 +168,8 @@ static void write_line(struct writer *w, const struct item *it)
 		write_lines(w);
 }
 
-/* Take the next item; w->equal are the nodes of all that are equal to it: their texts have one
- * id, so one address. 0 or ERR_NOMEM. */
+/* Take the next item; w->equal are the nodes of all items equal to it: their texts have one id,
+ * and so one address. 0 or ERR_NOMEM. */
 static int next_item(struct writer *w, struct item *it)
 {
 	*it = w->stack.v[w->stack.n - 1];
@@ -188,7 +188,7 @@ static int next_item(struct writer *w, struct item *it)
 /* An explicit stack: a recording may be thousands of frames deep. */
 static int write_all(struct writer *w)
 {
-	VEC(uint32_t) cuts = {0}; /* prefix lengths to go back to */
+	VEC(uint32_t) cuts = {0}; /* prefix lengths to return to */
 	int rc = vec_push(&w->equal, 0) ? ERR_NOMEM : push_children(w);
 	while (!rc && w->stack.n && !ferror(w->f)) {
 		struct item it = w->stack.v[w->stack.n - 1];

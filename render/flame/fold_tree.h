@@ -1,8 +1,8 @@
 /*
- * fold_tree.h - folded stacks on their way out: equal lines summed, written in byte order.
+ * fold_tree.h - folded stacks for output: equal lines summed, written in byte order.
  *
- * A tree of texts, root first, so that a common prefix is stored and compared once. The order
- * written is that of `LC_ALL=C sort` over the stacks, as stackcollapse-perf.pl has it.
+ * A tree of texts, root first, so that a common prefix is stored and compared once. Lines are
+ * sorted as by `LC_ALL=C sort` of the stacks, as in stackcollapse-perf.pl.
  */
 #ifndef RENDER_FLAME_FOLD_TREE_H
 #define RENDER_FLAME_FOLD_TREE_H
@@ -24,7 +24,7 @@ struct foldtree {
 		uint8_t indexed;
 	})
 	nodes;
-	struct u64map index; /* parent << 32 | text → node, of those that are indexed */
+	struct u64map index; /* parent << 32 | text → node, for indexed nodes */
 };
 
 /* The id of a text, for foldtree_child: n bytes without ';' or newline. 0 or ERR_NOMEM. */
@@ -33,11 +33,11 @@ int foldtree_text(struct foldtree *t, const char *text, size_t n, uint32_t *id);
 /* The child of `parent` (0 = root) with this text, made when new. 0 or ERR_NOMEM. */
 int foldtree_child(struct foldtree *t, uint32_t parent, uint32_t text, uint32_t *node);
 
-/* A new child, for callers who know that there is none, or where to find theirs again: it needs
- * no lookup. 0 or ERR_NOMEM. */
+/* A new child, for callers that know that there is none or keep their nodes: it needs no
+ * lookup. 0 or ERR_NOMEM. */
 int foldtree_new(struct foldtree *t, uint32_t parent, uint32_t text, uint32_t *node);
 
-/* Have foldtree_child find a node that foldtree_new made. 0 or ERR_NOMEM. */
+/* Let foldtree_child find a node made by foldtree_new. 0 or ERR_NOMEM. */
 int foldtree_index(struct foldtree *t, uint32_t node);
 
 /* Add weight to the line that ends at `node`. */
@@ -50,7 +50,7 @@ void foldtree_add(struct foldtree *t, uint32_t node, uint64_t weight);
 int foldtree_write(struct foldtree *t, FILE *f, uint64_t (*value)(uint64_t weight, void *ctx),
 		   void *ctx, struct err *e);
 
-/* Give all back; the tree is empty and usable again. */
+/* Free everything; the tree is empty and usable again. */
 void foldtree_release(struct foldtree *t);
 
 #endif

@@ -11,7 +11,7 @@ enum {
 	MAX_LINE = 64 << 20,
 };
 
-/* One line taken apart. */
+/* One parsed line. */
 struct line {
 	const char *stack;
 	size_t len;
@@ -31,9 +31,9 @@ struct reader {
 	int columns, before;
 	struct err *e;
 
-	/* The stack of the line before: neighbours mostly share a long prefix. */
+	/* The previous line's stack: neighbours mostly share a long prefix. */
 	VEC(char) prev;
-	VEC(uint32_t) ends; /* offset in prev just behind each frame */
+	VEC(uint32_t) ends; /* offset in prev of the end of each frame */
 	VEC(uint32_t) ids;
 
 	VEC(struct known) known; /* by strings id */
@@ -51,7 +51,8 @@ static int is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* digits[.digits] in s[0..n) as millionths if *decimal (or a point is there), else as is. */
+/* digits[.digits] in s[0..n) as millionths if *decimal (or with a point), else as an
+ * integer. */
 static int parse_number(const char *s, size_t n, uint64_t *val, int *decimal)
 {
 	uint64_t x = 0;
@@ -112,7 +113,7 @@ static struct line parse_line(const char *s, size_t n, int columns)
 		if (!decimal[i] &&
 		    __builtin_mul_overflow(l.count[i], FLAME_DECIMALS, &l.count[i]))
 			l.counts = 0;
-	while (n && s[n - 1] == ';') /* as perl's split: no empty frames at the end */
+	while (n && s[n - 1] == ';') /* as Perl's split: no empty frames at the end */
 		n--;
 	l.len = n;
 	return l;
@@ -136,18 +137,18 @@ static size_t common_prefix(const char *a, const char *b, size_t n)
 	return i;
 }
 
-/* How many frames the stack shares with the one before. */
+/* How many frames the stack shares with the previous one. */
 static size_t shared_frames(const struct reader *r, const char *s, size_t n)
 {
 	size_t most = n < r->prev.n ? n : r->prev.n;
 	size_t same = common_prefix(s, r->prev.v, most);
 	size_t k = r->ends.n;
-	while (k && r->ends.v[k - 1] >= same) /* the ';' behind the frame must match, too */
+	while (k && r->ends.v[k - 1] >= same) /* the ';' after the frame must match, too */
 		k--;
 	return k;
 }
 
-/* The frame of one name; `waker` = it stands behind a "--". */
+/* The frame of one name; `waker` = it follows a "--". */
 static int frame_of(struct reader *r, const char *name, size_t n, int waker, uint32_t *id)
 {
 	uint32_t str;
@@ -174,7 +175,7 @@ static int frame_of(struct reader *r, const char *name, size_t n, int waker, uin
 	return 0;
 }
 
-/* Is a "--" among the first k frames of the line before? */
+/* 1 when a "--" is among the first k frames of the previous line. */
 static int waker_side(const struct reader *r, size_t k)
 {
 	for (size_t i = 0; i < k; i++) {
@@ -185,7 +186,7 @@ static int waker_side(const struct reader *r, size_t k)
 	return 0;
 }
 
-/* Bring r->ids and r->ends to the frames of s[0..n), keeping the first `same`. */
+/* Set r->ids and r->ends to the frames of s[0..n), keeping the first `same`. */
 static int split_frames(struct reader *r, const char *s, size_t n, size_t same)
 {
 	int waker = same && waker_side(r, same);
@@ -196,7 +197,8 @@ static int split_frames(struct reader *r, const char *s, size_t n, size_t same)
 		size_t end = semi ? (size_t)(semi - s) : n;
 		uint32_t id;
 		if (r->ids.n > FLAME_MAX_DEPTH)
-			break; /* one more than fits, so that the cut is seen and counted */
+			break; /* one more than allowed, so that the cut is noticed and counted
+				*/
 		if (frame_of(r, s + from, end - from, waker, &id) || vec_push(&r->ids, id) ||
 		    vec_push(&r->ends, (uint32_t)end))
 			return ERR_NOMEM;
@@ -206,7 +208,7 @@ static int split_frames(struct reader *r, const char *s, size_t n, size_t same)
 	return 0;
 }
 
-/* Remember the text for the next line; only what differs is copied. */
+/* Keep the text for the next line; only the difference is copied. */
 static int keep_stack(struct reader *r, const char *s, size_t n, size_t from)
 {
 	r->prev.n = 0;
@@ -268,14 +270,14 @@ static int add_line(struct reader *r, const char *s, size_t n)
 
 /* --- files --------------------------------------------------------------------------- */
 
-/* Do all counted lines of this text have two counts? */
+/* 2 when all lines with counts have two, else 1. */
 static int guess_columns(const char *p, size_t n)
 {
 	int any = 0;
 	for (const char *end = p + n, *nl; p < end; p = nl + 1) {
 		nl = memchr(p, '\n', (size_t)(end - p));
 		if (!nl && any)
-			break; /* a cut line says nothing */
+			break; /* ignore a cut line */
 		if (!nl)
 			nl = end;
 		struct line l = parse_line(p, (size_t)(nl - p), 2);
@@ -320,7 +322,7 @@ struct window {
 	size_t n, cap;
 };
 
-/* Read on behind what is left in the window. 1 = something came, 0 = end. */
+/* Read more into the window. 1 = got some, 0 = end. */
 static int fill(struct reader *r, struct window *w, int fd, const char *name)
 {
 	if (w->cap - w->n < BLOCK) {
@@ -343,7 +345,7 @@ static int fill(struct reader *r, struct window *w, int fd, const char *name)
 	return got > 0;
 }
 
-/* Put what the caller has read already in front. */
+/* Begin with what the caller has already read. */
 static int fill_head(struct reader *r, struct window *w, const struct folded_options *o)
 {
 	w->v = mem_alloc(o->head_n + 2 * (size_t)BLOCK);
@@ -389,7 +391,7 @@ int folded_read_fd(struct flame *f, int fd, const char *name, const struct folde
 	*st = (struct folded_stats){0};
 	struct reader r = {
 		.f = f, .st = st, .columns = o->columns, .before = o->before, .e = e};
-	f->path.n = 0; /* the neighbour of the first line is none of an earlier file's */
+	f->path.n = 0; /* the first line has no previous one from an earlier file */
 	int rc = read_lines(&r, fd, name, o);
 	st->columns = r.columns ? r.columns : 1;
 	vec_release(&r.prev);

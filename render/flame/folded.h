@@ -1,5 +1,5 @@
 /*
- * folded.h - read folded stacks, as stackcollapse-*, bcc, py-spy and others write them.
+ * folded.h - reads folded stacks as written by stackcollapse-*, bcc, py-spy and others.
  *
  *	root;caller;leaf 31           one weight
  *	root;caller;leaf 31 47        two: before and after (difffolded)
@@ -16,7 +16,7 @@
 struct folded_options {
 	int columns;      /* counts per line: 1, 2, or 0 = two if every counted line among the
 			     first megabyte has two */
-	const void *head; /* bytes already read from the descriptor (to tell its content) */
+	const void *head; /* bytes already read from the descriptor (to detect its content) */
 	size_t head_n;
 	int before; /* with one column: the weights go to v[1], not v[0] */
 };
@@ -25,7 +25,7 @@ struct folded_stats {
 	uint64_t lines;   /* with a count */
 	uint64_t skipped; /* without one */
 	uint64_t bytes;
-	int columns;            /* what was read: 1 or 2 */
+	int columns;            /* as read: 1 or 2 */
 	char first_skipped[80]; /* the beginning of the first skipped line, raw bytes */
 };
 
@@ -41,7 +41,7 @@ int folded_read_fd(struct flame *f, int fd, const char *name, const struct folde
 int folded_read(struct flame *f, const char *path, const struct folded_options *o,
 		struct folded_stats *st, struct err *e);
 
-/* Do these first bytes of a file look like folded text? (A line with a count, no NUL.) */
+/* 1 when the first bytes of a file look like folded text: a line with a count, no NUL. */
 int folded_sniff(const char *p, size_t n);
 
 #endif

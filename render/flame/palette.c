@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A family of shades: ranges of hue (degrees), saturation and lightness (percent). Light
- * enough that black labels are readable on each. */
+/* A family of shades: ranges of hue (degrees), saturation and lightness (percent). Light enough
+ * for black labels. */
 struct shades {
 	short h0, h1, s0, s1, l0, l1;
 };
@@ -102,7 +102,7 @@ static uint32_t shade(const struct shades *s, uint64_t h)
 		   between(s->l0, s->l1, h >> 16, 4));
 }
 
-/* Names with the same beginning come out near each other. */
+/* Names with the same beginning get nearby values. */
 static uint64_t near_hash(const char *s, size_t n)
 {
 	double x = 0, weight = 0.5;
@@ -187,7 +187,7 @@ static enum shade_id family(enum palette_id id, uint32_t kind, const char *s, si
 	}
 }
 
-/* The file's hue, the function's lightness; the kernel is orange, no file is grey. */
+/* The file's hue, the function's lightness; the kernel is orange, without a file it is grey. */
 static uint32_t dso_color(const struct flame *f, const struct flame_frame *fr, uint64_t v)
 {
 	const char *name = strtab_get(&f->strings, fr->dso);
@@ -260,7 +260,7 @@ uint32_t palette_heat(uint32_t hot, double waiting)
 /*
  * Causes of waiting in eight families of hue, at least 21 apart (CIE 1976) from each other and
  * from running, runnable and preempted, for full colour vision, deuteranopes and protanopes.
- * Within a family text tells, and in timelines a pattern.
+ * Within a family text distinguishes them, and in timelines a pattern.
  */
 struct cause_look {
 	const char *name;
@@ -429,7 +429,7 @@ int palette_map_put(struct palette_map *m, const char *name, size_t n, uint32_t 
 	return 0;
 }
 
-/* `name->rgb(r,g,b)`; the last "->rgb(" counts. Other lines are left out. */
+/* `name->rgb(r,g,b)`; the last "->rgb(" counts. Other lines are ignored. */
 static int map_line(struct palette_map *m, const char *line, size_t n)
 {
 	unsigned r, g, b;

@@ -1,10 +1,10 @@
 /*
  * palette.h - the colour of a frame.
  *
- * The names are flamegraph.pl's; `cause` colours by what is waited for, `kind` by what the
- * frame is (user, kernel, JIT, inlined, waker, wait), `dso` by the file it comes from. A colour
- * depends on the frame's name (its DSO) and the seed only, so that pictures of two runs can be
- * laid side by side.
+ * The names are flamegraph.pl's; `cause` colours by the cause of the wait, `kind` by the
+ * frame's kind (user, kernel, JIT, inlined, waker, wait), `dso` by the file it comes from. A
+ * colour depends on the frame's name (its DSO) and the seed only, so that pictures of two runs
+ * can be compared.
  */
 #ifndef RENDER_FLAME_PALETTE_H
 #define RENDER_FLAME_PALETTE_H
@@ -30,8 +30,9 @@ enum palette_id {
 	PALETTE_ORANGE,
 	PALETTE_KIND,
 	PALETTE_DSO,
-	PALETTE_CAUSE, /* of nodes: by the wait that most of them ends in (flame_svg.c) */
-	PALETTE_LABEL, /* the same by the value of a label, which FLAME_WAIT frames name */
+	PALETTE_CAUSE, /* of nodes: by the wait in which most of their weight ends (flame_svg.c)
+			*/
+	PALETTE_LABEL, /* the same by the value of a label, in FLAME_WAIT frames */
 	PALETTES
 };
 
@@ -66,15 +67,15 @@ uint32_t palette_color(const struct palette *p, const struct flame *f, uint32_t 
 /* 0xRRGGBB of a difference: share in [-1, 1] of the largest one; red grew, blue shrank. */
 uint32_t palette_delta(double share);
 
-/* 0xRRGGBB between a frame's colour when it only runs (share of waiting 0) and a cold one when
- * it only waits (1). */
+/* 0xRRGGBB between a frame's colour if it only runs (share of waiting 0) and a cold one if it
+ * only waits (1). */
 uint32_t palette_heat(uint32_t hot, double waiting);
 
 /* 0xRRGGBB of a cause of waiting ("lock", "io" ...; brackets around it are ignored), the same
  * in every picture; unknown ones are grey. */
 uint32_t palette_cause(const char *name, size_t n);
 
-/* Which of five patterns tells it from the others of its hue, where there is room for one. */
+/* Which of five patterns distinguishes it from the others of its hue, where there is room. */
 int palette_cause_pattern(const char *name, size_t n);
 
 /* 0xRRGGBB of a frame below waits of one cause: paler, by the frame's own colour. */
@@ -85,20 +86,20 @@ uint32_t palette_below_cause(uint32_t cause, uint32_t own);
 size_t palette_legend(enum palette_id id, uint32_t present, struct palette_key *out,
 		      size_t max);
 
-/* Top and bottom of the background: "yellow", "blue", "green", "grey" or #rrggbb; NULL = what
- * suits the palette. 0, or ERR_NOTFOUND. */
+/* Top and bottom of the background: "yellow", "blue", "green", "grey" or #rrggbb; NULL = that
+ * of the palette. 0, or ERR_NOTFOUND. */
 int palette_background(const char *name, enum palette_id id, uint32_t rgb[2], struct err *e);
 
 /*
- * palette.map: lines `name->rgb(r,g,b)`, sorted by name. Loading a file that is not there
- * gives an empty map.
+ * palette.map: lines `name->rgb(r,g,b)`, sorted by name. Loading a missing file gives an empty
+ * map.
  */
 struct palette_map {
 	struct strtab names;
 	VEC(uint32_t) rgb; /* by strings id */
 };
 
-/* Add the lines of `path`; others are left out. 0, ERR_IO, ERR_NOMEM. */
+/* Add the lines of `path`; ignore others. 0, ERR_IO, ERR_NOMEM. */
 int palette_map_load(struct palette_map *m, const char *path, struct err *e);
 /* Set one name's colour, 0xrrggbb. 0 or ERR_NOMEM. */
 int palette_map_put(struct palette_map *m, const char *name, size_t n, uint32_t rgb);

@@ -35,8 +35,8 @@ void svg_text(struct buf *b, const char *attrs, double x, double y, const char *
 	buf_str(b, "</text>\n");
 }
 
-/* How many bytes of visible text a line of `room` characters takes: up to the last blank that
- * fits, or to its end. */
+/* The number of bytes of visible text for a line of `room` characters: up to the last blank
+ * that fits, or its end. */
 static size_t svg_line(const char *s, size_t n, size_t room)
 {
 	size_t cut = escape_prefix(s, n, room);

@@ -15,18 +15,18 @@ void svg_px(struct buf *b, double x);
 /* ` name="x"`. */
 void svg_attr_px(struct buf *b, const char *name, double x);
 
-/* <text ATTRS x y>s</text>, s from outside. */
+/* <text ATTRS x y>s</text>, s untrusted. */
 void svg_text(struct buf *b, const char *attrs, double x, double y, const char *s);
 
 /*
- * The text s, from outside, on as many lines as it needs of `room` characters: one <text ATTRS>
- * of a <tspan> a line, the first at y, each dy below the one before. With b NULL nothing is
- * written. Returns how many lines there are; 0 for no text.
+ * The untrusted text s in lines of `room` characters: one <text ATTRS> with a <tspan> per line,
+ * the first at y, each dy below the one before. With b NULL nothing is written. Returns how
+ * many lines there are; 0 for no text.
  */
 int svg_text_lines(struct buf *b, const char *attrs, double x, double y, double dy, size_t room,
 		   const char *s);
 
-/* "BEFORE TEXT. " of a <desc>, text from outside; nothing if it is NULL or "". */
+/* "BEFORE TEXT. " of a <desc>, text untrusted; nothing if it is NULL or "". */
 void svg_desc_line(struct buf *b, const char *before, const char *text);
 
 /* A number in the form flame_data.h describes; a signed one doubled, less one if negative. */

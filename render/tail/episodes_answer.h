@@ -1,5 +1,5 @@
 /*
- * episodes_answer.h - common to answers about episodes that belong to no single thread: gaps
+ * episodes_answer.h - shared by answers about episodes without a thread of their own: gaps
  * (gap_text.h) and windows (window_text.h).
  */
 #ifndef RENDER_TAIL_EPISODES_ANSWER_H
@@ -12,7 +12,8 @@ struct episodes_answer {
 	const struct timeline *tl;
 	const struct episodes *episodes;
 	const struct episode_selection *selection;
-	size_t rows, details; /* episodes in the table (0: all), or in JSON; in full */
+	size_t rows, details; /* episodes in the table (0: all), or in JSON; those explained in
+				 full */
 	size_t width;         /* columns of the terminal */
 };
 
@@ -26,11 +27,11 @@ extern const struct answer_percentile answer_percentiles[];
 /* How many rows the table has. */
 size_t answer_rows(const struct episodes_answer *a);
 
-/* Append how many episodes the table leaves out; nothing if it has all. */
+/* Append how many episodes the table omits; nothing if it has all. */
 void answer_more(struct buf *b, const struct episodes_answer *a);
 
-/* {"schema":1,"by": and, once more keys are written, "population":{"count","open","p50_ns" ...
- * "max_ns"}. */
+/* The members {"schema":1,"by":BY and, in a second call, "population":{"count","open","p50_ns"
+ * ... "max_ns"}. */
 void answer_json_open(struct json *j, const char *by);
 void answer_json_population(struct json *j, const struct episodes *x);
 

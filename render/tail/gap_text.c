@@ -42,20 +42,20 @@ void gap_describe_taker(struct buf *b, const struct timeline *tl, const struct g
 
 /* --- the control ---------------------------------------------------------------------- */
 
-/* The gaps of a CPU that was to be idle. */
+/* The gaps of a CPU that should be idle. */
 struct baseline {
 	uint16_t cpu;
 	VEC(uint64_t) lengths; /* sorted */
 };
 
-static int shortest_first(const void *a, const void *b)
+static int by_length(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
 	return x < y ? -1 : x > y;
 }
 
-/* The one of the first such CPU from gap *at on, which is moved behind it: 1, 0 where there is
- * none, ERR_NOMEM. Gaps lie by CPU. */
+/* The baseline of the next such CPU from gap *at on; *at moves past it. 1, 0 at the end,
+ * ERR_NOMEM. Gaps are sorted by CPU. */
 static int next_baseline(struct baseline *b, const struct timeline *tl, size_t *at)
 {
 	const struct tl_gap *v = tl->gaps.v;
@@ -71,7 +71,7 @@ static int next_baseline(struct baseline *b, const struct timeline *tl, size_t *
 			return ERR_NOMEM;
 	}
 	if (b->lengths.n)
-		qsort(b->lengths.v, b->lengths.n, sizeof(*b->lengths.v), shortest_first);
+		qsort(b->lengths.v, b->lengths.n, sizeof(*b->lengths.v), by_length);
 	return b->lengths.n != 0;
 }
 
@@ -144,7 +144,7 @@ static int add_taker(takers *v, const struct gap_part *p)
 	return 0;
 }
 
-static int most_first(const void *a, const void *b)
+static int by_time_taken(const void *a, const void *b)
 {
 	const struct taker *x = a, *y = b;
 	if (x->all.ns != y->all.ns)
@@ -185,7 +185,7 @@ static int takers_table(struct writer *w, struct err *e)
 		}
 	}
 	if (v.n)
-		qsort(v.v, v.n, sizeof(*v.v), most_first);
+		qsort(v.v, v.n, sizeof(*v.v), by_time_taken);
 	for (size_t i = 0; i < v.n && (!w->a->rows || i < w->a->rows); i++)
 		taker_row(&table, w->a->tl, &v.v[i], all);
 	buf_char(w->b, '\n');

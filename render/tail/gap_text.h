@@ -1,6 +1,6 @@
 /*
- * gap_text.h - gaps of CPUs (libtime/explain/gap_parts.h) as text and as JSON: what
- * `tail --by gap` says.
+ * gap_text.h - the answer of `tail --by gap` (libtime/explain/gap_parts.h) as text, JSON and
+ * CSV.
  */
 #ifndef RENDER_TAIL_GAP_TEXT_H
 #define RENDER_TAIL_GAP_TEXT_H
@@ -8,7 +8,7 @@
 #include "libtime/explain/gap_parts.h"
 #include "render/tail/episodes_answer.h"
 
-/* What had the CPU in the selected gaps, a table of the gaps, and the first ones in full.
+/* What used the CPU in the selected gaps, a table of the gaps, and the first ones in full.
  * ERR_NOMEM. */
 int gaps_text(struct buf *b, const struct episodes_answer *a, struct err *e);
 
@@ -16,14 +16,14 @@ int gaps_text(struct buf *b, const struct episodes_answer *a, struct err *e);
  * {"schema":1,"by":"gap","interrupts_recorded","population":{"count","open","p50_ns" ...
  * "max_ns"},"episodes":[{"rank","cpu","start_ns","end_ns","duration_ns","open","placed",
  * "spinner":{"tid","pid","comm"},"parts":[{"by","tid","pid","comm","vector","ns"}]}],
- * "control":[{"cpu","count","p50_ns" ... "max_ns"}]};
- * start_ns, end_ns count from the recording's first record and are null of a gap that is not
- * placed; "by" is of gap_taker_name. ERR_NOMEM.
+ * "control":[{"cpu","count","p50_ns" ... "max_ns"}]}; start_ns, end_ns count from the
+ * recording's first record and are null if the gap is not placed; "by" is a gap_taker_name.
+ * ERR_NOMEM.
  */
 int gaps_json(struct buf *b, const struct episodes_answer *a, struct err *e);
 
 /* A line for each part of each gap, below a line of names; times are ns on the recording's
- * clock, empty of a gap that is not placed. ERR_NOMEM. */
+ * clock, empty if the gap is not placed. ERR_NOMEM. */
 int gaps_csv(struct buf *b, const struct episodes_answer *a, struct err *e);
 
 /* Append what took a part: "cc1/812", "local_timer", "[unexplained]". */

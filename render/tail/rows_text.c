@@ -34,7 +34,7 @@ static struct stretch stretch_at(const struct rows *r, size_t from, uint64_t top
 
 typedef void put_row(void *to, const struct rows *r, uint32_t row);
 
-/* Hand over the rows to show; returns how many are left out. */
+/* Call `put` for the rows to show; returns how many are omitted. */
 static size_t each_row(const struct rows *r, uint64_t top, put_row *put, void *to)
 {
 	size_t left = 0;
@@ -96,7 +96,7 @@ static void put_duration(struct buf *b, const struct rows *r, uint32_t row, enum
 	units_duration(b, ns);
 }
 
-/* In front of a counter: at least, or about. */
+/* Append the sign before a counter: at least, or about. */
 static void put_sure(struct buf *b, const struct rows *r, uint32_t row)
 {
 	buf_str(b, rows_get(r, row, COL_BOUNDED) ? "\xe2\x89\xa5 " : "");
@@ -145,7 +145,7 @@ static void put_cell(struct buf *b, const struct timeline *tl, const struct rows
 		return;
 	default:
 		text = rows_text(r, tl, row, c);
-		if (c == COL_LOCK && !*text) { /* of no variable */
+		if (c == COL_LOCK && !*text) { /* without a variable */
 			put_cell(b, tl, r, row, COL_ADDRESS);
 			return;
 		}
@@ -169,7 +169,7 @@ static int is_right(enum cell cell)
 	return cell >= CELL_COUNT;
 }
 
-/* Names may be long; who and where a table is about stays whole if there is room. */
+/* Names may be long; a row's key is kept whole if there is room. */
 static enum table_cut cut_of(enum cell cell, int first)
 {
 	if (cell == CELL_TEXT || cell == CELL_SITE)
@@ -207,7 +207,7 @@ void rows_table(struct buf *b, const struct timeline *tl, const struct rows *row
 
 /* --- CSV ------------------------------------------------------------------------------ */
 
-/* Texts as they are in the data: the words of a site, the name of a thread. */
+/* Texts as in the data: a site's words, a thread's name. */
 static void data_text(struct buf *out, const struct timeline *tl, const struct rows *r,
 		      uint32_t row, enum column c)
 {
@@ -236,7 +236,7 @@ static const struct tl_thread *thread_in(const struct timeline *tl, uint64_t v)
 	return v == CELL_NONE || v >> 32 ? NULL : &tl->threads.v[v];
 }
 
-/* "comm" of the table's own thread, "holder_comm" of another. */
+/* The field "comm" for the table's own thread, "holder_comm" for another. */
 static void thread_field(struct buf *out, const struct rows *r, enum column c, const char *part)
 {
 	buf_clear(out);

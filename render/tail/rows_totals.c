@@ -1,10 +1,10 @@
-/* rows_totals.c - what all threads did together, in a sentence. */
+/* rows_totals.c - the sums of all threads, in a sentence. */
 #include "render/tail/rows_text.h"
 #include "render/tail/site_words.h"
 #include "render/text/table.h"
 #include "render/text/units.h"
 
-/* The sum of a column, of the rows that are shown or could be. */
+/* The sum of a column over all rows with counts. */
 static uint64_t sum_of(const struct rows *r, enum column c)
 {
 	uint64_t all = 0;

@@ -25,8 +25,8 @@ void describe_site(struct buf *b, const struct timeline *tl, uint32_t site)
 	}
 }
 
-/* A function as a regular expression that a shell takes: what is special in either matches any
- * character. */
+/* A function as a regular expression for a shell: characters that are special in either become
+ * ".". */
 static void put_pattern(struct buf *b, const char *name)
 {
 	size_t n = strcspn(name, "(<");
@@ -91,7 +91,7 @@ void describe_hidden(struct buf *b, const struct timeline *tl, const struct set_
 		buf_fmt(b, " (show with %s)", show_with(x));
 }
 
-/* Without the kernel's names a wait is not known to be for a lock or for work. */
+/* Without kernel symbols it is not known whether a wait is for a lock or for work. */
 int describe_unnamed_waits(struct buf *b, const struct timeline *tl)
 {
 	uint64_t all, n = timeline_unnamed_waits(tl, &all);
@@ -123,7 +123,7 @@ static void more_sites(struct buf *b, size_t n)
 	buf_str(b, " (perfkit report --by site lists all)\n");
 }
 
-/* The last column says of a site what `last` writes. */
+/* `last` writes a site's last column. */
 static void sums_table(struct buf *b, const struct site_tables *t, enum apart kind,
 		       const char *title, const char *column,
 		       void (*last)(struct buf *b, const struct timeline *tl, uint32_t site))
@@ -178,7 +178,7 @@ static void unclear_table(struct buf *b, const struct site_tables *t)
 		   "settle with", describe_settling);
 }
 
-/* What --no-unclear took away. */
+/* The waits omitted by --no-unclear. */
 static void left_out(struct buf *b, const struct site_sums *x)
 {
 	struct buf line = {0};

@@ -1,6 +1,6 @@
 /*
- * site_words.h - wait sites in words, and the tables of what is set apart of a population:
- * unclear waits, hidden ones, those of whole lives.
+ * site_words.h - wait sites in words, and the tables of waits listed separately: unclear ones,
+ * hidden ones, those of a whole life.
  */
 #ifndef RENDER_TAIL_SITE_WORDS_H
 #define RENDER_TAIL_SITE_WORDS_H
@@ -11,24 +11,24 @@
 /* A site (index of timeline.sites): "worker: cond in get_job()". */
 void describe_site(struct buf *b, const struct timeline *tl, uint32_t site);
 
-/* What would settle an unclear one: "--idle-frame get_job", "--work-frame get_job", either
- * where nothing speaks for one; or what the next recording needs: "record --call-graph dwarf",
- * or names where it has stack copies already. */
+/* The option that settles an unclear site: "--idle-frame get_job", "--work-frame get_job", or
+ * both without evidence; or what the next recording needs: "record --call-graph dwarf", or
+ * names if it has stack copies. */
 void describe_settling(struct buf *b, const struct timeline *tl, uint32_t site);
 
 /* One line: "1,234 idle waits at 3 sites, 12.3 s (longest 40.0 ms, worker: cond in get_job());
  * 7 waits of kernel threads and perf, 1.2 s (show with --idle, --system)". */
 void describe_hidden(struct buf *b, const struct timeline *tl, const struct set_apart *x);
 
-/* What missing kernel symbols spoil: "no kernel symbols for 58 % of waits: their causes are
- * unknown, and idle ones among them are not recognized". 1; 0 and nothing appended where they
- * are there (for 95 % of waits or more). */
+/* The effect of missing kernel symbols: "no kernel symbols for 58 % of waits: their causes are
+ * unknown, and idle ones among them are not recognized". 1; 0, and nothing appended, if 95 % of
+ * waits or more have them. */
 int describe_unnamed_waits(struct buf *b, const struct timeline *tl);
 
 /*
  * The tables, as wide as `width`: at most 5 sites each, those with the longest waits. `reach`:
- * the length from which a wait is among the worst; what was hidden and is as long is said.
- * `bounds`: unclear waits here are the bounds of activations.
+ * the length from which a wait is among the worst; hidden waits of that length are mentioned.
+ * `bounds`: unclear waits are the bounds of activations.
  */
 struct site_tables {
 	const struct timeline *tl;

@@ -1,5 +1,5 @@
 /*
- * spike_text.h - spikes as lines: when, how bad, how long, who, why, who ended it.
+ * spike_text.h - spikes as lines: time, severity, length, thread, cause and waker.
  */
 #ifndef RENDER_TAIL_SPIKE_TEXT_H
 #define RENDER_TAIL_SPIKE_TEXT_H

@@ -5,14 +5,14 @@
 
 #include <string.h>
 
-/* The sentence while it is made. */
+/* The sentence under construction. */
 struct answer {
 	struct buf *b;
 	struct tail *t;
 	const struct tail_group *group;
 	struct explanation x; /* of the group's worst */
-	uint32_t comms[2];    /* of those that waited */
-	size_t ncomms;        /* may be more than there is room for */
+	uint32_t comms[2];    /* of the threads that waited */
+	size_t ncomms;        /* may exceed the array */
 };
 
 static void put(struct answer *a, const char *s)
@@ -37,7 +37,7 @@ static void note_comm(struct answer *a, uint32_t comm)
 	a->ncomms++;
 }
 
-/* The name of the one process of all that waited; 0 when there are several. */
+/* The name of the process of all that waited; 0 if there are several. */
 static uint32_t one_process(const struct answer *a)
 {
 	const struct tail *t = a->t;
@@ -186,7 +186,7 @@ static void put_doing(struct answer *a)
 	if (state != PART_BLOCKED || p->off == TL_NONE)
 		return;
 	describe_target(a->b, a->t->tl, &a->t->tl->off.v[p->off], ", ");
-	words_disk(a->b, explainer_evidence(a->t->explainer), p->off, ", ");
+	describe_disk(a->b, explainer_evidence(a->t->explainer), p->off, ", ");
 }
 
 /* Who waited for the i-th link: the threads of the question for the first. */
@@ -274,7 +274,7 @@ static void put_alone(struct answer *a)
 		put(a, ", which several threads had in turn");
 }
 
-/* What the root did, behind its role: ", asleep in f()", "; reader was asleep in f()". */
+/* What the root did, after its role: ", asleep in f()", "; reader was asleep in f()". */
 static void put_root(struct answer *a)
 {
 	const struct chain_link *root = explanation_root(&a->x), *before = root - 1;
@@ -296,8 +296,8 @@ static void put_root(struct answer *a)
 	put_doing(a);
 }
 
-/* Behind a thread that had the CPU stands whose CPU it was; else what the root did comes before
- * those that it held up. */
+/* After a thread that had the CPU comes the thread that wanted it; otherwise what the root did
+ * precedes the threads that it held up. */
 static void put_chain(struct answer *a)
 {
 	size_t last = a->x.chain.n - 1;
@@ -312,7 +312,7 @@ static void put_chain(struct answer *a)
 		buf_fmt(a->b, ", behind %zu more", last - 2);
 }
 
-/* " (35 % of the time)", where the root explains no more than that. */
+/* " (35 % of the time)", if the root explains only a part. */
 static void put_share(struct answer *a)
 {
 	const struct chain_part *p = root_part(a);
@@ -324,7 +324,7 @@ static void put_share(struct answer *a)
 
 /* --- what the host counted ------------------------------------------------------------ */
 
-/* Whose pressure says something of what the root did; NULL. */
+/* The resource whose pressure may explain what the root did, or NULL. */
 static const char *pressure_of(const struct chain_part *p)
 {
 	static const char *const memory[] = {"memory-high", "reclaim-cgroup", "reclaim",
@@ -337,7 +337,7 @@ static const char *pressure_of(const struct chain_part *p)
 	return p->state == PART_RUNNABLE ? "cpu" : NULL;
 }
 
-/* Where the root ran, or wanted to. */
+/* The CPU where the root ran or wanted to run. */
 static uint16_t root_cpu(const struct answer *a, const struct chain_part *p)
 {
 	const struct timeline *tl = a->t->tl;
@@ -356,7 +356,7 @@ static void put_percent(struct answer *a, int64_t millipercent)
 		buf_fmt(a->b, "%d %%", (int)((millipercent + 500) / 1000));
 }
 
-/* Whose node a page was moved to. */
+/* The NUMA node to which a page was moved. */
 static void put_node(struct answer *a, const struct chain_part *p)
 {
 	const struct timeline *tl = a->t->tl;
@@ -370,8 +370,8 @@ static void put_node(struct answer *a, const struct chain_part *p)
 			nodes);
 }
 
-/* A sentence each, where they may explain the answer; what was counted over the whole recording
- * proves nothing about a moment of it. */
+/* One sentence for each count that may explain the answer; counts of the whole recording prove
+ * nothing about one time in it. */
 static void put_host(struct answer *a)
 {
 	enum { WORTH = 1000 }; /* 1 % */

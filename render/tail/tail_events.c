@@ -7,14 +7,14 @@
 
 enum { TEXT = 48 }; /* characters shown of an event's fields */
 
-static int add(happened_vec *x, uint32_t name, uint32_t text, uint64_t at, uint64_t ns)
+static int add(inner_events *x, uint32_t name, uint32_t text, uint64_t at, uint64_t ns)
 {
 	size_t i = 0;
 	while (i < x->n && x->v[i].name != name)
 		i++;
-	if (i == x->n && vec_push(x, ((struct happened){.name = name, .first_ns = at})))
+	if (i == x->n && vec_push(x, ((struct inner_event){.name = name, .first_ns = at})))
 		return ERR_NOMEM;
-	struct happened *h = &x->v[i];
+	struct inner_event *h = &x->v[i];
 	if (!h->count || at < h->first_ns) {
 		h->first_ns = at;
 		h->text = text;
@@ -24,7 +24,7 @@ static int add(happened_vec *x, uint32_t name, uint32_t text, uint64_t at, uint6
 	return 0;
 }
 
-static int add_marks(happened_vec *x, struct evidence *ev, const struct window *w,
+static int add_marks(inner_events *x, struct evidence *ev, const struct window *w,
 		     struct err *e)
 {
 	size_t first, last;
@@ -36,9 +36,10 @@ static int add_marks(happened_vec *x, struct evidence *ev, const struct window *
 	return r;
 }
 
-/* Spans of the window's thread that overlap it, but for the episode itself and what holds it.
+/* Add the spans of the window's thread that overlap it, except the episode itself and those
+ * around it.
  */
-static int add_spans(happened_vec *x, struct evidence *ev, const struct episode *ep,
+static int add_spans(inner_events *x, struct evidence *ev, const struct episode *ep,
 		     const struct window *w, struct err *e)
 {
 	size_t first, last;
@@ -57,14 +58,14 @@ static int add_spans(happened_vec *x, struct evidence *ev, const struct episode 
 
 static int by_time(const void *a, const void *b, void *strings)
 {
-	const struct happened *x = a, *y = b;
+	const struct inner_event *x = a, *y = b;
 	if (x->first_ns != y->first_ns)
 		return x->first_ns < y->first_ns ? -1 : 1;
 	return strcmp(strtab_get(strings, x->name), strtab_get(strings, y->name));
 }
 
 static void put(struct buf *b, const struct timeline *tl, const struct episode *ep,
-		const struct happened *h)
+		const struct inner_event *h)
 {
 	const struct strtab *s = &tl->stacks->strings;
 	size_t n = strtab_len(s, h->text);
@@ -91,7 +92,7 @@ static void put(struct buf *b, const struct timeline *tl, const struct episode *
 	units_duration(b, h->first_ns - ep->start_ns);
 }
 
-int events_inside(struct evidence *ev, const struct episode *ep, happened_vec *out,
+int events_inside(struct evidence *ev, const struct episode *ep, inner_events *out,
 		  struct err *e)
 {
 	windows_vec windows = {0};
@@ -112,7 +113,7 @@ int events_inside(struct evidence *ev, const struct episode *ep, happened_vec *o
 int describe_events(struct buf *b, struct evidence *ev, const struct episode *ep, size_t max,
 		    struct err *e)
 {
-	happened_vec x = {0};
+	inner_events x = {0};
 	int r = events_inside(ev, ep, &x, e);
 	for (size_t i = 0; !r && i < x.n && i < max; i++) {
 		buf_str(b, i ? "; " : "");

@@ -21,7 +21,7 @@ struct writer {
 	const struct timeline *tl;
 	VEC(uint32_t) frames;
 	shares_vec shares;
-	happened_vec events;
+	inner_events events;
 	struct buf text;
 	VEC(uint32_t) counters; /* of CSV: strings ids of events */
 };
@@ -40,7 +40,7 @@ static void optional_string(struct writer *w, const char *key, uint32_t id)
 		json_null(&w->j, key);
 }
 
-/* A frame's name as recorded; what has none is named as people see it, by its DSO. */
+/* A frame's name as recorded; unnamed frames as in text, by their DSO. */
 static void frame_text(struct writer *w, const char *key, uint32_t id)
 {
 	if (!id) {
@@ -124,7 +124,7 @@ static void recordings(struct writer *w)
 	json_close(&w->j, ']');
 }
 
-/* A percentile; null when there is none or it cannot be said. */
+/* A percentile; null if there is none or it is not known. */
 static void percentile(struct writer *w, const char *key, uint32_t millipercent)
 {
 	const struct episodes *x = &w->t->episodes;
@@ -199,7 +199,7 @@ static void site_sum(struct writer *w, const struct site_sum *x, enum apart kind
 	json_close(&w->j, '}');
 }
 
-/* What was set apart, by site. */
+/* The waits listed separately, by site. */
 static void sites(struct writer *w)
 {
 	json_open(&w->j, "sites", '[');
@@ -349,7 +349,7 @@ static void holder(struct writer *w, const struct tail_holder *h)
 	json_close(&w->j, '}');
 }
 
-/* part / whole in millionths; the low bits of sums beyond hours do not count. */
+/* part / whole in millionths; the low bits of sums beyond hours are ignored. */
 static uint64_t millionths(uint64_t part, uint64_t whole)
 {
 	unsigned shift = 0;
@@ -392,7 +392,8 @@ static void groups(struct writer *w)
 
 /* --- episodes ------------------------------------------------------------------------- */
 
-/* The futex of a lock wait, "0x55d0c0a01040": a text, as numbers that large lose digits. */
+/* The futex of a lock wait, "0x55d0c0a01040": a text, because numbers that large lose
+ * digits. */
 static void lock_address(struct writer *w, const struct explanation *x)
 {
 	const struct off *o = x->off != TL_NONE ? &w->tl->off.v[x->off] : NULL;
@@ -419,7 +420,7 @@ static void target(struct writer *w, const struct explanation *x)
 		json_null(&w->j, "target");
 }
 
-/* The request to a disk whose end ended a wait. */
+/* The disk request whose completion ended a wait. */
 static void disk(struct writer *w, uint32_t off)
 {
 	const struct disk_request *q = NULL;
@@ -500,7 +501,7 @@ static void put_function(struct writer *w, uint32_t path)
 	frame_text(w, "function", appframe_reported(w->tl, path));
 }
 
-/* How the chain goes on from a link: what of it the next one explains. */
+/* The links of a chain, and how much of each the next one explains. */
 static void chain(struct writer *w, const struct explanation *x)
 {
 	json_open(&w->j, "chain", '[');
@@ -524,7 +525,7 @@ static void chain(struct writer *w, const struct explanation *x)
 	json_close(&w->j, ']');
 }
 
-/* Who kept a link in a part for longest. */
+/* The thread that kept a link in a part for longest. */
 static void actor(struct writer *w, const struct chain_part *p)
 {
 	if (p->actor == TL_NONE) {
@@ -538,7 +539,7 @@ static void actor(struct writer *w, const struct chain_part *p)
 	json_close(&w->j, '}');
 }
 
-/* The root with all that its sentence is made of, and the sentence. */
+/* The root with all facts of its sentence, and the sentence. */
 static void root(struct writer *w, const struct tail_root *r, const struct explanation *x)
 {
 	const struct chain_link *l = explanation_root(x);
@@ -574,7 +575,8 @@ static void root(struct writer *w, const struct tail_root *r, const struct expla
 	json_close(&w->j, '}');
 }
 
-/* What adds up to the episode: the root's parts, and those of the chain's other links. */
+/* The shares that add up to the episode: the root's parts, and those of the chain's other
+ * links. */
 static int shares(struct writer *w, const struct explanation *x, struct err *e)
 {
 	json_open(&w->j, "shares", '[');
@@ -603,7 +605,7 @@ static int events(struct writer *w, const struct episode *ep, struct err *e)
 	int r = events_inside(explainer_evidence(w->t->explainer), ep, &w->events, e);
 	json_open(&w->j, "events", '[');
 	for (size_t i = 0; !r && i < w->events.n; i++) {
-		const struct happened *h = &w->events.v[i];
+		const struct inner_event *h = &w->events.v[i];
 		json_open(&w->j, NULL, '{');
 		string(w, "name", h->name);
 		json_u64(&w->j, "count", h->count);
@@ -675,7 +677,7 @@ static void identity(struct writer *w, const struct episode *ep)
 	json_u64(&w->j, "duration_ns", episode_ns(ep));
 }
 
-/* Of the wait site of the episode's longest wait. */
+/* The verdict of the wait site of the episode's longest wait. */
 static void verdict(struct writer *w, const struct explanation *x)
 {
 	const struct off *o = x->off != TL_NONE ? &w->tl->off.v[x->off] : NULL;
@@ -689,9 +691,9 @@ static void verdict(struct writer *w, const struct explanation *x)
 	json_str(&w->j, "reason", site_reason_name(s->reason));
 }
 
-/* Members of any episode, chosen or not. */
-static int about(struct writer *w, const struct episode *ep, struct explanation *x,
-		 struct err *e)
+/* Members of any episode, selected or not. */
+static int episode_members(struct writer *w, const struct episode *ep, struct explanation *x,
+			   struct err *e)
 {
 	identity(w, ep);
 	decomposition(w, x);
@@ -722,7 +724,7 @@ static int episode(struct writer *w, size_t rank, struct explanation *x, struct 
 		return r;
 	json_open(&w->j, NULL, '{');
 	json_u64(&w->j, "rank", rank + 1);
-	r = about(w, ep, x, e);
+	r = episode_members(w, ep, x, e);
 	holder(w, &row->holder);
 	root(w, &row->root, x);
 	json_bool(&w->j, "suspect", ep->flags & OFF_SUSPECT || explanation_suspect(x));
@@ -746,7 +748,7 @@ int tailjson_median(struct buf *b, struct tail *t, struct err *e)
 		const struct episode *ep = &t->episodes.v.v[median.v[median.n / 2]];
 		json_open(&w.j, NULL, '{');
 		r = explain(t->explainer, ep, &x, e);
-		r = r ? r : about(&w, ep, &x, e);
+		r = r ? r : episode_members(&w, ep, &x, e);
 		json_close(&w.j, '}');
 	}
 	explanation_release(&x);
@@ -823,7 +825,7 @@ static void function_field(struct writer *w, uint32_t frame)
 	csv_field(w->j.b, buf_cstr(&w->text), w->text.n);
 }
 
-/* The events that were counted in spans, in order of appearance. ERR_NOMEM. */
+/* Find the events counted in spans, in order of appearance. ERR_NOMEM. */
 static int find_counters(struct writer *w)
 {
 	for (size_t i = 0; i < w->tl->counters.n; i++) {
@@ -837,7 +839,7 @@ static int find_counters(struct writer *w)
 	return 0;
 }
 
-/* Two columns for each: nothing where the span has none, or where no error is known. */
+/* Two columns for each: empty if the span has none, or if no error is known. */
 static void counter_fields(struct writer *w, uint32_t span)
 {
 	for (size_t i = 0; i < w->counters.n; i++) {

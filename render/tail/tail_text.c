@@ -30,8 +30,8 @@ static void pad(struct buf *b, size_t line, size_t column)
 		buf_char(b, ' ');
 }
 
-/* Prose stays narrow on wide terminals. */
-static void wrapped(struct buf *out, const char *text, size_t column, size_t indent)
+/* Wrap prose, which stays narrow on wide terminals. */
+static void put_wrapped(struct buf *out, const char *text, size_t column, size_t indent)
 {
 	text_wrapped(out, text, column, indent, PROSE);
 }
@@ -68,7 +68,7 @@ static void population_line(struct buf *b, const struct tail *t,
 	}
 	buf_fmt(&line, " (%s)", *o->filters ? o->filters : "all");
 	buf_str(b, "population: ");
-	wrapped(b, buf_cstr(&line), 12, 12);
+	put_wrapped(b, buf_cstr(&line), 12, 12);
 	buf_release(&line);
 }
 
@@ -78,7 +78,7 @@ static void symbols_line(struct buf *b, const struct tail *t)
 	if (describe_unnamed_waits(&line, t->tl)) {
 		buf_str(&line, " (they count as work)");
 		buf_str(b, "symbols:    ");
-		wrapped(b, buf_cstr(&line), 12, 12);
+		put_wrapped(b, buf_cstr(&line), 12, 12);
 	}
 	buf_release(&line);
 }
@@ -96,7 +96,7 @@ static void left_out_line(struct buf *b, const struct tail *t)
 			       "length, p99.9 is ");
 		units_duration(&line, episodes_percentile(x, 99900, 1));
 		buf_str(b, "left out:   ");
-		wrapped(b, buf_cstr(&line), 12, 12);
+		put_wrapped(b, buf_cstr(&line), 12, 12);
 		buf_clear(&line);
 	}
 	if (x->unknown) {
@@ -104,7 +104,7 @@ static void left_out_line(struct buf *b, const struct tail *t)
 		buf_str(&line, " without a recorded wakeup: blocked and runnable time cannot "
 			       "be told apart");
 		buf_str(b, "unknown:    ");
-		wrapped(b, buf_cstr(&line), 12, 12);
+		put_wrapped(b, buf_cstr(&line), 12, 12);
 	}
 	buf_release(&line);
 }
@@ -183,8 +183,8 @@ static int log2_of(uint64_t ns)
 	return ns ? 63 - __builtin_clzll(ns) : 0;
 }
 
-/* Buckets double; each line is the lower and upper bound, the count, and a bar as wide as the
- * count is of the largest. */
+/* Buckets double; each line has the lower and upper bound, the count, and a bar in proportion
+ * to the largest count. */
 static void histogram(struct buf *b, const struct episodes *x, size_t width)
 {
 	enum { BAR = 38 };
@@ -279,14 +279,14 @@ static void recurrence_lines(struct buf *b, const struct tail *t)
 	tailtext_recurrence(&line, t);
 	if (line.n) {
 		buf_char(b, '\n');
-		wrapped(b, buf_cstr(&line), 0, 0);
+		put_wrapped(b, buf_cstr(&line), 0, 0);
 	}
 	buf_release(&line);
 }
 
 /* --- the worst, one a line ------------------------------------------------------------ */
 
-/* Do the episodes have keys that people know them by? */
+/* 1 when the episodes have keys. */
 static int has_keys(const struct tail *t)
 {
 	for (size_t i = 0; i < t->rows.n; i++)
@@ -333,7 +333,7 @@ static void episodes_table(struct buf *b, const struct tail *t,
 	int keys = has_keys(t);
 	struct table table = {keys ? keyed : plain, keys ? 7 : 6};
 	size_t n = o->rows && o->rows < t->rows.n ? o->rows : t->rows.n;
-	if (!n || (t->rows.n == 1 && o->details)) /* which tell more */
+	if (!n || (t->rows.n == 1 && o->details)) /* which have more */
 		return;
 	for (size_t i = 0; i < n; i++)
 		episode_row(&table, t, i, keys);
@@ -366,7 +366,7 @@ static void detail_line(struct detail *d, const char *label)
 	buf_str(d->b, "    ");
 	buf_str(d->b, label);
 	pad(d->b, at, TEXT);
-	wrapped(d->b, buf_cstr(&d->line), TEXT, TEXT);
+	put_wrapped(d->b, buf_cstr(&d->line), TEXT, TEXT);
 	buf_clear(&d->line);
 }
 
@@ -463,8 +463,8 @@ static void detail_stack(struct detail *d, const char *label, uint32_t path)
 	detail_line(d, label);
 }
 
-/* Which lock it was: by its variable and address where the registers were recorded, as there
- * may be many at one place; and the function that let it go. */
+/* The lock: its variable and address if registers were recorded, because there may be many at
+ * one place; and the function that released it. */
 static void detail_lock(struct detail *d, const struct explanation *x)
 {
 	const struct timeline *tl = d->t->tl;
@@ -491,7 +491,7 @@ static void detail_target(struct detail *d, const struct explanation *x)
 	describe_target(&d->line, tl, &tl->off.v[x->off], "");
 	if (d->line.n)
 		detail_line(d, "waited on");
-	words_disk(&d->line, d->ev, x->off, "");
+	describe_disk(&d->line, d->ev, x->off, "");
 	if (d->line.n)
 		detail_line(d, "disk");
 }
@@ -635,7 +635,7 @@ static int detail(struct detail *d, size_t rank, struct explanation *x, struct e
 	buf_str(&d->line, "root cause: ");
 	describe_root(&d->line, d->ev, x);
 	buf_str(d->b, "    ");
-	wrapped(d->b, buf_cstr(&d->line), 4, 6);
+	put_wrapped(d->b, buf_cstr(&d->line), 4, 6);
 	buf_clear(&d->line);
 	if (d->o->picture && rank < d->o->pictured)
 		buf_fmt(d->b, "    picture: %s#ep=%zu\n", d->o->picture, rank + 1);
@@ -664,10 +664,11 @@ static int details(struct buf *b, struct tail *t, const struct tailtext_options 
 	return r;
 }
 
-/* --- all of it ------------------------------------------------------------------------ */
+/* --- the whole answer
+ * ------------------------------------------------------------------------ */
 
-/* Of few episodes a high percentile is just the longest. */
-static void too_few(struct buf *b, const struct tail *t, uint32_t millipercent)
+/* Warn that a high percentile of few episodes is just the longest. */
+static void put_few_episodes(struct buf *b, const struct tail *t, uint32_t millipercent)
 {
 	uint64_t n = t->episodes.clean.n, need = percentile_needs(millipercent);
 	if (!n || !t->too_few)
@@ -683,7 +684,7 @@ static void too_few(struct buf *b, const struct tail *t, uint32_t millipercent)
 }
 
 /* "3 gaps lasted at least ". */
-static void lasted(struct buf *line, const struct tail *t)
+static void put_lasted(struct buf *line, const struct tail *t)
 {
 	static const char *const nouns[][2] = {
 		[EPISODE_WAIT] = {"episode", "episodes"},
@@ -706,26 +707,26 @@ static void percentile_line(struct buf *line, const struct tail *t,
 	if (t->selection.cannot_say) {
 		buf_str(line, p->dirty ? ": cannot say; "
 				       : ": cannot say; of those measured whole, ");
-		lasted(line, t);
+		put_lasted(line, t);
 		units_duration(line, t->selection.threshold_ns);
 		return;
 	}
 	buf_str(line, " = ");
 	units_duration(line, t->selection.threshold_ns);
-	too_few(line, t, p->millipercent);
+	put_few_episodes(line, t, p->millipercent);
 	buf_str(line, "; ");
-	lasted(line, t);
+	put_lasted(line, t);
 	buf_str(line, "that long");
 }
 
-static void picked(struct buf *line, const struct tail *t, const struct episode_pick *p)
+static void selected(struct buf *line, const struct tail *t, const struct episode_pick *p)
 {
 	switch (p->kind) {
 	case PICK_PERCENTILE:
 		percentile_line(line, t, p);
 		break;
 	case PICK_OVER:
-		lasted(line, t);
+		put_lasted(line, t);
 		units_duration(line, p->ns);
 		break;
 	case PICK_KEY:
@@ -745,7 +746,7 @@ void tailtext_selection(struct buf *b, const struct tail *t, const struct tailte
 {
 	struct buf line = {0};
 	buf_char(b, '\n');
-	picked(&line, t, &o->pick);
+	selected(&line, t, &o->pick);
 	if (*o->shown) {
 		buf_str(&line, "; showing ");
 		units_count(&line, t->rows.n);
@@ -757,7 +758,7 @@ void tailtext_selection(struct buf *b, const struct tail *t, const struct tailte
 			     "open or suspect ones lasted");
 		buf_str(&line, " as long (list with --open)");
 	}
-	wrapped(b, buf_cstr(&line), 0, 2);
+	put_wrapped(b, buf_cstr(&line), 0, 2);
 	buf_release(&line);
 }
 
@@ -795,19 +796,20 @@ static int answer_first(struct buf *b, struct tail *t, struct err *e)
 	tailtext_unclear(&line, t, "the sites marked ? below");
 	int r = tail_answer(&line, t, e);
 	if (!r && line.n) {
-		wrapped(b, buf_cstr(&line), 0, 0);
+		put_wrapped(b, buf_cstr(&line), 0, 0);
 		buf_char(b, '\n');
 	}
 	buf_release(&line);
 	return r;
 }
 
-/* What an answer without episodes says. */
-static void nothing(struct buf *b, const struct tail *t)
+/* The text of an answer without episodes. */
+static void put_no_episodes(struct buf *b, const struct tail *t)
 {
 	buf_char(b, '\n');
 	if (t->episodes.query.kind == EPISODE_ACTIVATION)
-		wrapped(b,
+		put_wrapped(
+			b,
 			"no activations: no wait of these threads is for work, or likely to "
 			"be, so "
 			"nothing bounds them. Name the function that waits for work with "
@@ -831,7 +833,7 @@ int tailtext_write(struct buf *b, struct tail *t, const struct tailtext_options 
 	if (*o->also)
 		buf_fmt(&line, "; other view: %s", o->also);
 	buf_str(b, "tail ");
-	wrapped(b, buf_cstr(&line), 5, 5);
+	put_wrapped(b, buf_cstr(&line), 5, 5);
 	buf_release(&line);
 	population_line(b, t, o);
 	left_out_line(b, t);
@@ -839,7 +841,7 @@ int tailtext_write(struct buf *b, struct tail *t, const struct tailtext_options 
 	if (o->hist)
 		histogram(b, &t->episodes, o->width);
 	if (!t->episodes.clean.n && !t->rows.n) {
-		nothing(b, t);
+		put_no_episodes(b, t);
 		sites(b, t, o);
 		return buf_failed(b) ? err_nomem(e) : 0;
 	}

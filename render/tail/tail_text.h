@@ -1,6 +1,6 @@
 /*
  * tail_text.h - the answer of `tail` as text for people: tables as wide as the terminal, prose
- * at most 80 columns, but for names that are longer.
+ * of at most 80 columns except for longer names.
  */
 #ifndef RENDER_TAIL_TAIL_TEXT_H
 #define RENDER_TAIL_TAIL_TEXT_H
@@ -11,12 +11,12 @@ struct tailtext_options {
 	const char *file;    /* as the user named it */
 	const char *filters; /* "comm=x tid=3", or "" */
 	const char *shown;   /* "cause=lock", or "": of the selected ones */
-	const char *also;    /* what else could be asked, or "" */
+	const char *also;    /* other questions to ask, or "" */
 	size_t width;        /* of a line, in characters */
 	uint32_t rows;       /* of the tables; 0 = all */
 	uint32_t details;    /* episodes explained in full */
 	int hist, full_stacks;
-	int why; /* say of each explained wait what site it is at, and its verdict */
+	int why; /* add each explained wait's site and verdict */
 	struct episode_pick pick;
 	const char *picture; /* timelines of the first `pictured` episodes; NULL for none */
 	size_t pictured;
@@ -24,19 +24,19 @@ struct tailtext_options {
 	uint32_t reported;
 };
 
-/* The whole answer, appended to b. ERR_NOMEM. */
+/* Append the whole answer to b. ERR_NOMEM. */
 int tailtext_write(struct buf *b, struct tail *t, const struct tailtext_options *o,
 		   struct err *e);
 
-/* If the longest unclear wait is longer than any that is work, it may be the answer: a sentence
- * that says so, and `where` its site is shown ("the sites marked ? below"). A lack of memory
- * stays in b. */
+/* If the longest unclear wait is longer than any that is work, it may be the answer: append a
+ * sentence that says so, and `where` its site is shown ("the sites marked ? below"). Lack of
+ * memory is a failure of b. */
 void tailtext_unclear(struct buf *b, const struct tail *t, const char *where);
 
-/* When the worst recur, in a sentence or two; nothing where they do not. */
+/* The period of the worst episodes, in a sentence or two; nothing if they do not recur. */
 void tailtext_recurrence(struct buf *line, const struct tail *t);
 
-/* What `tail` explains of one shown episode, as a block of text. ERR_NOMEM. */
+/* The explanation of one shown episode, as a block of text. ERR_NOMEM. */
 int tailtext_episode(struct buf *b, struct tail *t, size_t rank,
 		     const struct tailtext_options *o, struct err *e);
 

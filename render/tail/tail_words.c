@@ -87,8 +87,8 @@ static uint32_t innermost_user(const struct stacks *s, uint32_t path)
 	return path ? s->paths.v[path].frame : 0;
 }
 
-/* An address that nothing is mapped at. */
-static int is_nameless(const struct stacks *s, uint32_t path)
+/* 1 for an address outside of mappings. */
+static int is_unmapped(const struct stacks *s, uint32_t path)
 {
 	const struct frame *f = path ? &s->frames.v[s->paths.v[path].frame] : NULL;
 	return f && !f->name && !f->dso;
@@ -107,9 +107,8 @@ void describe_stack(struct buf *b, struct evidence *ev, uint32_t path, int max)
 	p = node ? node : innermost_user_path(s, path);
 	p = p ? p : path;
 	uint32_t how = innermost_user(s, path);
-	if (is_nameless(s, p) && how && !is_nameless(s, innermost_user_path(s, path))) {
-		describe_frame(b, tl,
-			       how); /* where is not known: how it waited is all there is */
+	if (is_unmapped(s, p) && how && !is_unmapped(s, innermost_user_path(s, path))) {
+		describe_frame(b, tl, how); /* the place is not known, only how it waited */
 		return;
 	}
 	for (int i = 0; p && i < max; i++, p = s->paths.v[p].parent) {
@@ -120,7 +119,7 @@ void describe_stack(struct buf *b, struct evidence *ev, uint32_t path, int max)
 	if (p)
 		buf_str(b, " < ...");
 	if (node && how && how != s->paths.v[node].frame) {
-		int bare = tl->stacks->frames.v[how].name != 0; /* else it has brackets */
+		int bare = tl->stacks->frames.v[how].name != 0; /* else its name has brackets */
 		buf_str(b, bare ? " [" : " ");
 		describe_frame(b, tl, how);
 		buf_str(b, bare ? "]" : "");
@@ -172,7 +171,7 @@ void describe_target(struct buf *b, const struct timeline *tl, const struct off 
 	}
 }
 
-/* What took the time: until it was submitted, in its queue, at the disk. */
+/* The parts of the time: until it was submitted, in its queue, at the disk. */
 static void disk_times(struct buf *b, const struct off *o, const struct disk_request *q)
 {
 	enum { SHARE = 20 };
@@ -189,7 +188,7 @@ static void disk_times(struct buf *b, const struct off *o, const struct disk_req
 	buf_str(b, " served");
 }
 
-void words_disk(struct buf *b, struct evidence *ev, uint32_t off, const char *before)
+void describe_disk(struct buf *b, struct evidence *ev, uint32_t off, const char *before)
 {
 	const struct off *o = &ev->tl->off.v[off];
 	const struct disk_request *q;
@@ -239,7 +238,7 @@ static void blocked_part(struct buf *b, struct evidence *ev, const struct chain_
 	}
 	if (p->off != TL_NONE) {
 		describe_target(b, tl, &tl->off.v[p->off], ", ");
-		words_disk(b, ev, p->off, ", ");
+		describe_disk(b, ev, p->off, ", ");
 	}
 	switch (p->end) {
 	case END_NETWORK:
@@ -275,8 +274,9 @@ static void percent_of(struct buf *b, uint64_t ns, uint64_t whole)
 	buf_fmt(b, ", %u %%", (unsigned)(100 * (double)ns / (double)whole + 0.5));
 }
 
-/* Who kept a link blocked, where no thread did so for most of it; a tenth is worth telling. */
-static void kept(struct buf *b, const struct timeline *tl, const struct chain_part *p)
+/* The threads that kept a link blocked, if none did so for most of it; only those above a
+ * tenth. */
+static void put_blockers(struct buf *b, const struct timeline *tl, const struct chain_part *p)
 {
 	if (p->actor == TL_NONE || p->actor_ns < p->ns / 10)
 		return;
@@ -294,9 +294,9 @@ static void kept(struct buf *b, const struct timeline *tl, const struct chain_pa
 	buf_char(b, ')');
 }
 
-/* Who had the CPU meanwhile, the largest with its share; of the root only. */
-static void ahead(struct buf *b, const struct timeline *tl, const struct explanation *x,
-		  const struct chain_link *l, uint64_t ns)
+/* The threads that had the CPU meanwhile, the largest with its share; for the root only. */
+static void put_corunners(struct buf *b, const struct timeline *tl, const struct explanation *x,
+			  const struct chain_link *l, uint64_t ns)
 {
 	if (l != explanation_root(x) || !x->ahead.n)
 		return;
@@ -354,7 +354,7 @@ static void queue_part(struct buf *b, struct evidence *ev, const struct explanat
 		buf_str(b, " in ");
 		describe_function(b, ev->tl, p->function);
 	}
-	ahead(b, ev->tl, x, l, p->ns);
+	put_corunners(b, ev->tl, x, l, p->ns);
 }
 
 static const char *why_unknown(unsigned end)
@@ -394,7 +394,7 @@ static void preempted_part(struct buf *b, struct evidence *ev, const struct chai
 }
 
 /* What a link did in a part, or in `ns` of it. */
-static void one_part(struct buf *b, struct evidence *ev, const struct explanation *x,
+static void put_part(struct buf *b, struct evidence *ev, const struct explanation *x,
 		     const struct chain_link *l, const struct chain_part *p, uint64_t ns)
 {
 	uint32_t caller;
@@ -428,7 +428,7 @@ static void one_part(struct buf *b, struct evidence *ev, const struct explanatio
 	case PART_BLOCKED:
 		blocked_part(b, ev, p);
 		if (l == explanation_root(x))
-			kept(b, ev->tl, p);
+			put_blockers(b, ev->tl, p);
 		break;
 	case PART_RUNNABLE:
 		queue_part(b, ev, x, l, p);
@@ -441,8 +441,8 @@ static void one_part(struct buf *b, struct evidence *ev, const struct explanatio
 	}
 }
 
-/* What is left of `ns` after the largest: " and 0.2 ms in 3 smaller parts". */
-static void rest(struct buf *b, uint64_t ns, uint64_t whole, size_t parts)
+/* The rest of `ns` after the largest: " and 0.2 ms in 3 smaller parts". */
+static void put_rest(struct buf *b, uint64_t ns, uint64_t whole, size_t parts)
 {
 	if (!parts || ns <= whole / 100)
 		return;
@@ -476,13 +476,13 @@ void describe_parts(struct buf *b, struct evidence *ev, const struct explanation
 		if (n && l->ns - shown <= l->ns / 100)
 			break;
 		buf_str(b, n ? ", " : "");
-		one_part(b, ev, x, l, p, p->ns);
+		put_part(b, ev, x, l, p, p->ns);
 		shown += p->ns;
 	}
-	rest(b, l->ns - shown, l->ns, l->nparts - n);
+	put_rest(b, l->ns - shown, l->ns, l->nparts - n);
 }
 
-/* The shares of the episode above the root: they and the root add up to it. */
+/* The other shares of the episode, which add up to it with the root. */
 static void other_shares(struct buf *b, struct evidence *ev, const struct explanation *x)
 {
 	enum { MOST = 3 };
@@ -507,17 +507,17 @@ static void other_shares(struct buf *b, struct evidence *ev, const struct explan
 			describe_thread(b, ev->tl, of->thread, of->comm);
 			buf_char(b, ' ');
 		}
-		one_part(b, ev, x, of, &x->parts.v[v.v[shown].part], v.v[shown].ns);
+		put_part(b, ev, x, of, &x->parts.v[v.v[shown].part], v.v[shown].ns);
 		left -= v.v[shown].ns;
 	}
-	rest(b, left, whole, n - shown);
+	put_rest(b, left, whole, n - shown);
 	vec_release(&v);
 }
 
 /* --- the root ------------------------------------------------------------------------- */
 
-/* Does one of the innermost frames fit one of the globs, which a NULL ends? */
-static int stands_in(const struct stacks *s, uint32_t path, const char *const *globs)
+/* 1 when one of the innermost frames matches one of the globs, which end with NULL. */
+static int is_in_any(const struct stacks *s, uint32_t path, const char *const *globs)
 {
 	enum { INNERMOST = 12 };
 	for (int n = 0; path && n < INNERMOST; n++, path = s->paths.v[path].parent) {
@@ -529,21 +529,21 @@ static int stands_in(const struct stacks *s, uint32_t path, const char *const *g
 	return 0;
 }
 
-/* Did it wait for room to write or send, not for something to read? */
+/* 1 when it waited for room to write or send, not for data. */
 static int waited_to_send(const struct stacks *s, uint32_t path)
 {
 	static const char *const globs[] = {"*pipe_write*",     "*sendmsg*",
 					    "*_wait_for_wmem*", "*stream_wait_memory*",
 					    "*_send_pskb*",     NULL};
-	return stands_in(s, path, globs);
+	return is_in_any(s, path, globs);
 }
 
-/* vfork and posix_spawn wait until the child has called exec, not until it ends. */
+/* 1 for vfork and posix_spawn, which wait until the child calls exec, not until it ends. */
 static int waited_for_exec(const struct stacks *s, uint32_t path)
 {
 	static const char *const globs[] = {"kernel_clone",        "*do_fork", "*sys_vfork",
 					    "wait_for_vfork_done", "*vfork",   NULL};
-	return stands_in(s, path, globs);
+	return is_in_any(s, path, globs);
 }
 
 /* What a waker did to the link that waited for it. */
@@ -552,7 +552,7 @@ static const char *hold_words(const struct evidence *ev, const struct chain_link
 	switch (l->cause) {
 	case CAUSE_FUTEX: /* a lock or a condition variable: unknown */
 		return "woke it from its futex only after ";
-	case CAUSE_SEMAPHORE: /* held it, or had nothing to hand over yet */
+	case CAUSE_SEMAPHORE: /* held it, or had not produced anything yet */
 		return "posted the semaphore only after ";
 	case CAUSE_COND:
 		return "signalled the condition only after ";
@@ -579,7 +579,7 @@ static const char *hold_words(const struct evidence *ev, const struct chain_link
 	}
 }
 
-/* "held the GIL for ", of a link behind another. */
+/* "held the GIL for ", of a link after another. */
 static void put_hold(struct buf *b, const struct evidence *ev, const struct explanation *x,
 		     const struct chain_link *l)
 {
@@ -594,7 +594,7 @@ static void put_hold(struct buf *b, const struct evidence *ev, const struct expl
 	buf_str(b, " for ");
 }
 
-/* " (nice 19)", where it is not the usual one. */
+/* " (nice 19)", unless it is the default. */
 static void put_prio(struct buf *b, int prio)
 {
 	enum { USUAL = 120 };
@@ -605,8 +605,7 @@ static void put_prio(struct buf *b, int prio)
 	buf_char(b, ')');
 }
 
-/* The priority of a link whose time went by waiting for a CPU, as far as its doing counts in
- * the chain; else -1. */
+/* The priority of a link that spent its time in the chain waiting for a CPU; else -1. */
 static int prio_of_wait(const struct timeline *tl, const struct explanation *x,
 			const struct chain_link *l)
 {
@@ -619,8 +618,8 @@ static int prio_of_wait(const struct timeline *tl, const struct explanation *x,
 	return off != TL_NONE ? tl->off.v[off].prio_in : -1;
 }
 
-/* A lock is held by who gets no CPU, while a thread of higher priority waits for it. */
-static void inversion(struct buf *b, const struct timeline *tl, const struct explanation *x)
+/* A sentence if a lock's holder gets no CPU while a thread of higher priority waits for it. */
+static void put_inversion(struct buf *b, const struct timeline *tl, const struct explanation *x)
 {
 	const struct chain_link *self = &x->chain.v[0];
 	int waiter = self->off != TL_NONE ? tl->off.v[self->off].prio_in : -1;
@@ -689,7 +688,7 @@ void describe_root(struct buf *b, struct evidence *ev, const struct explanation 
 	buf_str(b, ": ");
 	describe_parts(b, ev, x, l);
 	other_shares(b, ev, x);
-	inversion(b, tl, x);
+	put_inversion(b, tl, x);
 }
 
 static void gaps_fit(struct buf *b, const struct period *beat)
@@ -731,8 +730,8 @@ int link_held_lock(const struct explanation *x, const struct chain_link *l)
 	return l->via != VIA_SELF && ended_lock(l->via, l[-1].cause, link_mechanism(x, l - 1));
 }
 
-/* What the root did to who waited for it: "held the GIL"; nothing where there is nothing to say
- * but what it did itself. 1 when something was said. */
+/* What the root did to the thread that waited for it: "held the GIL"; nothing if there is only
+ * what it did itself. 1 when something was appended. */
 static int put_role(struct buf *b, const struct tail_root *r)
 {
 	const struct mechanism *m = r->for_what;

@@ -18,14 +18,13 @@ void describe_frame(struct buf *b, const struct timeline *tl, uint32_t frame);
 void describe_function(struct buf *b, const struct timeline *tl, uint32_t frame);
 
 /*
- * A stack in its shortest form that tells: the innermost `max` application frames, innermost
- * first, " < " between; then, in brackets, how it waited (the runtime's innermost function).
- * ERR_NOMEM by the buffer.
+ * A stack in short: the innermost `max` application frames, innermost first, " < " between;
+ * then, in brackets, how it waited (the runtime's innermost function). ERR_NOMEM by the buffer.
  */
 void describe_stack(struct buf *b, struct evidence *ev, uint32_t path, int max);
 
 /* What a link did, its largest parts first: "6.0 ms asleep in slow_disk(), 0.4 ms in fdatasync
- * (io)". They and the rest, which is named too, add up to the link. */
+ * (io)". They and the rest, which is mentioned, too, add up to the link. */
 void describe_parts(struct buf *b, struct evidence *ev, const struct explanation *x,
 		    const struct chain_link *l);
 
@@ -33,7 +32,7 @@ void describe_parts(struct buf *b, struct evidence *ev, const struct explanation
  * "preempted". */
 void describe_blocked(struct buf *b, const struct explanation *x, const struct chain_link *l);
 
-/* 1 when the link kept the one before it from a lock. */
+/* 1 when the link held a lock that the one before it wanted. */
 int link_held_lock(const struct explanation *x, const struct chain_link *l);
 
 /* The root in one sentence, without "root cause: ": "thread back/4715 held the lock for 6.4 ms:
@@ -43,14 +42,14 @@ void describe_root(struct buf *b, struct evidence *ev, const struct explanation 
 /* A name of the timeline (strings id), in visible form. */
 void describe_name(struct buf *b, const struct timeline *tl, uint32_t string);
 
-/* "They recur every ~100 ms (9 of 9 gaps fit)."; nothing where there is no rhythm. */
+/* "They recur every ~100 ms (9 of 9 gaps fit)."; nothing without a period. */
 void describe_period(struct buf *b, const struct recurrence *r, const char *they);
 
 /* A root in few words, for a column: "snapshot: sleep in write_pages()". */
 void describe_root_brief(struct buf *b, const struct tail *t, const struct tail_root *r);
 
-/* What the episodes of a group have in common: of a root also what it did to those that waited,
- * "snapshot: held the lock, asleep in write_pages()". ERR_NOMEM by the buffer. */
+/* What the episodes of a group have in common: for a root also what it did to those that
+ * waited, "snapshot: held the lock, asleep in write_pages()". ERR_NOMEM by the buffer. */
 void describe_group(struct buf *b, struct tail *t, const struct tail_group *g);
 
 /* One line for each unknown fact, with the option of perf record that would have recorded it:
@@ -58,23 +57,23 @@ void describe_group(struct buf *b, struct tail *t, const struct tail_group *g);
 void describe_missing(const struct timeline *tl, unsigned missing,
 		      void (*say)(void *ctx, const char *line), void *ctx);
 
-/* "waiting for an idle CPU to wake up (idle state 2)", of a part that ended so. */
+/* "waiting for an idle CPU to wake up (idle state 2)", for a part that ended so. */
 void describe_idle_cpu(struct buf *b, const struct evidence *ev, const struct chain_part *p);
 
 /* " of 20 ms in 100 ms (/svc)", the CPU quota of a thread's cgroup or container, with `counts`
- * also how often it was used up; nothing where it is not known. */
+ * also how often it was used up; nothing if it is not known. */
 void describe_quota(struct buf *b, const struct timeline *tl, uint32_t thread, int counts);
 
-/* "/var/lib/db/wal on sda1" or "peer 10.0.0.5:5432", what a wait's descriptor leads to, behind
- * `before`; nothing where it is not known. */
+/* "/var/lib/db/wal on sda1" or "peer 10.0.0.5:5432", the target of a wait's descriptor, after
+ * `before`; nothing if it is not known. */
 void describe_target(struct buf *b, const struct timeline *tl, const struct off *o,
 		     const char *before);
 
-/* "a write of 64 KiB to vda: 1.2 ms queued, 8.2 ms served": the request to a disk that a wait,
- * timeline.off[off], was for, behind `before`; nothing where it is not known. */
-void words_disk(struct buf *b, struct evidence *ev, uint32_t off, const char *before);
+/* "a write of 64 KiB to vda: 1.2 ms queued, 8.2 ms served": the disk request that the wait
+ * timeline.off[off] was for, after `before`; nothing if it is not known. */
+void describe_disk(struct buf *b, struct evidence *ev, uint32_t off, const char *before);
 
-/* "lock", "io" ...; the state where there is no cause: "running", "unknown". */
+/* "lock", "io" ...; the state if there is no cause: "running", "unknown". */
 const char *describe_cause(unsigned state, unsigned cause);
 
 /* "nice 0", "real-time 50", "" when not known. */

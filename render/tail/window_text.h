@@ -1,6 +1,6 @@
 /*
- * window_text.h - windows (libtime/explain/windows.h) as text and as JSON: what `tail` says of
- * spans that no single thread worked on.
+ * window_text.h - the answer of `tail` about windows (libtime/explain/windows.h), spans that no
+ * single thread worked on, as text and JSON.
  */
 #ifndef RENDER_TAIL_WINDOW_TEXT_H
 #define RENDER_TAIL_WINDOW_TEXT_H

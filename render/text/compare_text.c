@@ -52,7 +52,7 @@ static void two_cells(struct table *t, const struct estimate *e, put_fn *put)
 	table_next(t);
 }
 
-/* The mean of nothing is nothing, not 0. */
+/* Without counts there is no mean, rather than 0. */
 static void mean_cells(struct table *t, const struct compared *x)
 {
 	for (int side = 0; side < COMPARE_SIDES; side++)

@@ -1,5 +1,5 @@
 /*
- * compare_text.h - two recordings beside each other, as tables and as JSON.
+ * compare_text.h - two recordings compared, as tables and as JSON.
  */
 #ifndef RENDER_TEXT_COMPARE_TEXT_H
 #define RENDER_TEXT_COMPARE_TEXT_H
@@ -18,8 +18,8 @@ struct compared_percentile {
 void compare_percentiles_text(struct buf *b, const struct compared_percentile *v, size_t n,
 			      size_t width);
 
-/* Names with the mean time of one, and their rates; `head` is the heading of the names. At most
- * `rows` (0: all); the rest is counted. */
+/* Names with their mean times and rates; `head` is the heading of the names. At most `rows` (0:
+ * all); the others are counted. */
 void compare_text(struct buf *b, const struct comparison *c, const char *head, size_t rows,
 		  size_t width);
 
@@ -27,7 +27,7 @@ void compare_text(struct buf *b, const struct comparison *c, const char *head, s
 void compare_percentiles_json(struct json *j, const struct compared_percentile *v, size_t n);
 
 /* KEY:[{"name","mean":{...},"time":{"before":{"value","low","high"},"after","change"},"count":{...}}];
- * time in ns per second. "change" is 1, 0 or -1; high is null where nothing bounds it. */
+ * time in ns per second. "change" is 1, 0 or -1; high is null if it is unbounded. */
 void compare_json(struct json *j, const struct comparison *c, const char *key);
 
 #endif

@@ -1,9 +1,9 @@
 /*
- * escape.h - the one way names get into a picture.
+ * escape.h - untrusted names in pictures and text.
  *
- * Every name (symbol, comm, path, title) is untrusted data. It is first made *visible*:
- * valid UTF-8 in which nothing can hide or steer the reader or the parser, then escaped for
- * XML. The same text is good as element content and inside a quoted attribute.
+ * Every name (symbol, comm, path, title) is untrusted data. It is first made *visible*: valid
+ * UTF-8 without invisible or control characters, then escaped for XML. The same text is valid
+ * as element content and inside a quoted attribute.
  *
  *	control characters    the control picture, U+2400 + c (escape: U+241B)
  *	invalid UTF-8 bytes   \xNN
@@ -15,16 +15,16 @@
 
 #include "base/text/buf.h"
 
-/* Append the n bytes at s in visible form (not XML-escaped). No newline ever comes out. */
+/* Append the n bytes at s in visible form (not XML-escaped). The result has no newline. */
 void escape_visible(struct buf *b, const char *s, size_t n);
 
-/* Append the n bytes at s, changed only where a terminal would obey or a line would break:
+/* Append the n bytes at s, changing only characters that control a terminal or break a line:
  * control characters as above, and the bytes 80..9F outside of a character as \xNN. For text
  * that other programs read (folded stacks). */
 void escape_controls(struct buf *b, const char *s, size_t n);
 
-/* 1 when the n bytes at s are UTF-8; append them with the bytes that are not as \xNN and all
- * others as they are: for formats whose texts are UTF-8 and hold any character. */
+/* 1 when the n bytes at s are UTF-8; append them with invalid bytes as \xNN and all others
+ * unchanged: for formats whose texts are UTF-8 and may have any character. */
 int escape_is_utf8(const char *s, size_t n);
 void escape_invalid(struct buf *b, const char *s, size_t n);
 

@@ -1,6 +1,6 @@
 /*
  * file_text.h - the facts about a recording as a file, as text: the first and the last lines of
- * `perfkit report`, in 80 columns where words allow it.
+ * `perfkit report`, in 80 columns unless a word is longer.
  */
 #ifndef RENDER_TEXT_FILE_TEXT_H
 #define RENDER_TEXT_FILE_TEXT_H

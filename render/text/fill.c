@@ -17,7 +17,7 @@ static void new_line(struct buf *out, size_t indent)
 		buf_char(out, ' ');
 }
 
-/* Up to the last comma that fits, of a word that does not; else all of it. */
+/* The length of a word's part up to the last comma that fits; else of all of it. */
 static size_t word_part(const char *s, size_t n, size_t room)
 {
 	size_t at = n;

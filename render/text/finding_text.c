@@ -19,7 +19,7 @@ static double percent(const struct fact *f)
 	return f->whole ? 100.0 * (double)f->number / (double)f->whole : 0;
 }
 
-/* What is left out of the whole, and neither all nor nothing. */
+/* The complement of a share, and neither all nor nothing. */
 static void put_rest(struct buf *out, double share)
 {
 	if (share < 0.1)
@@ -42,7 +42,7 @@ static void put_share(struct buf *out, const struct form_piece *p, const struct 
 			atoi(dot ? dot + 1 : p->how + 1), share);
 }
 
-/* Milliseconds, cut and not rounded: what is said is "at least" or "up to". */
+/* Milliseconds, truncated and not rounded: the text says "at least" or "up to". */
 static void put_ms(struct buf *out, uint64_t ns)
 {
 	buf_fmt(out, "%llu", (ull)ns / 1000000);
@@ -51,7 +51,7 @@ static void put_ms(struct buf *out, uint64_t ns)
 	buf_str(out, " ms");
 }
 
-/* Both words, or one that takes an s. */
+/* A count with singular and plural, or with a word that gets an s. */
 static void put_count(struct buf *out, const struct form_piece *p, uint64_t n)
 {
 	char one[COUNT_TEXT] = "", many[COUNT_TEXT] = "", text[COUNT_TEXT];
@@ -76,7 +76,7 @@ static int next_number(const char **p, uint64_t *n)
 	return 1;
 }
 
-/* How much there is in each part of the time, darkest where most is. */
+/* The amount in each part of the time, darkest for the most. */
 static void put_where(struct buf *out, const char *array)
 {
 	static const char ramp[] = " .:-=+*#@";
@@ -143,7 +143,7 @@ static int is_named(const struct fact *f, const struct form_piece *p)
 	return strlen(f->name) == p->nname && !memcmp(f->name, p->name, p->nname);
 }
 
-/* All facts of that name; 0 where there is none. */
+/* All facts of that name; 0 if there is none. */
 static int put_facts(struct buf *out, const struct statement *s, const struct form_piece *p)
 {
 	int n = 0;

@@ -8,11 +8,11 @@
 #include "base/text/buf.h"
 #include "libtime/doctor/findings.h"
 
-/* Append a sentence. Texts of facts stand in it as they are: escape_visible before a terminal
- * sees them. A fact that is not there, as in a damaged store, is "?". */
+/* Append a sentence. Texts of facts are not escaped: use escape_visible for a terminal. A
+ * missing fact, as in a damaged store, is "?". */
 void finding_statement(struct buf *out, const struct statement *s);
 
-/* Append the title; the options that would help and why, or a sentence, or nothing. */
+/* Append the title; then the options that would help and why, or a sentence, or nothing. */
 void finding_title(struct buf *out, const struct finding *f);
 void finding_remedy(struct buf *out, const struct finding *f);
 

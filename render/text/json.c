@@ -44,7 +44,7 @@ static void json_escape(struct buf *b, const char *s, size_t n)
 			buf_fmt(b, "\\%c", p[i]);
 		else if (p[i] < 0x20 || p[i] == 0x7f)
 			buf_fmt(b, "\\u%04x", p[i]);
-		else if (p[i] == 0xc2 && p[i + 1] < 0xa0) /* terminals obey these too */
+		else if (p[i] == 0xc2 && p[i + 1] < 0xa0) /* they control terminals, too */
 			buf_fmt(b, "\\u%04x", p[i + 1]);
 		else
 			buf_add(b, p + i, len);

@@ -1,12 +1,12 @@
 /*
- * json.h - JSON text, written front to back into a buffer; the one place that escapes for it.
+ * json.h - JSON text, written front to back into a buffer; nothing else escapes for JSON.
  *
  *	struct json j = {.b = &buf};
  *	json_open(&j, NULL, '{');
  *	json_u64(&j, "count", 3);
  *	json_close(&j, '}');
  *
- * Commas are put where they belong. A key of NULL is an element of an array (or the top).
+ * Commas are added automatically. A key of NULL is for an element of an array (or the top).
  */
 #ifndef RENDER_TEXT_JSON_H
 #define RENDER_TEXT_JSON_H
@@ -28,8 +28,8 @@ void json_i64(struct json *j, const char *key, int64_t x);
 void json_bool(struct json *j, const char *key, int x);
 void json_null(struct json *j, const char *key);
 
-/* An untrusted text of n bytes; NULL is null. Bytes that are not UTF-8 come out in visible
- * form (\xNN as text), so that every reader accepts it. */
+/* An untrusted text of n bytes; NULL is null. Bytes that are not UTF-8 are in visible form
+ * (\xNN as text), so that every reader accepts it. */
 void json_text(struct json *j, const char *key, const char *s, size_t n);
 void json_str(struct json *j, const char *key, const char *s);
 

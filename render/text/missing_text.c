@@ -10,7 +10,7 @@ static void visible(struct buf *b, const char *s)
 	escape_visible(b, s, strlen(s));
 }
 
-/* The lines about one of them. Commands are not broken: they are to be pasted. */
+/* The lines about one file. Commands are not wrapped, so that they can be pasted. */
 static void add_file(struct buf *out, const struct strtab *s, const char *host,
 		     const struct unnamed_files *m, const struct unnamed_file *d)
 {
@@ -42,7 +42,7 @@ static void add_file(struct buf *out, const struct strtab *s, const char *host,
 	buf_release(&b);
 }
 
-/* How to get all of them from a server at once. */
+/* How to get all files from a server at once. */
 static void print_hint(FILE *f)
 {
 	if (!getenv("DEBUGINFOD_URLS"))

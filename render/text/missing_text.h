@@ -1,5 +1,5 @@
 /*
- * missing_text.h - the list of missing.h in print, the same for `report` and `pack`.
+ * missing_text.h - prints the list of missing.h, the same for `report` and `pack`.
  */
 #ifndef RENDER_TEXT_MISSING_TEXT_H
 #define RENDER_TEXT_MISSING_TEXT_H

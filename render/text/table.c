@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum { GAP = 2, CUT_TO = 15, LAST_ROOM = 12, KEY_WANTS = 40, KEY_LEAST = 24 };
+enum { GAP = 2, CUT_TO = 15, LAST_ROOM = 12, KEY_WIDTH = 40, KEY_LEAST = 24 };
 
 /* --- cells ---------------------------------------------------------------------------- */
 
@@ -43,7 +43,7 @@ static size_t cell(const struct table *t, size_t i, const char **text)
 
 struct widths {
 	size_t of[TABLE_COLUMNS]; /* 0: left out */
-	size_t last;              /* of those that are not */
+	size_t last;              /* index of the last column shown */
 };
 
 static void measure(const struct table *t, struct widths *w)
@@ -73,13 +73,13 @@ static size_t too_wide(const struct widths *w, size_t width)
 	return sum > width ? sum - width : 0;
 }
 
-/* By how much the keys are wider than what columns are left out for. */
+/* By how much the keys are wider than KEY_WANTS, the width for which columns are dropped. */
 static size_t key_excess(const struct table *t, const struct widths *w)
 {
 	size_t sum = 0;
 	for (size_t c = 0; c < t->ncolumns; c++)
-		if (t->columns[c].cut == TABLE_CUT_KEY && w->of[c] > KEY_WANTS)
-			sum += w->of[c] - KEY_WANTS;
+		if (t->columns[c].cut == TABLE_CUT_KEY && w->of[c] > KEY_WIDTH)
+			sum += w->of[c] - KEY_WIDTH;
 	return sum;
 }
 
@@ -107,7 +107,7 @@ static void cut_columns(const struct table *t, struct widths *w, size_t width)
 	}
 }
 
-/* What is left to cut, when the last column goes on in the next line. */
+/* Cut keys if only the last column would continue in the next line. */
 static void cut_keys(const struct table *t, struct widths *w, size_t width)
 {
 	size_t last = w->of[w->last] < LAST_ROOM ? w->of[w->last] : LAST_ROOM;
@@ -167,14 +167,14 @@ static void put_cell(struct buf *out, const struct table_column *col, size_t wid
 	blanks(out, GAP);
 }
 
-/* No blanks at the end of a line. */
+/* Remove blanks at the end of a line. */
 static void trim(struct buf *out, size_t line)
 {
 	while (!buf_failed(out) && out->n > line && out->v[out->n - 1] == ' ')
 		out->n--;
 }
 
-/* The last cell, and the end of the line that began at `line`. */
+/* Append the last cell and end the line that began at `line`. */
 static void put_last(struct buf *out, const struct table *t, const struct widths *w,
 		     size_t width, size_t line, const char *text, size_t n)
 {

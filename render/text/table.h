@@ -1,9 +1,9 @@
 /*
  * table.h - tables as text: columns as wide as their widest cell, two blanks between them.
  *
- * Where a line would be wider than the terminal, columns marked `drop` are left out first, then
- * those marked `cut` are shortened, with a mark. The last column is never cut: what does not
- * fit goes on in the next line, below its beginning.
+ * If a line is wider than the terminal, columns marked `drop` are omitted first, then those
+ * marked `cut` are shortened, with a mark. The last column is never cut: it continues in the
+ * next line, below its beginning.
  */
 #ifndef RENDER_TEXT_TABLE_H
 #define RENDER_TEXT_TABLE_H
@@ -16,21 +16,21 @@
 enum table_cut {
 	TABLE_WHOLE,   /* never cut */
 	TABLE_CUT,     /* "long na~" */
-	TABLE_CUT_ID,  /* "long na~/4711": what begins with the last slash stays */
-	TABLE_CUT_KEY, /* "worker-7: lock i~_append()": what a row is about, cut after all
-			* others, for which columns are left out, too */
+	TABLE_CUT_ID,  /* "long na~/4711": the last slash and all after it stay */
+	TABLE_CUT_KEY, /* "worker-7: lock i~_append()": a row's key, cut after all others;
+			  columns are omitted for it, too */
 };
 
 struct table_column {
 	const char *head;
 	int right; /* aligned */
 	enum table_cut cut;
-	unsigned drop; /* 1 is left out first, then 2 ...; 0 never */
+	unsigned drop; /* 1 is omitted first, then 2 ...; 0 never */
 };
 
 enum { TABLE_COLUMNS = 24 };
 
-/* Zero-initialised, but for the columns, whose array must outlive it. */
+/* Zero-initialised, except for the columns, whose array must outlive it. */
 struct table {
 	const struct table_column *columns;
 	size_t ncolumns; /* at most TABLE_COLUMNS */
@@ -38,8 +38,8 @@ struct table {
 	VEC(size_t) ends;
 };
 
-/* What was appended to t->text since the last call is a cell, in visible form (escape.h). Rows
- * are filled from the left. Failures are kept for table_write. */
+/* End a cell: what was appended to t->text since the last call, in visible form (escape.h).
+ * Rows are filled from the left. Failures are kept for table_write. */
 void table_next(struct table *t);
 
 /* The same of a duration, of a count, and of a text. */
@@ -47,11 +47,11 @@ void table_duration(struct table *t, uint64_t ns);
 void table_count(struct table *t, uint64_t n);
 void table_text(struct table *t, const char *text);
 
-/* Append the head and all rows, at most `width` characters wide but for words that are longer.
- * Failures are the buffer's. */
+/* Append the head and all rows, at most `width` characters wide except for longer words.
+ * Failures are those of the buffer. */
 void table_write(struct buf *out, struct table *t, size_t width);
 
-/* Give the memory back. */
+/* Free the memory. */
 void table_release(struct table *t);
 
 /*

@@ -13,7 +13,7 @@ static const struct unit {
 
 static const struct unit *unit_of(uint64_t ns)
 {
-	/* what rounds to 1000.0 of a unit is 1.0 of the next */
+	/* a value that rounds to 1000.0 of a unit is 1.0 of the next */
 	return ns < 1000        ? &units[0]
 	       : ns < 999500    ? &units[1]
 	       : ns < 999500000 ? &units[2]

@@ -1,7 +1,7 @@
 /*
  * units.h - times and counts as text for people: "890 us", "6.4 ms", "1,234".
  *
- * Integers in, text out: rounding happens here and nowhere before.
+ * Integers in, text out: rounding happens only here.
  */
 #ifndef RENDER_TEXT_UNITS_H
 #define RENDER_TEXT_UNITS_H
@@ -18,8 +18,7 @@ void units_part(struct buf *b, uint64_t ns, uint64_t whole);
 /* A moment as perf script prints it: seconds with six decimals. */
 void units_seconds(struct buf *b, uint64_t ns);
 
-/* A moment since 1970 in ns: "2026-11-22 15:45:54.631561 UTC"; behind a sign of doubt unless
- * `exact`. */
+/* A moment since 1970 in ns: "2026-11-22 15:45:54.631561 UTC"; after "≈" unless `exact`. */
 void units_wall_clock(struct buf *b, uint64_t wall_ns, int exact);
 
 /* "1,234,567". */
@@ -28,7 +27,7 @@ void units_count(struct buf *b, uint64_t n);
 /* n of something: "1 wait", "1,234 waits". */
 void units_plural(struct buf *b, uint64_t n, const char *one, const char *many);
 
-/* "500us", "2ms", "1.5s", "250ns", "3m" → ns. 0, or -1 when it is no duration. */
+/* "500us", "2ms", "1.5s", "250ns", "3m" → ns. 0, or -1 if it is not a duration. */
 int units_parse_duration(const char *text, uint64_t *ns);
 
 /* "99.95" → 99950, thousandths of a percent; 0 < x ≤ 100. 0, or -1. */

@@ -26,7 +26,7 @@ static void put_short(struct buf *b, double x, const char *unit)
 	buf_fmt(b, "%.*f %s", a >= 99.95 ? 0 : a >= 9.995 ? 1 : 2, x, unit);
 }
 
-/* As units_duration says it; centuries in seconds. */
+/* As units_duration; centuries in seconds. */
 static void put_time(struct buf *b, double ns)
 {
 	double a = fabs(ns);

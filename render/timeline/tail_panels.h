@@ -15,14 +15,14 @@
 int tail_panels_write(struct tail *t, size_t most, const struct tl_svg_options *o, FILE *f,
 		      struct err *e);
 
-/* One of them, for a page; where the picture itself carries more than PANEL_INTERVALS, those
- * shorter than a PANEL_CELLS-th of it are summed up, and the picture says so. */
+/* One of them, for a page; if the picture itself has more than PANEL_INTERVALS, those shorter
+ * than a PANEL_CELLS-th of it are summed up, and the picture says so. */
 enum { PANEL_INTERVALS = 10000, PANEL_CELLS = 8192 };
 int tail_panels_one(struct tail *t, size_t rank, const struct tl_svg_options *o, FILE *f,
 		    struct err *e);
 
-/* What the picture of an episode shows: its window, and drawn[thread] = 1 of each thread that
- * has a row. ERR_NOMEM. */
+/* What the picture of an episode shows: its window, and drawn[thread] = 1 for each thread with
+ * a row. ERR_NOMEM. */
 int tail_panels_what(struct tail *t, size_t rank, struct thin_keep *window, uint8_t *drawn,
 		     struct err *e);
 

@@ -13,13 +13,13 @@
 
 enum { FLUSH_AT = 1 << 16 };
 
-/* Numbers in the order in which things are first asked for, and the things. */
+/* Numbers in the order of first use, and what they are for. */
 struct numbering {
 	struct u64map no;
 	VEC(uint32_t) ids;
 };
 
-/* Who held the lock that an interval waited for, for a stretch of it. */
+/* The holder of the lock that an interval waited for, during a part of it. */
 struct lock_hold {
 	uint32_t row, interval, thread; /* the interval's number in the row */
 	uint64_t after_ns, ns;          /* since the wait's begin */
@@ -102,7 +102,7 @@ static int64_t since(uint64_t t, uint64_t from)
 
 /* --- rows ----------------------------------------------------------------------------- */
 
-/* The CPU it waited for is 0 where it came back on that, or waited for none. */
+/* The CPU part is 0 if it came back on the CPU it waited for, or waited for none. */
 uint64_t tl_waker_context(const struct off *o)
 {
 	uint16_t cpu = off_runnable_ns(o) ? off_waited_cpu(o) : TL_NOCPU;
@@ -126,7 +126,8 @@ static void put_off(struct writer *w, const struct off *o, uint64_t ran)
 	svg_number(b, o->cpu_in == TL_NOCPU ? 0 : o->cpu_in + 1u);
 }
 
-/* Remember who held the lock of interval `off`, the nth of a row, inside the panel's cut. */
+/* Find the holders of the lock of interval `off`, the nth of a row, inside the panel's
+ * window. */
 static int find_holders(struct writer *w, uint32_t row, uint32_t nth, uint32_t off,
 			const struct off *cut)
 {
@@ -148,7 +149,8 @@ static int find_holders(struct writer *w, uint32_t row, uint32_t nth, uint32_t o
 	return rc;
 }
 
-/* The page has the thread's intervals: who held the locks, by the interval's number there. */
+/* The page has the thread's intervals: put only lock holders, by the interval's number
+ * there. */
 static int put_holders(struct writer *w, uint32_t thread, uint32_t row)
 {
 	const struct timeline *tl = w->tl;
@@ -167,7 +169,7 @@ static int put_holders(struct writer *w, uint32_t thread, uint32_t row)
 	return rc;
 }
 
-/* Pieces that reach over the window's edge are carried whole, unless the panel clips them. */
+/* Pieces that extend over the window's edge are written whole, unless the panel clips them. */
 static int put_thread(struct writer *w, uint32_t thread, uint32_t row)
 {
 	const struct timeline *tl = w->tl;
@@ -262,7 +264,7 @@ static int put_rows(struct writer *w)
 
 /* --- what is on the rows --------------------------------------------------------------- */
 
-/* Something at a row, in the order of rows and then of its own table. */
+/* An item of a row, to sort by row and then by its index in its table. */
 struct placed {
 	uint32_t row, index;
 };
@@ -432,7 +434,7 @@ static int put_interrupts(struct writer *w)
 	return rc;
 }
 
-/* Who took its CPU, of intervals as they were recorded alone. */
+/* What took a gap's CPU, by the recorded intervals without clipping. */
 static int explain_gap(struct writer *w, const struct tl_gap *g)
 {
 	int placed = g->end_ns - g->start_ns <= g->lost_ns;
@@ -470,7 +472,7 @@ static int put_gap(struct writer *w, const struct tl_gap *g)
 	return rc ? rc : flush(w);
 }
 
-/* A panel that clips has of each gap what `report --by gap --time` counts. */
+/* A panel that clips has the part of each gap that `report --by gap --time` counts. */
 static int put_gaps(struct writer *w)
 {
 	const struct timeline *tl = w->tl;
@@ -492,7 +494,7 @@ static int put_gaps(struct writer *w)
 	return rc;
 }
 
-static int put_held(struct writer *w)
+static int put_lock_holds(struct writer *w)
 {
 	int rc = 0;
 	svg_number(w->b, w->held.n);
@@ -549,7 +551,7 @@ static int put_panel(struct writer *w, const struct tl_panel *p)
 	rc = rc ? rc : put_losses(w);
 	rc = rc ? rc : put_interrupts(w);
 	rc = rc ? rc : put_gaps(w);
-	rc = rc ? rc : put_held(w);
+	rc = rc ? rc : put_lock_holds(w);
 	put_given(w);
 	buf_str(w->b, "</t-panel>\n");
 	mem_free(w->row_of);

@@ -1,5 +1,5 @@
 /*
- * timeline_data.h - the intervals of a picture's panels in a compact text, carried inside.
+ * timeline_data.h - the intervals of a picture's panels as compact text inside the picture.
  *
  * The script draws zoomed views from it. As in flame_data.h, elements hold text only, numbers
  * are packed (svg_text.h). Times count from the panel's start; (s) marks signed numbers.
@@ -33,10 +33,10 @@
  *	   lights
  *	   arrows   1 if they are given here, then: from row, to row, time
  *
- * In a page that has what threads did by itself (tl_data.page_ns), a panel begins with its
- * start on the page's axis (s), and its rows are a kind and a thread or CPU; samples and
- * losses are left out. Threads have the numbers of the timeline; <t-threads> then has those
- * of a colour of their own: thread, colour.
+ * If the page has the threads' intervals itself (tl_data.page_ns), a panel begins with its
+ * start on the page's axis (s), and its rows are a kind and a thread or CPU, without samples
+ * and losses. Threads have the timeline's numbers; <t-threads> has those with their own colour:
+ * thread, colour.
  */
 #ifndef RENDER_TIMELINE_TIMELINE_DATA_H
 #define RENDER_TIMELINE_TIMELINE_DATA_H
@@ -46,16 +46,17 @@
 
 #include <stdio.h>
 
-/* What the writer of the picture has made anyway. */
+/* What the writer of the picture has already computed. */
 struct tl_data {
 	const struct timeline *tl;
 	const struct tl_runs *runs;
-	const uint8_t *colors;   /* tl_cpu_colors */
-	uint64_t base_ns;        /* no panel's start, no zero is before it */
-	const uint64_t *page_ns; /* a page has the intervals, counted from there; else NULL */
+	const uint8_t *colors; /* tl_cpu_colors */
+	uint64_t base_ns;      /* not after any panel's start or zero */
+	const uint64_t
+		*page_ns; /* the page has the intervals, relative to this time; else NULL */
 };
 
-/* The number that stands for a wakeup's context and the CPU waited for: see above. */
+/* The number for a wakeup's context and the CPU waited for: see above. */
 uint64_t tl_waker_context(const struct off *o);
 
 /* Write the elements. Flushes to `out` as it goes. 0, ERR_NOMEM, ERR_IO. */

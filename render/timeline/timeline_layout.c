@@ -42,7 +42,7 @@ int tl_segs_next(struct tl_segs *s, struct tl_seg *out)
 	const struct off *o = s->off < s->end ? &s->tl->off.v[s->off] : NULL;
 	uint64_t end;
 	*out = (struct tl_seg){s->at, s->to, TL_NONE, TLP_RUN};
-	if (!o || o->start_ns > s->at) { /* running until it goes off */
+	if (!o || o->start_ns > s->at) { /* running until its switch-out */
 		end = o ? o->start_ns : s->to;
 	} else {
 		uint64_t woken = o->start_ns + o->blocked_ns;
@@ -89,7 +89,7 @@ struct candidate {
 	uint32_t thread, group; /* group: its first thread among all */
 };
 
-/* The start of the first thing in the window that is not idling. */
+/* The start of the thread's first activity in the window. */
 static uint64_t first_activity(const struct timeline *tl, uint32_t thread, uint64_t from,
 			       uint64_t to)
 {
@@ -178,7 +178,7 @@ int tl_in_pool(const struct timeline *tl, const struct tl_row *r, const char *co
 	return tl_pool_name(own) == base && !memcmp(own, comm, base);
 }
 
-/* What has the same key is one group: a pool's threads, else a process's. */
+/* Threads with the same key are one group: those of a pool, else of a process. */
 static uint64_t group_key(const struct timeline *tl, const struct tl_pick_options *o,
 			  uint32_t thread)
 {
@@ -190,7 +190,7 @@ static uint64_t group_key(const struct timeline *tl, const struct tl_pick_option
 	return t->pid >= 0 ? (uint64_t)t->pid : (1ull << 32) + thread;
 }
 
-/* Give all candidates of a process or pool the same group, its weight and its begin. */
+/* Give all candidates of a process or pool the same group, with its weight and start. */
 static int make_groups(const struct timeline *tl, const struct tl_pick_options *o,
 		       candidates *v)
 {
@@ -229,7 +229,7 @@ static int push_row(struct tl_pick *p, uint32_t id, enum tl_row_kind kind)
 	return vec_push(&p->rows, r);
 }
 
-/* By pid: the thread whose tid it is, which has the process's name. */
+/* By pid: the main thread, which has the process's name. */
 static int find_leaders(const struct timeline *tl, struct u64map *leaders)
 {
 	int rc = 0;
@@ -303,25 +303,25 @@ void tl_pick_release(struct tl_pick *p)
 
 /* --- cells ---------------------------------------------------------------------------- */
 
-#define LEAST_PX 0.5 /* what is narrower is still drawn so wide */
+#define MIN_PX 0.5 /* least width that is drawn */
 
 /* Turns a row's pieces, from left to right, into cells. */
 struct folder {
 	tl_cells *out;
 	double start, end;       /* of the pieces in `share`; start < 0: none */
-	long column;             /* they lie in [column, column + 1) */
+	long column;             /* they are in [column, column + 1) */
 	double share[TLP_COUNT]; /* px */
 	uint32_t row, ref, pieces;
-	int gap; /* a part of it shows nothing */
+	int gap; /* a part of it is empty */
 	int failed;
 };
 
 static void emit(struct folder *f, double x, double w, uint8_t paint, double low, double high,
 		 uint32_t ref, int mixed)
 {
-	if (w < LEAST_PX) {
-		x -= (LEAST_PX - w) / 2;
-		w = LEAST_PX;
+	if (w < MIN_PX) {
+		x -= (MIN_PX - w) / 2;
+		w = MIN_PX;
 	}
 	struct tl_cell c = {x, w, (float)low, (float)high, f->row, ref, paint, (uint8_t)mixed};
 	if (vec_push(f->out, c))

@@ -48,7 +48,7 @@ struct tl_seg {
 	uint8_t paint;             /* enum tl_paint */
 };
 
-/* A cursor over a thread's states in [from, to), without gap from its birth to its end. */
+/* A cursor over a thread's states in [from, to), without a gap from its start to its end. */
 struct tl_segs {
 	const struct timeline *tl;
 	uint64_t at, to;
@@ -83,23 +83,23 @@ static inline int tl_row_is_heading(const struct tl_row *r)
 
 struct tl_pick_options {
 	uint64_t from_ns, to_ns;
-	const uint8_t *allowed; /* by thread: 0 = not asked for; NULL = all are */
+	const uint8_t *allowed; /* by thread: 0 = filtered out; NULL = all are allowed */
 	const uint8_t *cpus;    /* by CPU, rec.ncpus of them; NULL = all */
 	size_t top;             /* at most so many threads; 0 = all */
 	int show_system;        /* kernel threads and the recorder, too */
 	int no_threads, no_cpus;
-	int merge;   /* numbered threads of a pool, by name, have a heading of their own */
+	int merge;   /* numbered threads of a pool, by name, have their own heading */
 	int by_time; /* threads in the order of their first activity, not of their weight */
 };
 
-/* Rows chosen, and what was not. */
+/* The rows chosen, and counts of the others. */
 struct tl_pick {
 	VEC(struct tl_row) rows;
 	size_t threads;     /* rows of kind TLROW_THREAD */
 	size_t left;        /* threads that did something, but less than the chosen ones */
 	uint64_t left_ns;   /* their running time */
 	size_t quiet;       /* threads that did nothing in the window */
-	size_t system;      /* hidden for being system */
+	size_t system;      /* hidden as system */
 	uint64_t system_ns; /* their running time */
 };
 
@@ -112,15 +112,15 @@ int tl_pick(const struct timeline *tl, const struct tl_pick_options *o, struct t
 	    struct err *e);
 void tl_pick_release(struct tl_pick *p);
 
-/* The length of the part of a thread's name that a numbered pool shares: 5 of "work-12"; 0 if
- * the name does not end in a number. */
+/* The length of the part of a thread's name that its pool shares: 5 of "work-12"; 0 if the name
+ * does not end in a number. */
 size_t tl_pool_name(const char *comm);
 
-/* 1 for the row of a thread of that pool, of whose name `base` bytes are shared. */
+/* 1 for the row of a thread of the pool whose names share `base` bytes. */
 int tl_in_pool(const struct timeline *tl, const struct tl_row *r, const char *comm,
 	       size_t base);
 
-/* Cut an interval that reaches over [from, to) to it; one that was cut is OFF_OPEN. */
+/* Cut an interval to [from, to); one that was cut is OFF_OPEN. */
 void tl_clip_off(struct off *o, uint64_t from, uint64_t to);
 
 /* Time per paint of one thread in a window. */
@@ -135,7 +135,7 @@ struct tl_cell {
 	double x, w;     /* px from the left end of the row */
 	float low, high; /* share of the bar's height, from the bottom */
 	uint32_t row;
-	uint32_t ref; /* what it shows when it shows one thing: index of off, or of runs; else
+	uint32_t ref; /* what it shows, if only one thing: index of off, or of runs; else
 			 TL_NONE */
 	uint8_t paint;
 	uint8_t mixed; /* a column of several states */
@@ -156,8 +156,8 @@ int tl_thread_cells(const struct timeline *tl, uint32_t thread, const struct tl_
 int tl_cpu_cells(const struct tl_runs *runs, uint32_t cpu, const uint8_t *color,
 		 const struct tl_window *w, uint32_t row, tl_cells *out);
 
-/* Colour numbers for all threads: names that ran longest in the window get their own, in that
- * order; the rest share the last. The array is freed with mem_free. */
+/* Colour numbers for all threads: the names that ran longest in the window get their own, in
+ * that order; the others share the last. The array is freed with mem_free. */
 int tl_cpu_colors(const struct timeline *tl, uint64_t from, uint64_t to, uint8_t **out);
 
 /* The first sample at or after t; samples.n when there is none. */
@@ -175,15 +175,15 @@ typedef VEC(struct tl_arrow) tl_arrows;
 
 enum { TL_ARROW_ROOM = 4 }; /* px between arrows of the same two rows */
 
-/* The wakeups between different rows that happened in the window, longest waits first: at most
- * `max`, and of those of two rows within TL_ARROW_ROOM one. `total` says how many there were.
+/* The wakeups in the window between different rows, longest waits first: at most `max`, and
+ * only one between the same two rows within TL_ARROW_ROOM. `total` is how many there were.
  * ERR_NOMEM. */
 int tl_find_arrows(const struct timeline *tl, const struct tl_row *rows, size_t nrows,
 		   const struct tl_window *w, size_t max, tl_arrows *out, size_t *total);
 
 /* --- panels ------------------------------------------------------------------------------ */
 
-/* A part of a row that the reader shall look at. */
+/* A part of a row to emphasize. */
 struct tl_highlight {
 	uint64_t from_ns, to_ns;
 	uint32_t row;
@@ -194,8 +194,7 @@ struct tl_panel {
 	uint64_t from_ns, to_ns; /* from < to */
 	uint64_t zero_ns;        /* the axis counts from here */
 	const char *caption;     /* a sentence above it; NULL = none */
-	int clip;                /* what reaches over the window's edges is shown and told as if
-				    it ended there */
+	int clip; /* intervals are cut at the window's edges, in the drawing and its texts */
 	const struct tl_row *rows;
 	size_t nrows;
 	const struct tl_highlight *highlights;

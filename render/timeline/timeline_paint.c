@@ -1,4 +1,4 @@
-/* timeline_paint.c - the colours of a timeline's states and causes, and what they are called.
+/* timeline_paint.c - the colours and names of a timeline's states and causes.
  */
 #include "render/flame/palette.h"
 #include "base/check.h"
@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* Of a blocked paint, unclear or not. */
+/* The cause of a blocked paint, unclear or not. */
 static unsigned paint_cause(unsigned paint)
 {
 	return tl_paint_filled_as(paint) - TLP_BLOCKED;

@@ -1,4 +1,4 @@
-/* One panel of a timeline: its names, axis, bars, and what is on them. */
+/* One panel of a timeline: names, axis, bars and the marks on them. */
 #include "render/timeline/timeline_svg_internal.h"
 #include "base/mem.h"
 #include "render/text/escape.h"
@@ -182,7 +182,7 @@ static void put_names(struct tl_writer *w, const struct tl_panel *p, const struc
 	buf_str(&w->b, "</g>\n");
 }
 
-/* The bands behind the rows, so that the eye follows them. */
+/* The bands behind the rows, which guide the eye. */
 static void put_lanes(struct tl_writer *w, const struct tl_panel *p, const struct tl_place *at)
 {
 	struct buf *b = &w->b;
@@ -201,7 +201,7 @@ static void put_lanes(struct tl_writer *w, const struct tl_panel *p, const struc
 	buf_str(b, "\"/>\n");
 }
 
-/* The first tick in the window: the axis's zero and a whole number of steps. */
+/* The first tick in the window: a whole number of steps from the axis's zero. */
 static uint64_t first_tick(const struct tl_panel *p, uint64_t step)
 {
 	if (p->from_ns <= p->zero_ns)
@@ -238,7 +238,7 @@ static void put_grid(struct tl_writer *w, const struct tl_panel *p, const struct
 	buf_str(b, "</g>\n");
 }
 
-/* `title`, of our own words, is its tooltip; NULL for none. */
+/* `title`, which is trusted text, is its tooltip; NULL for none. */
 static void put_rect(struct buf *b, const char *attrs, double x, double y, double width,
 		     double height, const char *title)
 {
@@ -306,8 +306,8 @@ static void cell_box(const struct tl_cell *c, double row_y, int cpu, double *y, 
 	*y = bottom - whole * (double)c->high;
 }
 
-/* Strokes are shorter to write than rectangles: a mixed column is one upwards, a pixel wide;
- * any other cell is one to the right, as thick as its paint is high. */
+/* Strokes are shorter than rectangles: a mixed column is one upwards, a pixel wide; any other
+ * cell is one to the right, as thick as its paint is high. */
 static void put_cell(struct buf *b, const struct tl_cell *c, double y, double h)
 {
 	buf_char(b, 'M');
@@ -352,8 +352,8 @@ static void put_paint(struct tl_writer *w, const struct tl_panel *p, const doubl
 		buf_str(&w->b, "\"/>\n");
 }
 
-/* How long what a cell shows lasted: beyond the window's edges, too, unless the panel ends what
- * it shows there; of runs only what is in the window. */
+/* The duration of a cell's interval: including parts beyond the window, unless the panel clips
+ * them; of runs only the part in the window. */
 static uint64_t shown_ns(const struct tl_writer *w, const struct tl_panel *p,
 			 const struct tl_cell *c)
 {
@@ -368,7 +368,7 @@ static uint64_t shown_ns(const struct tl_writer *w, const struct tl_panel *p,
 	return rest ? off_ns(o) - o->blocked_ns : o->blocked_ns;
 }
 
-/* What is written into a cell, when there is room. */
+/* The text in a cell, if there is room. */
 static void put_label(struct tl_writer *w, const struct tl_panel *p, const double *row_y,
 		      const struct tl_cell *c)
 {
@@ -406,7 +406,7 @@ static void put_label(struct tl_writer *w, const struct tl_panel *p, const doubl
 	buf_release(&text);
 }
 
-/* Blank would mean idle: of these CPUs nothing is known. */
+/* Mark CPUs of which nothing is known: blank would mean idle. */
 static void put_unrecorded(struct tl_writer *w, const struct tl_panel *p, const double *row_y)
 {
 	for (size_t i = 0; i < p->nrows; i++) {
@@ -475,7 +475,7 @@ static void put_tick(struct buf *b, double x, double y)
 	svg_px(b, y);
 }
 
-/* Samples below the bars, one tick a half pixel; spans and marks above. */
+/* Samples below the bars, one tick per half pixel; spans and marks above. */
 static int put_events(struct tl_writer *w, const struct tl_panel *p, const double *row_y)
 {
 	const struct timeline *tl = w->tl;
@@ -557,7 +557,7 @@ static int put_arrows(struct tl_writer *w, const struct tl_panel *p, const doubl
 		n = found.n;
 	}
 	if (!p->arrows && n > STILL_ARROWS)
-		n = 0; /* they would hide the bars; the script draws those of one row */
+		n = 0; /* so many would hide the bars; the script draws those of one row */
 	buf_str(&w->b, "<path class=\"arrows\" d=\"");
 	for (size_t i = 0; i < n && !rc; i++)
 		put_arrow(w, p, row_y, &v[i]);
@@ -610,7 +610,8 @@ int tl_put_panel(struct tl_writer *w, const struct tl_panel *p, double top)
 	put_losses(w, p, &at);
 	put_highlights(w, p, row_y);
 	if (w->o->in_page && !buf_failed(&w->b))
-		w->b.n = still; /* drawn for the legend only: the page's script draws it anew */
+		w->b.n = still; /* only needed for the legend: the page's script draws it again
+				 */
 	buf_str(&w->b, "</g>\n");
 	mem_free(row_y);
 	return rc ? err_nomem(w->e) : flame_flush(&w->b, w->out, w->e);

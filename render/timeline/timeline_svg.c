@@ -117,7 +117,7 @@ static double head_line(struct tl_writer *w, const char *attrs, double y, const 
 	return y + n * LINE_H;
 }
 
-/* Title, what is shown, the filters, what is not shown; returns where that ends. */
+/* Title, what is shown, the filters, what is omitted; returns where they end. */
 static double put_heading(struct tl_writer *w)
 {
 	struct buf subtitle = {0}, hidden = {0};
@@ -138,7 +138,7 @@ static double put_heading(struct tl_writer *w)
 	return y - LINE_H + 8;
 }
 
-/* One sample of a drawing and what it means; a second line where the first is full. */
+/* A key of the legend: a shape and its meaning; in a second line when the first is full. */
 static void put_key(struct tl_writer *w, const char *shape, const char *text)
 {
 	double width = 17 + 6.7 * (double)escape_chars(text, strlen(text)) + 14;
@@ -172,7 +172,7 @@ static void put_paint_key(struct tl_writer *w, unsigned paint)
 	put_key(w, shape, name);
 }
 
-/* Above the panels, though what it explains is known once they are written. */
+/* The legend, above the panels, although its keys are only known after they are written. */
 static void put_legend(struct tl_writer *w)
 {
 	buf_str(&w->b, "<g id=\"legend\" font-size=\"11\" transform=\"translate(0 ");
@@ -269,7 +269,7 @@ static int put_script(struct tl_writer *w)
 	return rc;
 }
 
-/* For those who cannot see the picture. */
+/* The description for screen readers. */
 static void put_desc(struct tl_writer *w)
 {
 	struct buf subtitle = {0}, hidden = {0};
@@ -287,7 +287,7 @@ static void put_desc(struct tl_writer *w)
 	buf_release(&hidden);
 }
 
-/* One for each cause that shares its hue with another. */
+/* A pattern for each cause that shares its hue with another. */
 static void put_patterns(struct buf *b)
 {
 	static const char *const lines[] = {"", "M0 6L6 0", "M0 0L6 6", "M3 0v6", "M0 3h6"};
@@ -416,7 +416,7 @@ int timeline_svg_write(const struct timeline *tl, const struct tl_panel *panels,
 	if (!n)
 		return err_set(e, ERR_USAGE, "timeline: nothing to draw");
 	w.top = put_heading(&w) + LEGEND_H;
-	struct buf heading = w.b; /* how high it is decides on the picture's first line */
+	struct buf heading = w.b; /* the picture's first line depends on its height */
 	w.b = (struct buf){.failed = buf_failed(&heading)};
 	int rc = survey(&w);
 	rc = rc ? rc : put_all(&w, &heading);

@@ -1,9 +1,9 @@
 /*
  * timeline_svg.h - threads and CPUs over time as one self-contained, interactive SVG.
  *
- * Like the flame graph (flame_svg.h) it is whole without scripts, fetches nothing and follows
- * prefers-color-scheme; where scripts run, timeline_*.js zooms, pans, searches and tells about
- * each interval, with the data timeline_data.h puts inside. Same input, same bytes.
+ * Like the flame graph (flame_svg.h) it is complete without scripts, fetches nothing and
+ * follows prefers-color-scheme; where scripts run, timeline_*.js zooms, pans, searches and
+ * describes each interval, with the data of timeline_data.h. Same input, same bytes.
  *
  *	 names      │ axis
  *	            │ lost records, spans
@@ -24,8 +24,8 @@ struct tl_svg_options {
 	const char *title;    /* "Timeline" */
 	const char *subtitle; /* NULL: host, wall-clock start, file, length, the clock's time at
 				 +0 */
-	const char *filters;  /* that were given, a line below the subtitle */
-	const char *const *hidden; /* one short text each: left out, or not known */
+	const char *filters;  /* the filters given; a line below the subtitle */
+	const char *const *hidden; /* one short text for each omission or unknown */
 	size_t n_hidden;
 	const char *notes; /* at the end of the <desc> */
 	const char *font;  /* "Verdana" */
@@ -33,33 +33,33 @@ struct tl_svg_options {
 	size_t max_arrows; /* 150 wakeups a panel: those that ended the longest waits */
 	int no_script;
 	int no_unclear; /* unclear waits are lines, as idle ones */
-	int in_page; /* data, but neither script nor still picture: the page's script draws */
+	int in_page; /* only data, neither script nor still picture: the page's script draws */
 	const uint64_t *page_ns; /* the page also has the intervals: see timeline_data.h */
 };
 
 struct tl_svg_stats {
 	uint64_t cells;  /* drawn without scripts */
-	uint64_t arrows; /* drawn; of so many: */
+	uint64_t arrows; /* drawn; out of: */
 	uint64_t wakeups;
 };
 
-/* The defaults named above. */
+/* The defaults given above. */
 void tl_svg_defaults(struct tl_svg_options *o);
 
 /*
- * Write panels, stacked. Every window is inside [rec.origin_ns, rec.end_ns] or is cut to
- * what is known; rows are of this timeline, which is finished. `st` may be NULL. 0, ERR_NOMEM,
- * ERR_IO; ERR_USAGE for an empty window or a row that is not there.
+ * Write panels, stacked. Every window is inside [rec.origin_ns, rec.end_ns], or is cut to it;
+ * the rows are of this timeline, which is finished. `st` may be NULL. 0, ERR_NOMEM, ERR_IO;
+ * ERR_USAGE for an empty window or an unknown row.
  */
 int timeline_svg_write(const struct timeline *tl, const struct tl_panel *panels, size_t n,
 		       const struct tl_svg_options *o, FILE *out, struct tl_svg_stats *st,
 		       struct err *e);
 
 /*
- * One episode as a panel: the rows are the threads (as given, so the episode's own first) and
- * then the CPUs; the window is the episode's and a tenth of it on either side, the axis counts
- * from its start, a row's part of the window is highlighted. The sentence is borrowed,
- * the rest belongs to the panel. ERR_NOMEM; ERR_USAGE when the window is empty.
+ * One episode as a panel: the rows are the threads (in the given order) and then the CPUs; the
+ * window is the episode and a tenth of it on either side, the axis counts from its start, and
+ * the episode is highlighted in one row. The sentence is borrowed; the panel owns the rest.
+ * ERR_NOMEM; ERR_USAGE when the window is empty.
  */
 struct tl_episode {
 	uint64_t start_ns, end_ns;
@@ -74,7 +74,7 @@ int timeline_svg_episode(const struct timeline *tl, const struct tl_episode *ep,
 			 struct tl_panel *out, struct err *e);
 void timeline_svg_episode_release(struct tl_panel *p);
 
-/* What pictures of a thinned timeline say of themselves (thin.h), into `b`: "to 10 us: ...". */
+/* The note in pictures of a thinned timeline (thin.h), written to `b`: "to 10 us: ...". */
 const char *tl_svg_grain(struct buf *b, uint64_t grain_ns);
 
 /* 0xRRGGBB of a paint. */
@@ -83,11 +83,11 @@ uint32_t tl_paint_color(unsigned int paint);
 /* The number of the pattern over that colour, 0 for none: see palette_cause_pattern. */
 int tl_paint_pattern(unsigned int paint);
 
-/* The paint that has the same colour and pattern: for an unclear wait that of its cause. */
+/* The paint with the same colour and pattern: for an unclear wait that of its cause. */
 unsigned tl_paint_filled_as(unsigned int paint);
 
 /* "running", "runnable", "preempted", "unknown", "idle", "unclear" (left out), a cause's name,
- * behind which a "?" marks those of tl_paint_is_unclear; "" for CPU colours. */
+ * followed by "?" for those of tl_paint_is_unclear; "" for CPU colours. */
 const char *tl_paint_name(unsigned int paint);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * timeline_svg_internal.h - what the picture (timeline_svg.c) and its panels (timeline_panel.c)
- * share.
+ * timeline_svg_internal.h - shared by the picture (timeline_svg.c) and its panels
+ * (timeline_panel.c).
  */
 #ifndef RENDER_TIMELINE_TIMELINE_SVG_INTERNAL_H
 #define RENDER_TIMELINE_TIMELINE_SVG_INTERNAL_H
@@ -26,12 +26,12 @@ enum {
 	CPU_H = 18,
 	BAR_Y = 4,       /* in a row: spans above, samples below */
 	BAR_H = 14,      /* in CPUs' rows, too */
-	BLOCKED_H = 10,  /* shapes tell states apart, too: a blocked thread is lower, */
-	UNCLEAR_H = 6,   /* where that may be for work, lower still, */
+	BLOCKED_H = 10,  /* shapes distinguish states, too: a blocked thread is lower, */
+	UNCLEAR_H = 6,   /* an unclear one lower still, */
 	IDLE_H = 2,      /* an idle one a line */
 	TICK_ROOM = 110, /* between ticks of the axis */
 	LABEL_SIZE = 9,
-	STILL_ARROWS = 40, /* a still picture of more wakeups shows none */
+	STILL_ARROWS = 40, /* a still picture with more wakeups shows none */
 };
 #define LABEL_CHAR 5.6 /* px, on average, at LABEL_SIZE */
 #define NAME_CHAR 6.4  /* at 11 px */
@@ -50,13 +50,13 @@ struct tl_writer {
 	uint8_t *colors; /* of threads in CPU rows */
 	uint64_t base_ns;
 	double top, height;
-	uint8_t seen[TLP_COUNT]; /* paints in the picture; and other things */
+	uint8_t seen[TLP_COUNT]; /* paints in the picture, and other things */
 	int samples, spans, marks, losses, unrecorded;
-	double key_x; /* where the legend goes on */
+	double key_x; /* where the legend continues */
 	int key_y;
 };
 
-/* Where the parts of a panel are; its caption is at `top`. */
+/* The positions of a panel's parts; its caption is at `top`. */
 struct tl_place {
 	double top, axis, lost, rows, end;
 };
@@ -65,7 +65,7 @@ struct tl_place tl_place_panel(struct tl_writer *w, const struct tl_panel *p, do
 /* Write the panel whose caption is at `top`. ERR_NOMEM, ERR_IO. */
 int tl_put_panel(struct tl_writer *w, const struct tl_panel *p, double top);
 
-/* 1 for a CPU of a recording of some CPUs (-C) that no switch was recorded on. */
+/* 1 for a CPU without a recorded switch, in a recording of some CPUs (-C). */
 int tl_cpu_unrecorded(const struct tl_writer *w, uint32_t cpu);
 
 /* Append a time for people. */
@@ -76,7 +76,7 @@ static inline const char *tl_str(const struct tl_writer *w, uint32_t id)
 	return strtab_get(&w->tl->stacks->strings, id);
 }
 
-/* How high a bar of this paint is when it fills its cell. */
+/* The height of a bar of this paint when it fills its cell. */
 static inline double tl_paint_height(unsigned paint)
 {
 	return tl_paint_is_line(paint)                    ? IDLE_H
