@@ -90,7 +90,7 @@ static int read_all(int fd, struct buf *out)
 	return n < 0 ? ERR_IO : buf_failed(out);
 }
 
-/* Returns its exit status; *out has its output. */
+/* Ask an engine. Returns its exit status; *out has its output. */
 static int ask(const char *dir, const char *sql, int try_python, struct buf *out)
 {
 	int fd[2], status = 0;

@@ -44,7 +44,7 @@ struct before {
 };
 
 /* Times of two recordings are comparable if they are on one clock of one boot, or if both have
- * CLOCK_DATA. The host's name and the kernel's clock stand for the boot. */
+ * CLOCK_DATA. The host's name and the kernel's clock identify the boot. */
 static int clocks_agree(struct before *c, const struct timeline *tl, const char *path)
 {
 	const char *clock = strtab_get(&tl->stacks->strings, tl->rec.clock);
@@ -168,7 +168,7 @@ static int open_writer(struct store_writer **w, const char *path, struct err *e)
 	return r;
 }
 
-/* Print what was written, with its name, which is a default without -o. */
+/* Print what was written, with its name, because without -o that is a default. */
 static void summary(const char *output, int recordings)
 {
 	struct stat st;

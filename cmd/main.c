@@ -87,8 +87,8 @@ static int unknown_command(const char *word, int with_topics)
 	return 2;
 }
 
-/* Versions of the libraries in use; of libtraceevent and libelf, those of their headers, since
- * they have no function for that. */
+/* Print the versions of the libraries in use; for libtraceevent and libelf, which have no
+ * function for it, those of their headers. */
 static int version(void)
 {
 	unsigned xxh = XXH_versionNumber();

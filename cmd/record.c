@@ -136,7 +136,7 @@ static int parse_version(const char *text, int *version, struct err *e)
 	return 0;
 }
 
-/* Nothing is taken that the mode has no use for; numbers that were not given are negative. */
+/* Refuse options that the mode does not use; numbers that were not given are negative. */
 static int check_given(const struct record_opts *o, struct record_wish *w, struct err *e)
 {
 	enum record_mode mode = w->mode;
@@ -179,7 +179,7 @@ static int choose(struct chosen *out, const struct record_opts *o, struct record
 	return rc;
 }
 
-/* Files that the probes go into; heap. */
+/* Files for the probes; heap. */
 struct targets {
 	char *binary, *libc;
 };
@@ -241,7 +241,8 @@ static int set_probe(const struct words *w)
 	return rc;
 }
 
-/* 1 if our probes are set already: another recording uses them, or did not remove them. */
+/* 1 if perfkit's probes are set already: another recording uses them, or did not remove
+ * them. */
 static int probes_are_taken(const char *perf)
 {
 	struct words w = {0};
@@ -283,8 +284,8 @@ static int set_probes(struct record_plan *p, struct record_wish *w, struct err *
 	return 0;
 }
 
-/* The whole machine was recorded: the filter for what the user asked about. A command may start
- * others under other names, so its own name is only suggested. */
+/* For a recording of the whole machine, the filter that fits the user's choice. A command may
+ * start others under other names, so its own name is only suggested. */
 static void put_choice(struct buf *b, const struct record_wish *w)
 {
 	if (w->pid)
@@ -310,7 +311,7 @@ static void next_step(const struct record_plan *p, const struct record_wish *w)
 		fprintf(stderr, "next: perfkit tail --top 10%s %s%s\n", buf_cstr(&choice), file,
 			w->pid ? "" : "  (--comm NAME: threads of one program)");
 		break;
-	case RECORD_JITTER: /* record_jitter.h says its own */
+	case RECORD_JITTER: /* record_jitter.h prints it */
 		break;
 	case RECORD_REQUESTS:
 		if (!strcmp(p->span, "req"))
@@ -326,7 +327,7 @@ static void next_step(const struct record_plan *p, const struct record_wish *w)
 	buf_release(&b);
 }
 
-/* Run perf, with what is open before and after for the questions about waits. */
+/* Run perf, and for modes about waits add the open descriptors before and after. */
 static int run_perf(const struct record_plan *p, const struct record_wish *w,
 		    struct buf *context)
 {
@@ -339,7 +340,7 @@ static int run_perf(const struct record_plan *p, const struct record_wish *w,
 	return status;
 }
 
-/* A recording without it answers all but which side a socket is of. */
+/* Without it only the direction of sockets is not known. */
 static void write_context(const struct buf *context, const char *output)
 {
 	struct err e = {0};
@@ -347,7 +348,7 @@ static void write_context(const struct buf *context, const char *output)
 		fprintf(stderr, "perfkit record: %s\n", e.msg);
 }
 
-/* The modes about waits have looked at those they choose. */
+/* Modes about waits have checked their choice already. */
 static int no_such_task(const struct record_wish *w, struct err *e)
 {
 	const char *list = missing_task(w->pid) ? w->pid : w->tid;
@@ -370,15 +371,15 @@ static int record(struct record_plan *p, struct record_wish *w, struct err *e)
 		fprintf(stderr, "perfkit record: recording %s until Ctrl-C (--duration)\n",
 			w->mode == RECORD_CPU && w->pid ? "the process" : "all CPUs");
 	int rc = set_probes(p, w, e);
-	int early = !rc && run_interrupted(); /* a file of that name would be an old one */
+	int early = !rc && run_interrupted(); /* a file of that name is an old one */
 	int status = rc || early ? 1 : run_perf(p, w, &context);
 	remove_probes(p);
 	if (early)
 		return err_set(e, ERR_IO, "stopped before perf began: nothing was recorded"), 1;
 	if (rc)
 		return rc == ERR_REFUSED ? 3 : 1;
-	/* Ctrl-C is how a recording of everything ends: perf has written it whole, and says
-	 * by which signal it or the command that it ran ended. */
+	/* Ctrl-C normally ends a recording of the whole machine: perf has written all of it,
+	 * and returns the signal that ended it or its command. */
 	int piped = !strcmp(w->output, "-");
 	int written = piped || record_is_written(w->output, &before);
 	if (written && !piped)
@@ -402,7 +403,7 @@ static int record(struct record_plan *p, struct record_wish *w, struct err *e)
 	return status;
 }
 
-/* It records all, and chooses CPUs by itself. */
+/* It records everything, and chooses CPUs itself. */
 static int run_jitter(const struct record_opts *o, struct record_wish *w)
 {
 	struct jitter_opts j = o->jitter;
@@ -426,7 +427,7 @@ static int run_jitter(const struct record_opts *o, struct record_wish *w)
 	return record_jitter(&j, w, o->dry_run ? dry : 0);
 }
 
-/* The first option that counters of calls have no use for; NULL: none was given. */
+/* The first given option that counters of calls do not use; NULL: none. */
 static const char *not_for_calls(const struct record_opts *o)
 {
 	return o->chosen.cpus || o->chosen.cgroup || o->chosen.comm
@@ -535,7 +536,7 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 	w.frequency = o->frequency >= 0      ? o->frequency
 		      : w.mode == RECORD_CPU ? PLAN_CPU_FREQ
 					     : PLAN_FREQ;
-	/* what a user may lock in memory is perf's to know */
+	/* perf knows how much memory a user may lock */
 	w.pages = o->pages > 0           ? o->pages
 		  : geteuid()            ? 0
 		  : w.mode == RECORD_CPU ? PLAN_CPU_PAGES

@@ -1,6 +1,6 @@
 /*
- * report.c - `perfkit report`: what is in a recording, who ran, what was lost, how well names
- * could be found.
+ * report.c - `perfkit report`: what a recording contains, which threads ran, what was lost, and
+ * how many names were found.
  */
 #include "base/mem.h"
 #include "cmd/input/input_kind.h"
@@ -34,7 +34,7 @@ static const struct opt rows[] = {
 	OPT_END,
 };
 
-/* Columns of a store's first words. */
+/* Columns of labels. */
 enum { LABEL = 11 };
 
 static void label(const char *s)
@@ -42,7 +42,7 @@ static void label(const char *s)
 	printf("%-*s", LABEL, s);
 }
 
-/* Texts of an untrusted file, with control characters made visible. */
+/* Print an untrusted text with control characters made visible. */
 static void text(const char *s)
 {
 	put_visible(stdout, s);
@@ -118,7 +118,7 @@ static int put_threads(const struct row *v, size_t n, size_t shown,
 	return failed;
 }
 
-/* The rows of one thread and name become one. */
+/* Print the rows, merged by thread and name. */
 static int print_threads(struct row *v, size_t given, const struct strtab *strings, int top)
 {
 	size_t n = 0;
@@ -157,8 +157,8 @@ static int print_folded_threads(const struct profile *p, int top)
 	return rc;
 }
 
-/* Of a timeline's samples, those that pass the filters; where the scheduler's tracepoints were
- * recorded, they and the like are not for a table of who ran. */
+/* The table of a timeline's samples that pass the filters, without those of tracepoints if the
+ * scheduler's were recorded. */
 static int print_timeline_threads(const struct tlinput *ti, int top)
 {
 	const struct timeline *tl = &ti->tl;
@@ -229,10 +229,10 @@ static int out_of_memory(void)
 	return 1;
 }
 
-/* What a report warns of. */
+/* The topics of a report's warnings. */
 enum { ALL_TOPICS = ABOUT_CPU | ABOUT_COUNTS | ABOUT_OFFCPU | ABOUT_TAIL | ABOUT_NAMES };
 
-/* All samples, and nothing of waiting: folded, which is faster than a timeline. */
+/* A report of samples only: folding them is faster than a timeline. */
 static int report_samples(struct input *in, const struct report_opts *o)
 {
 	int top = (int)report_top(o);
@@ -288,7 +288,7 @@ static void print_store(const struct tlinput *ti, int several)
 	buf_release(&b);
 }
 
-/* The table of --by alone. */
+/* Only the table of --by. */
 static int print_table(struct tlinput *ti, const struct report_opts *o,
 		       const struct table_kind *kind, size_t nth, size_t of)
 {
@@ -369,7 +369,7 @@ static int report_store(const struct report_opts *o, const char *path)
 	return rc;
 }
 
-/* A recording that was opened, with its waits. */
+/* A report of an open recording with its waits. */
 static int report_timeline(const struct report_opts *o, struct input *in)
 {
 	struct tlinput ti;
@@ -381,7 +381,7 @@ static int report_timeline(const struct report_opts *o, struct input *in)
 	return rc;
 }
 
-/* Filters choose who is in the tables; what is said of the recording stays. */
+/* 1 if the tables need a timeline. Filters only affect the tables. */
 static int wants_timeline(const struct report_opts *o, const struct recording *rec)
 {
 	return !o->stats && (has_filters(&o->wait.tl.in) || o->wait.tl.cgroup ||
@@ -393,7 +393,7 @@ static int is_by(const struct report_opts *o, const char *what)
 	return o->by && !strcmp(o->by, what);
 }
 
-/* Cgroups of samples alone: of a recording that has no context, or no waits. */
+/* 1 for cgroups of samples: the recording has no context, or no waits. */
 static int is_by_sampled_cgroup(const struct report_opts *o, const struct input *in)
 {
 	const char *path = in->bundle.recording ? in->bundle.recording : in->path;

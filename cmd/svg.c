@@ -1,7 +1,7 @@
 /*
  * svg.c - `perfkit svg`: interactive flame graphs.
  *
- * Options are flamegraph.pl's where it has them. The source of the stacks is recognized by
+ * Options have flamegraph.pl's names if it has them. The source of the stacks is recognized by
  * content.
  */
 #include "base/mem.h"
@@ -17,7 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define PALETTE_MAP "palette.map" /* where --cp keeps colours, as flamegraph.pl does */
+#define PALETTE_MAP "palette.map" /* where --cp keeps colours, as in flamegraph.pl */
 
 struct svg_opts {
 	struct tail_opts t; /* for recordings and stores */
@@ -105,7 +105,7 @@ static const struct opt rows[] = {
 	OPT_END,
 };
 
-/* Folded text has no use for these. */
+/* Options that folded text does not use. */
 #define FOR_RECORDINGS   \
 	INPUT_FILTERS    \
 	" " INPUT_NAMING \
@@ -113,7 +113,7 @@ static const struct opt rows[] = {
 
 struct drawing {
 	const struct svg_opts *opt;
-	const char *split; /* as given; opt's is also --color's label */
+	const char *split; /* as given; that of opt may be --color's label */
 	struct flame flame;
 	struct flame_svg_options o;
 	struct palette_map map;
@@ -232,7 +232,7 @@ static void set_options(struct drawing *d)
 
 /* --- stacks --------------------------------------------------------------------------- */
 
-/* A wait is between two CPUs and is no event's; a flame chart shows one event. */
+/* Set --split. A wait is on no CPU and belongs to no event; a flame chart shows one event. */
 static int set_split(struct svg_request *rq, const char *text, struct err *e)
 {
 	int rc = text ? flame_split_parse(text, &rq->split, e) : 0;
@@ -246,7 +246,7 @@ static int set_split(struct svg_request *rq, const char *text, struct err *e)
 	return rc;
 }
 
-/* Rows come apart by one label. */
+/* Rows can be separated by only one label. */
 static int check_color_label(const struct drawing *d, struct err *e)
 {
 	const struct svg_request *rq = &d->rq;
@@ -304,7 +304,7 @@ static int set_request(struct drawing *d, struct err *e)
 	return 0;
 }
 
-/* Colours and title that suit what is drawn, where the user said nothing. */
+/* Colours and title by what is drawn, unless the user gave them. */
 static void describe(struct drawing *d)
 {
 	static const char *const shapes[] = {"Flame Graph", "Icicle Graph", "Flame Chart"};
@@ -322,8 +322,8 @@ static void describe(struct drawing *d)
 		d->hidden[o->n_hidden++] = buf_cstr(&d->drawn[0].hidden);
 	if (s->spoilt.n)
 		d->hidden[o->n_hidden++] = buf_cstr(&d->drawn[0].spoilt);
-	if (d->flame.span) { /* lanes have their thread on top; none is left out, or times shift
-			      */
+	if (d->flame.span) { /* lanes have their thread on top; none is omitted, or times would
+				shift */
 		o->inverted = 1;
 		o->max_nodes = SIZE_MAX;
 	}
@@ -353,8 +353,8 @@ static int read_any(struct drawing *d, const char *path, int which, int columns,
 	return rc;
 }
 
-/* Two files, made comparable; what vanished stands beside. Samples are compared at equal
- * totals, waits per recorded second, so that a doubled wait shows. */
+/* Read two files and make them comparable; vanished stacks are shown at the side. Samples are
+ * compared at equal totals, waits per recorded second, so that a doubled wait shows. */
 static int read_diff(struct drawing *d, const char *const *files, struct err *e)
 {
 	int rc = read_any(d, files[0], 1, 1, 1, e);
@@ -407,7 +407,7 @@ static int read_stacks(struct drawing *d, const char *const *files, size_t nfile
 
 /* --- drawing ------------------------------------------------------------------------- */
 
-/* Keep the colours of all names that are in the graph for the next picture. */
+/* Save the colours of all names in the graph for the next picture. */
 static int save_map(struct drawing *d, struct err *e)
 {
 	struct outfile out;

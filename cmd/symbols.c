@@ -1,6 +1,6 @@
 /*
- * symbols.c - `perfkit symbols`: what the addresses of programs and libraries are called, as a
- * table for frames that export --no-names left as offsets.
+ * symbols.c - `perfkit symbols`: a table of the names in programs and libraries, for frames
+ * that export --no-names left as offsets.
  */
 #include "base/count.h"
 #include "base/mem.h"
@@ -40,7 +40,7 @@ static const struct opt rows[] = {
 	OPT_END,
 };
 
-/* What was given of one build-id. */
+/* The files given with one build-id. */
 struct given {
 	struct build_id id;
 	const char *runtime, *debug;
@@ -63,7 +63,7 @@ static int is_id(const struct build_id *a, const struct build_id *b)
 	return a->len == b->len && !memcmp(a->v, b->v, a->len);
 }
 
-/* Note a file beside the other of its build-id. */
+/* Add a file to those of its build-id. */
 static int note(struct given *v, size_t *n, const char *path, struct err *e)
 {
 	struct named_file look;

@@ -1,5 +1,5 @@
 /*
- * tail.c - `perfkit tail`: the worst episodes of a recording, and what made them so.
+ * tail.c - `perfkit tail`: the worst episodes of a recording, and their causes.
  */
 #include "base/mem.h"
 #include "base/outfile.h"
@@ -67,7 +67,7 @@ static int fail(const struct err *e)
 
 /* --- several names -------------------------------------------------------------------- */
 
-/* Several span names and none chosen: percentiles of each. */
+/* With several span names and none chosen: percentiles of each. */
 static int each_name(struct tail_run *r, const uint32_t *names, size_t n)
 {
 	struct buf b = {0};
@@ -95,7 +95,7 @@ static int each_name(struct tail_run *r, const uint32_t *names, size_t n)
 
 /* --- answers -------------------------------------------------------------------------- */
 
-/* Of episodes with a chain, or of the answer `a`. */
+/* Draw episodes with a chain, or those of the answer `a`. */
 static int draw(const struct tail_opts *o, struct tail *t, const struct episodes_answer *a,
 		struct err *e)
 {
@@ -119,13 +119,13 @@ static int report(struct tail_run *r, struct tail *t, struct err *e)
 	return html_report(r, t, &to, e);
 }
 
-/* Episodes that are no single thread's have no chain: text, JSON and CSV of their own. */
+/* Episodes without a thread have no chain, and their own text, JSON and CSV. */
 static const struct threadless {
 	enum episode_kind kind;
 	const char *by, *refused;
 	int (*text)(struct buf *b, const struct episodes_answer *a, struct err *e);
 	int (*json)(struct buf *b, const struct episodes_answer *a, struct err *e);
-	/* NULL: there is none */
+	/* NULL: none */
 	int (*csv)(struct buf *b, const struct episodes_answer *a, struct err *e);
 } threadless[] = {
 	{EPISODE_WINDOW, "window",
@@ -263,8 +263,9 @@ const struct verb verb_tail = {
 	.options_size = sizeof(struct tail_opts),
 	.max_files = 1,
 	.modes = {{"", "group hist details stacks"},
-		  {"json", "group hist details stacks"}, /* how the text looks is not an */
-		  {"csv", "hist details stacks"},        /* error where there is none */
+		  {"json",
+		   "group hist details stacks"},  /* options of the text's layout are not an */
+		  {"csv", "hist details stacks"}, /* error without text */
 		  {NULL, "event"}},
 	.run = run,
 	.defaults = defaults,

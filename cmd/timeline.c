@@ -63,8 +63,8 @@ struct drawing {
 	struct tlinput ti;
 	struct tl_pick_options pick_options;
 	struct tl_pick pick;
-	uint8_t *threads, *cpus;           /* by number: asked for; NULL = all */
-	VEC(struct tl_highlight) labelled; /* of --label; the row: at first the thread */
+	uint8_t *threads, *cpus;           /* by number: 1 = chosen; NULL = all */
+	VEC(struct tl_highlight) labelled; /* of --label; row is at first the thread */
 	struct buf filters;
 	struct buf hidden[MAX_HIDDEN];
 	const char *hidden_text[MAX_HIDDEN];
@@ -109,7 +109,7 @@ static int cpu_asked(const struct drawing *d, uint16_t cpu)
 	return cpu < d->ti.tl.rec.ncpus && d->cpus[cpu];
 }
 
-/* Was the thread on one of the CPUs asked for? */
+/* 1 if the thread was on one of the chosen CPUs. */
 static int was_there(const struct drawing *d, const struct tl_thread *t)
 {
 	const struct timeline *tl = &d->ti.tl;
@@ -121,7 +121,7 @@ static int was_there(const struct drawing *d, const struct tl_thread *t)
 	return 0;
 }
 
-/* A thread passes by any name that it had. */
+/* 1 if the thread passes by any name that it had. */
 static int passes(const struct drawing *d, uint32_t thread)
 {
 	const struct timeline *tl = &d->ti.tl;
@@ -164,7 +164,7 @@ static int add_labelled(void *ctx, const struct wall_row *w)
 	return vec_push(&d->labelled, h);
 }
 
-/* Of more stretches than a picture can show, those near each other become one. */
+/* Join nearby intervals if there are more than a picture can show. */
 static void join_labelled(struct drawing *d)
 {
 	const struct tl_pick_options *o = &d->pick_options;
@@ -187,7 +187,7 @@ static void join_labelled(struct drawing *d)
 	d->hidden_text[d->nhidden++] = buf_cstr(b);
 }
 
-/* Only threads that have the label at some time, which is marked. */
+/* Choose only threads that have the label at some time, and mark that time. */
 static int set_labelled(struct drawing *d, struct err *e)
 {
 	struct population of = waits_population(&d->ti, &d->opt->t.wait);
@@ -209,7 +209,7 @@ static int set_labelled(struct drawing *d, struct err *e)
 	return 0;
 }
 
-/* From threads to the rows that they have in the picture. */
+/* Replace threads by their rows in the picture. */
 static int place_labelled(struct drawing *d)
 {
 	size_t threads = d->ti.tl.threads.n, n = 0;
@@ -241,7 +241,7 @@ static int pick(struct drawing *d, struct err *e)
 	o->cpus = d->cpus;
 	o->top = d->opt->t.top == TAIL_NO_TOP ? TOP_THREADS : (size_t)d->opt->t.top;
 	o->show_system = d->opt->t.wait.system;
-	/* Who else was on a CPU is not known there. */
+	/* other threads on the CPUs are not known then */
 	o->no_cpus = d->opt->threads || (d->ti.tl.flags & TL_PER_TASK && !d->opt->cpus);
 	o->no_threads = d->opt->cpus;
 	o->by_time = d->opt->by_time;

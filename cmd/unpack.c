@@ -26,7 +26,7 @@ static const struct opt rows[] = {
 	OPT_END,
 };
 
-/* "x/run.tar.zst" → "run", in the current directory, or "run.unpacked" beside a file "run",
+/* "x/run.tar.zst" → "run", in the current directory, or "run.unpacked" next to a file "run",
  * such as the recording that was packed; heap. */
 static char *default_dir(const char *bundle)
 {

@@ -121,7 +121,7 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 		say_line("perfkit watch: reads a stream: perf record ... -o - | perfkit watch");
 		return 2;
 	}
-	/* each answer is from a piece of the stream: what it lacks would be said every second
+	/* each answer is about a piece of the stream: warnings would repeat every second
 	 */
 	o.wait.tl.in.quiet = o.wait.tl.in.force = 1;
 	rc = watch_run(&plan, fd);

@@ -27,7 +27,7 @@ static void head(struct buf *b, const char *what, const char *const *files)
 	buf_char(b, '\n');
 }
 
-/* The stretch that was asked about, on the recording's clock. */
+/* The part of the recording that the question is about, on its clock. */
 static void stretch(const struct timeline *tl, const struct population *of, uint64_t *from,
 		    uint64_t *to)
 {
@@ -51,7 +51,7 @@ static int put_out(struct buf *b, int r)
 static const uint32_t percents[] = {50000, 90000, 99000, 99900, 99990};
 enum { PERCENTS = sizeof(percents) / sizeof(*percents) };
 
-/* Percentiles of the clean episodes, as `tail` has them. ERR_NOMEM. */
+/* Percentiles of the clean episodes, as in `tail`. ERR_NOMEM. */
 static int add_percentiles(const struct tail *t, int side, struct compared_percentile *out)
 {
 	const struct episodes *x = &t->episodes;
@@ -75,7 +75,7 @@ static int add_percentiles(const struct tail *t, int side, struct compared_perce
 	return 0;
 }
 
-/* The worst by what their chains end at. ERR_NOMEM. */
+/* The worst episodes by root. ERR_NOMEM. */
 static int add_roots(const struct tail *t, int side, struct comparison *out)
 {
 	struct buf name = {0};
@@ -134,7 +134,7 @@ static int tail_print(const struct tail_opts *o, const struct compared_percentil
 	return put_out(&b, 0);
 }
 
-/* One recording's part; *least: the length that picks the worst, 0: not known. */
+/* One recording's part; *least: the length of the worst, 0: not known. */
 static int tail_side(const struct tail_opts *o, const char *path, int side, uint64_t *least,
 		     struct compared_percentile *p, struct comparison *roots)
 {
@@ -192,7 +192,7 @@ int tail_against(const struct tail_opts *o, const char *before, const char *afte
 
 /* --- report --------------------------------------------------------------------------- */
 
-/* What is added up over windows: the kind's time, and its events. 0: it has none. */
+/* The time column of the kind, summed over windows. 0: it has none. */
 static enum column time_column(const struct rows *r)
 {
 	static const enum column columns[] = {COL_WAITING, COL_BLOCKED, COL_TOTAL};
@@ -213,7 +213,7 @@ static enum column count_column(const struct rows *r)
 	return 0;
 }
 
-/* What a row is about, without what another run has differently: thread ids, addresses. */
+/* The name of a row without what differs between runs: thread ids, addresses. */
 static void row_name(struct buf *b, const struct timeline *tl, const struct rows *r,
 		     uint32_t row)
 {
@@ -281,7 +281,7 @@ static int report_side(struct tlinput *ti, const struct report_opts *o,
 	return rc;
 }
 
-/* The tables that are asked for: --by, else wait sites and, where both have them, spans. */
+/* The tables to compare: that of --by, else wait sites and, if both have them, spans. */
 struct against {
 	const struct table_kind *kinds[2];
 	struct comparison of[2];

@@ -1,5 +1,5 @@
 /*
- * against.h - `report --against` and `tail --against`: two recordings beside each other.
+ * against.h - `report --against` and `tail --against`: two recordings compared.
  */
 #ifndef CMD_ANSWER_AGAINST_H
 #define CMD_ANSWER_AGAINST_H

@@ -37,7 +37,7 @@ struct report {
 	struct tl_pick pick;                /* rows of the timeline */
 	uint8_t *drawn;                     /* by thread: in a picture */
 	struct thin_keep windows[PICTURES]; /* of the episodes that have pictures */
-	struct thin_keep keep[PICTURES];    /* those that a thinned timeline has as recorded */
+	struct thin_keep keep[PICTURES]; /* windows in which a thinned timeline is complete */
 	size_t nkeep;
 };
 
@@ -113,7 +113,7 @@ static void head_site(struct report *p, struct json *j, const struct site_sum *s
 	json_close(j, '}');
 }
 
-/* The roots of the episodes, those of most time first. */
+/* The roots of the episodes, by time. */
 static void head_groups(struct report *p, struct json *j)
 {
 	struct buf *b = &p->scratch;
@@ -149,7 +149,7 @@ static void head_sites(struct report *p, struct json *j)
 	json_close(j, '}');
 }
 
-/* How many episodes were seen whole of each length: powers of the square root of two. */
+/* The number of complete episodes by length, in powers of the square root of two. */
 static void head_lengths(struct report *p, struct json *j)
 {
 	const struct episodes *x = &p->t->episodes;
@@ -213,7 +213,7 @@ static size_t rows_shown(const struct report *p)
 	return p->t->rows.n < HTML_EPISODES ? p->t->rows.n : HTML_EPISODES;
 }
 
-/* Of all waits: cause and state choose episodes alone. */
+/* Of all waits: --cause and --state only select episodes. */
 static int head_graphs(struct report *p, struct json *j, struct err *e)
 {
 	struct wait_opts all = p->r->opt->wait;
@@ -255,8 +255,7 @@ static void picture_options(const struct report *p, struct tl_svg_options *o)
 	o->filters = buf_cstr((struct buf *)&p->filters);
 }
 
-/* A picture of more intervals than that carries its own, summed up in finer steps than the
- * report. */
+/* 1 if the picture needs its own intervals, because the report's are summed up. */
 static int keeps(const struct report *p, size_t rank)
 {
 	const struct timeline *tl = &p->r->ti.tl;
@@ -268,7 +267,7 @@ static int keeps(const struct report *p, size_t rank)
 	return n <= PANEL_INTERVALS;
 }
 
-/* What writes into a blob through a stream. */
+/* A picture to write into a blob through a stream. */
 struct picture {
 	struct report *p;
 	size_t rank; /* of an episode */
@@ -325,7 +324,7 @@ static void pick_options(const struct report *p, struct tl_pick_options *o)
 				      .no_cpus = (tl->flags & TL_PER_TASK) != 0};
 }
 
-/* The windows of the episodes' pictures, and the threads that they show. */
+/* Choose the windows of the episodes' pictures, and their threads. */
 static int choose_windows(struct report *p, struct err *e)
 {
 	int rc = 0;
@@ -340,7 +339,7 @@ static int choose_windows(struct report *p, struct err *e)
 	return rc;
 }
 
-/* The rows of the timeline. */
+/* Choose the rows of the timeline. */
 static int choose_rows(struct report *p, struct err *e)
 {
 	const struct timeline *tl = p->shown;
@@ -398,7 +397,7 @@ static int put_columns(struct report *p, FILE *out, struct err *e)
 	return html_blob_end(&blob, html_columns_write(&p->data.columns, &blob, e), e);
 }
 
-/* Did a text of the page find no memory? */
+/* 1 if memory for a text of the page ran out. */
 static int texts_failed(const struct report *p)
 {
 	const struct buf *const all[] = {&p->subtitle, &p->filters, &p->answer,
@@ -460,7 +459,7 @@ static int write_page(struct report *p, struct sink *s, struct err *e)
 	return s->e.code ? err_set(e, s->e.code, "%s", s->e.msg) : rc;
 }
 
-/* Make the page of what is not summed up to p->grain_ns. */
+/* Make the page, with intervals below p->grain_ns summed up. */
 static int make_page(struct report *p, struct sink *s, struct err *e)
 {
 	const struct timeline *tl = &p->r->ti.tl;

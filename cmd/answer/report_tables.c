@@ -199,7 +199,7 @@ static int label_named(const struct tlinput *ti, const char *s, size_t n, uint32
 	return usage("no span has the label ", s, "");
 }
 
-/* Is KEY of --by label:KEY a label of trampolines, but of no span? */
+/* 1 when KEY of --by label:KEY is a label of trampolines, but of no span. */
 static int label_is_bound(const struct tlinput *ti, const char *by, uint32_t *key)
 {
 	const struct timeline *tl = &ti->tl;

@@ -80,7 +80,7 @@ static int read_folded(const struct svg_request *rq, const char *path, struct so
 
 /* --- samples -------------------------------------------------------------------------- */
 
-/* The first event that is no tracepoint and has samples, else that of the earliest sample. */
+/* The first event with samples that is not a tracepoint, else that of the earliest sample. */
 static uint32_t drawn_event(const struct samples *s)
 {
 	for (uint32_t i = 0; i < s->events.n; i++)
@@ -89,7 +89,7 @@ static uint32_t drawn_event(const struct samples *s)
 	return samples_earliest(s);
 }
 
-/* What a picture of this event is of. */
+/* The title of a picture of this event. */
 static const char *title_of(const char *event, int tracepoint)
 {
 	static const char *const cpu[] = {"clock", "cycles", "instructions"};
@@ -108,7 +108,8 @@ static void warn_left_out(struct input *in, const char *drawn, uint64_t n, const
 			   COUNT(n, "sample"), how);
 }
 
-/* Where nothing but the scheduler was recorded, its own samples are rarely what is meant. */
+/* If only the scheduler was recorded, hint at pictures of waits: its samples are rarely
+ * wanted. */
 static void hint_at_waits(const struct samples *s, const struct samples_event *drawn)
 {
 	const struct input_opts *opt = s->ti.in.opt;
@@ -170,7 +171,7 @@ static const char *event_name(const void *samples, uint32_t event)
 	return ((const struct samples *)samples)->events.v[event].name;
 }
 
-/* Choose the event, or all of them; which is in *event. */
+/* Choose the event, or all of them, as *event. */
 static int choose_event(const struct svg_request *rq, struct stack_source *src, uint32_t *event,
 			struct err *e)
 {
@@ -216,7 +217,7 @@ static int nothing_to_chart(const struct tlinput *ti, uint32_t event, struct err
 	return err_set(e, ERR_REFUSED, "%s: no samples to draw", ti->path);
 }
 
-/* A piece: the time before it is away. */
+/* Add a piece, after the time away before it. */
 static int add_piece(struct flame_input *fi, const struct timeline *tl,
 		     const struct chart_piece *p, uint32_t away, struct err *e)
 {
@@ -243,7 +244,7 @@ static int add_chart(const struct svg_request *rq, const struct tlinput *ti, uin
 	struct sample_selection which = tl_selection(ti);
 	struct flame_frame away = {.kind = FLAME_AWAY};
 	uint32_t id;
-	which.events = NULL; /* counted as left out */
+	which.events = NULL; /* counted as omitted */
 	int rc = sample_chart_make(c, &ti->tl, &which, event, rq->split == SPLIT_CPU, e);
 	if (!rc && !c->samples)
 		rc = nothing_to_chart(ti, event, e);
@@ -298,7 +299,7 @@ static int read_chart(const struct svg_request *rq, const char *path, struct fla
 
 /* --- rows ----------------------------------------------------------------------------- */
 
-enum { VALUES_SHOWN = 11 }; /* of --color label:KEY; the rest is one */
+enum { VALUES_SHOWN = 11 }; /* of --color label:KEY; the others are one */
 
 /* Weights of a label's values. */
 struct value_sums {
@@ -366,8 +367,7 @@ static int add_row(void *ctx, const struct stack_row *r, struct err *e)
 	return flame_input_row(&d->fi, r, d->before ? 0 : w, d->before ? w : 0, e);
 }
 
-/* What a picture of time is called, what it says that it is of, and what it says if it is of
- * nothing. */
+/* The title of a picture of time, its subject, and its text if it is empty. */
 static const struct {
 	const char *title, *what, *nothing;
 } times[] = {
@@ -398,7 +398,7 @@ static void describe_time(struct svg_drawn *out, const struct svg_request *rq,
 	}
 }
 
-/* Stacks of the median episodes beside those of the tail. */
+/* Add the stacks of the median episodes, for comparison with those of the tail. */
 static int add_median(struct drawing_rows *d, const struct stack_source *src,
 		      struct svg_drawn *out, struct err *e)
 {
@@ -454,7 +454,7 @@ static int add_rows(struct drawing_rows *d, struct stack_source *src, struct svg
 	return rc;
 }
 
-/* `src` NULL: not of a recording's samples. */
+/* `src` is NULL except for a recording's samples. */
 static int read_rows(const struct svg_request *rq, const char *path, struct source *src,
 		     struct flame *flame, struct svg_drawn *out, struct err *e)
 {
@@ -483,7 +483,7 @@ static int read_rows(const struct svg_request *rq, const char *path, struct sour
 	return rc;
 }
 
-/* Folded text with another beginning: each line is checked. */
+/* 1 if it may be folded text whose first lines are something else: each line is checked. */
 static int may_be_text(struct source *src)
 {
 	const uint8_t *p;

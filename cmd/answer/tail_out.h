@@ -17,7 +17,7 @@ const char *tailout_file(const struct tail_run *r);
 /* Population and percentiles only. */
 void tailout_population(struct tail_run *r, const struct tail *t, struct buf *b);
 
-/* The line that says which episodes were selected only. */
+/* Only the line that says which episodes were selected. */
 void tailout_selection(struct tail_run *r, const struct tail *t, struct buf *b);
 
 /* --flame: the time inside the shown episodes by stack, into a file. ERR_IO, ERR_NOMEM. */
@@ -25,7 +25,7 @@ int tailout_flame(struct tail_run *r, struct tail *t, struct err *e);
 
 /* The first `most` of the shown episodes as timelines, into a file (tail_panels.h). ERR_IO,
  * ERR_NOMEM; ERR_NOTFOUND when there is none. */
-enum { TAIL_PANELS = 10 }; /* where nothing else is asked for */
+enum { TAIL_PANELS = 10 }; /* default number */
 
 /* How many episodes --svg draws. */
 size_t tailout_panels(const struct tail_opts *o);

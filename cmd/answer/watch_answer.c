@@ -1,4 +1,4 @@
-/* watch_answer.c - what the children of `perfkit watch` do: answer, and save. */
+/* watch_answer.c - the children of `perfkit watch`, which answer and save. */
 #include "base/mem.h"
 #include "base/outfile.h"
 #include "cmd/cli/say.h"
@@ -107,7 +107,7 @@ static int oldest_first(const void *a, const void *b)
 	return x->written_ns < y->written_ns ? -1 : x->written_ns > y->written_ns;
 }
 
-/* Remove what is beyond --keep, the oldest first. */
+/* Remove the oldest files beyond --keep. */
 static void prune(const char *folder, int keep)
 {
 	VEC(struct saved) v = {0};

@@ -268,7 +268,7 @@ static void save(struct watcher *w)
 		_exit(rc != 0);
 	}
 	w->save_until = 0;
-	/* some tens of MB: short enough to wait, so that only one child runs */
+	/* some tens of MB: so fast that it can wait, and only one child runs */
 	while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
 		;
 }
@@ -355,8 +355,8 @@ static void go_on(struct watcher *w)
 	save_if_due(w);
 }
 
-/* Pieces of the history are given back as soon as they are freed; huge pages, most of which
- * would be empty, are not used. */
+/* Return pieces of the history to the system as soon as they are freed, and use no huge pages,
+ * most of which would be empty. */
 static void use_little_memory(void)
 {
 	enum { SMALLER_THAN_PIECES = 128 << 10 };

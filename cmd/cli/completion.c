@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* Words of arguments whose names do not tell them all. */
+/* The words of arguments whose names do not list all of them. */
 static const char *known_words(const struct opt *o)
 {
 	static const char *const known[][2] = {
@@ -20,7 +20,7 @@ static const char *known_words(const struct opt *o)
 	};
 	size_t n = strlen(o->name);
 	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++) {
-		const char *name = known[i][0]; /* and the argument's, where that matters */
+		const char *name = known[i][0]; /* and the argument's, if given */
 		if (!strcmp(o->name, name) || (!strncmp(o->name, name, n) && name[n] == ' ' &&
 					       !strcmp(o->arg, name + n + 1)))
 			return known[i][1];
@@ -30,7 +30,7 @@ static const char *known_words(const struct opt *o)
 
 enum takes { TAKES_WORDS, TAKES_DIRECTORY, TAKES_FILE, TAKES_OTHER };
 
-/* What the argument of an option is. */
+/* The kind of an option's argument. */
 static enum takes takes(const struct opt *o)
 {
 	if (opt_words(o) || known_words(o) || !strcmp(o->name, "cause"))
@@ -54,7 +54,7 @@ static void put_words(FILE *f, const struct opt *o)
 			fprintf(f, "%s%s", i ? " " : "", cause_name(i));
 }
 
-/* The help's first line inside single quotes; `also` are further characters to leave out. */
+/* The help's first line inside single quotes; `also` are further characters to drop. */
 static void put_brief(FILE *f, const char *s, const char *also)
 {
 	for (; *s && *s != '\n'; s++)

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* n bytes of text as roff: backslashes and dashes are themselves; no line is a request. */
+/* n bytes of text as roff: backslashes and dashes are escaped; no line is a request. */
 static void put_roff(FILE *f, const char *s, size_t n, int bol)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -100,7 +100,7 @@ static void put_option(void *ctx, const struct opt *o)
 	putc('\n', f);
 }
 
-/* "[options] [FILE]", further lines with "perfkit VERB" in front. */
+/* "[options] [FILE]"; further lines begin with "perfkit VERB". */
 static void put_usage(FILE *f, const struct verb *v)
 {
 	const char *line = v->usage;
@@ -123,7 +123,7 @@ static int has_option(const struct verb *v, const char *name)
 	return 0;
 }
 
-/* Of all verbs where v is NULL. */
+/* The exit status of a verb, or of all verbs if v is NULL. */
 static void put_exit_status(FILE *f, const struct verb *v)
 {
 	fputs(".SH EXIT STATUS\n"

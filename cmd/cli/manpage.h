@@ -1,7 +1,6 @@
 /*
- * manpage.h - man pages and shell completions from the option tables, so that they say what the
- * program does. `make` writes them through `perfkit help --man` and `perfkit help
- * --completion`.
+ * manpage.h - man pages and shell completions from the option tables, so that they match the
+ * program. `make` writes them through `perfkit help --man` and `perfkit help --completion`.
  */
 #ifndef CMD_CLI_MANPAGE_H
 #define CMD_CLI_MANPAGE_H
@@ -10,7 +9,7 @@
 
 #include <stdio.h>
 
-/* perfkit(1): what the program is for and the n verbs there are. */
+/* perfkit(1): the program's purpose and its n verbs. */
 void man_perfkit(FILE *f, const struct verb *const *verbs, size_t n);
 
 /* perfkit-VERB(1). */

@@ -17,7 +17,7 @@ static int is_suffixed(const struct opt *o, const char *name, size_t n)
 	       strspn(name + len, "0123456789.") == n - len;
 }
 
-/* By name, else by letter. One of that very name comes before one that the name begins with. */
+/* Find an option by name, else by letter. An exact name comes before a prefix. */
 static const struct opt *find_row(const struct verb *v, const char *name, size_t n, char letter)
 {
 	const struct opt *suffixed = NULL;
@@ -67,7 +67,7 @@ void opt_suggest(struct buf *out, const char *words, const char *typed)
 		buf_fmt(out, "; did you mean '%s'?", word);
 }
 
-/* An option that is not there, with the one that was meant. */
+/* Print that an option does not exist, and the nearest one. */
 static int unknown_option(const struct verb *v, const char *typed, const char *name, size_t n)
 {
 	struct nearest x = nearest_to(name, n);
@@ -110,7 +110,7 @@ static int is_list(const struct opt *o)
 	return o->kind == OPT_LIST || o->kind == OPT_EVENTS || o->kind == OPT_EACH;
 }
 
-/* How long the first of the words is. */
+/* The length of the first word. */
 static size_t word_length(enum opt_kind kind, const char *words)
 {
 	if (kind == OPT_EACH)
@@ -300,7 +300,7 @@ int opt_parse(const struct verb *v, int argc, char **argv, void *opts, const cha
 
 /* --- modes ------------------------------------------------------------------------------- */
 
-/* The verb's options as they are when nothing is given. */
+/* The verb's options with their defaults. */
 static int with_defaults(const struct verb *v, void **out)
 {
 	*out = mem_zalloc(1, v->options_size);
@@ -325,7 +325,7 @@ static int is_given(const struct verb *v, const struct opt *o, const void *opts,
 		[OPT_REAL] = sizeof(double),
 	};
 	const char *x = (const char *)opts + o->at;
-	if (o->kind == OPT_PRESET || o->kind == OPT_SUFFIX) { /* several share one place */
+	if (o->kind == OPT_PRESET || o->kind == OPT_SUFFIX) { /* several have the same target */
 		const char *name = *(const char *const *)x;
 		return name && find_row(v, name, strlen(name), 0) == o;
 	}
@@ -365,7 +365,7 @@ int opt_is_shown(const struct verb *v, const struct opt *o)
 	return o->help && o->kind != OPT_GROUP && (!named || asked);
 }
 
-/* Bits of the modes asked for. */
+/* Bits of the active modes. */
 static unsigned modes_asked(const struct verb *v, const void *opts, const void *defaults)
 {
 	unsigned asked = 0, plain = 0;
@@ -406,7 +406,7 @@ static int refuse(const struct verb *v, const char *name, unsigned with, unsigne
 	return 2;
 }
 
-/* What the user typed it as. */
+/* The name as typed by the user. */
 static const char *name_given(const struct opt *o, const void *opts)
 {
 	const void *at = (const char *)opts + o->at;
@@ -484,7 +484,7 @@ static void help_text(struct buf *out, const char *s)
 	}
 }
 
-/* The heading that a row stands under, or "" where its table has none in front of it. */
+/* The heading of a row, or "" if its table has none before it. */
 static const char *heading(const struct opt *table, const struct opt *o)
 {
 	while (o > table && o->kind != OPT_GROUP)
@@ -510,7 +510,7 @@ static int each_of(const struct verb *v, const char *title, void *ctx,
 	return shown;
 }
 
-/* Was the heading of table t's row o met before? */
+/* 1 if the heading of table t's row o came before. */
 static int is_repeated(const struct verb *v, int t, const struct opt *o)
 {
 	for (int k = 0; k <= t; k++)

@@ -9,7 +9,7 @@ void put_visible(FILE *f, const char *s)
 	escape_visible(&b, s, strlen(s));
 	if (!buf_failed(&b))
 		fputs(buf_cstr(&b), f);
-	else /* out of memory must still be said */
+	else /* running out of memory must still be reported */
 		for (; *s; s++)
 			fputc(*s >= ' ' && *s <= '~' ? *s : '?', f);
 	buf_release(&b);

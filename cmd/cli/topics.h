@@ -14,10 +14,10 @@ struct topic {
 	int markdown; /* 1: Markdown; printed without its marks, each line a paragraph */
 };
 
-/* All of them; ends with a name of NULL. */
+/* All topics; ends with a name of NULL. */
 extern const struct topic topics[];
 
-/* The one with that name, or NULL. */
+/* The topic with that name, or NULL. */
 const struct topic *topic_named(const char *name);
 
 /* Print its text. */

@@ -13,7 +13,7 @@ struct exporting {
 	struct export_rows rows;
 	struct stack_source s;
 	struct stacks *stacks; /* of a timeline: marks become frames of it; else NULL */
-	uint32_t *column;      /* of samples: by event, NO_ID: it has none */
+	uint32_t *column;      /* of samples: by event; NO_ID: none */
 };
 
 static int finish(struct exporting *x, const char *path, const char *what, struct err *e)
@@ -45,7 +45,8 @@ static int sample_columns(struct exporting *x, const struct samples *s, uint32_t
 	return 0;
 }
 
-/* What svg would draw: the first event that is no tracepoint, else that of the earliest sample.
+/* The event that svg draws: the first that is not a tracepoint, else that of the earliest
+ * sample.
  */
 static uint32_t shown_column(const struct samples *s, const uint32_t *column)
 {

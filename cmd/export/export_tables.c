@@ -14,7 +14,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Stand-ins: a date that engines accept and on which no recording was made, and a name. */
+/* For unknown ones: a date that engines accept and on which no recording was made, and a
+ * name. */
 static const char no_date[] = "1970-01-01", no_host[] = "unknown";
 
 enum { DATE = 32, HOST = 200 };
@@ -49,8 +50,8 @@ static int identify(struct exporting *x, struct err *e)
 
 /* --- where it goes -------------------------------------------------------------------- */
 
-/* The host as one folder's name: what is not a letter, a digit or one of -._ is written as %XX,
- * as Hive does. Names that do not fit are cut. */
+/* The host as one folder's name: characters other than letters, digits and -._ become %XX, as
+ * in Hive. Names that do not fit are cut. */
 static void host_folder(const char *host, char to[HOST])
 {
 	size_t n = 0;
@@ -77,7 +78,7 @@ static void locate(struct exporting *x)
 	host_folder(strtab_get(&tl->stacks->strings, tl->rec.host), x->host);
 }
 
-/* Make the folders that lead to `path`. */
+/* Create the parent folders of `path`. */
 static int make_folders(char *path, struct err *e)
 {
 	for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
@@ -106,7 +107,7 @@ static int open_table(struct exporting *x, enum flat_table_id table, struct err 
 
 /* --- one recording -------------------------------------------------------------------- */
 
-/* Without names, that they are missing is no finding. */
+/* Gather the tables; with --no-names, missing names are not a finding. */
 static int gather(struct exporting *x, struct err *e)
 {
 	int names = !x->ti->opt->in.no_names;
@@ -130,7 +131,7 @@ static int write_tables(struct exporting *x, struct err *e)
 		r = r ? r
 		      : flat_parquet_write(f, (enum flat_table_id)i, &x->origin, x->out[i].f,
 					   &rows, e);
-		if (r && x->out[i].failed.code) /* the stream's own, which came first */
+		if (r && x->out[i].failed.code) /* the stream's error, which came first */
 			*e = x->out[i].failed;
 		x->rows += rows;
 	}
@@ -138,8 +139,8 @@ static int write_tables(struct exporting *x, struct err *e)
 	return r;
 }
 
-/* All of them are whole and on the disk before the first appears, and all appear then: none
- * does when the end of one cannot be written. */
+/* All files are complete and on disk before the first appears: if one cannot be finished, none
+ * appears. */
 static int finish_tables(struct exporting *x, int r, struct err *e)
 {
 	for (int i = 0; i < FLAT_TABLES && !r; i++) {
@@ -153,8 +154,8 @@ static int finish_tables(struct exporting *x, int r, struct err *e)
 	return r;
 }
 
-/* Stack dumps are unwound here or never: what is exported of them without the files would look
- * like whole stacks. One in ten is bound to end early. */
+/* Refuse if stack dumps cannot be unwound: they can only be unwound here, and without the files
+ * they would look like complete stacks. About one in ten always ends early. */
 static int check_unwound(const struct tlinput *ti, struct err *e)
 {
 	enum { MOST_PERCENT = 10 };

@@ -12,7 +12,7 @@ enum { DEFAULT_MB = 2048, LEAST_MB = 16 };
 
 static uint64_t bound; /* of this process, set once; 0: none */
 
-/* "2G", "500M", "800000K", bytes; 0 where it is none of these. */
+/* "2G", "500M", "800000K", bytes; 0 for anything else. */
 static uint64_t parse_size(const char *s)
 {
 	static const char units[] = "KMGT";
@@ -41,7 +41,7 @@ static void limit_memory(uint64_t bytes)
 
 int budget_begin(const struct verb *v, const void *opts)
 {
-	const struct input_opts *o = opts; /* what such verbs' options begin with */
+	const struct input_opts *o = opts; /* the options of such verbs begin with it */
 	if (!input_is_read_by(v))
 		return 0;
 	bound = o->max_memory ? parse_size(o->max_memory) : (uint64_t)DEFAULT_MB << 20;

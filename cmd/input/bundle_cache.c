@@ -33,7 +33,7 @@ enum {
 
 static const uint64_t limit_bytes = 2000000000;
 
-/* A path of the cache's, or 0 when it is too long. */
+/* A path in the cache; 0 when it is too long. */
 static int path_of(char *out, const char *dir, const char *name, const char *leaf)
 {
 	return snprintf(out, PATH_BYTES, "%s/%s%s", dir, name, leaf) < PATH_BYTES;
@@ -41,7 +41,7 @@ static int path_of(char *out, const char *dir, const char *name, const char *lea
 
 /* --- the folder ----------------------------------------------------------------------- */
 
-/* 1 when `path` is a directory of the caller's, made if it is not there. */
+/* 1 when `path` is a directory owned by this user, created if needed. */
 static int own_dir(const char *path)
 {
 	struct stat st;
@@ -62,7 +62,7 @@ int bundle_cache_dir(char dir[PATH_BYTES])
 	       S_ISDIR(st.st_mode) && !(st.st_mode & 077);
 }
 
-/* Write a new file, whole or not at all, if it is not there. */
+/* Write a new file, completely or not at all, unless it exists. */
 static void write_new(const char *dir, const char *name, const void *p, size_t n)
 {
 	char tmp[PATH_BYTES], to[PATH_BYTES];
@@ -72,7 +72,7 @@ static void write_new(const char *dir, const char *name, const void *p, size_t n
 	if (fd < 0)
 		return;
 	if (write(fd, p, n) == (ssize_t)n && !link(tmp, to))
-		errno = 0; /* or somebody else was first */
+		errno = 0; /* or another process was first */
 	close(fd);
 	unlink(tmp);
 }
@@ -87,7 +87,7 @@ static int read_key(const char *dir, uint8_t *key)
 	return whole;
 }
 
-/* The key of this cache, made if there is none yet: 1, or 0. */
+/* The key of this cache, created if needed: 1, or 0. */
 static int need_key(const char *dir, uint8_t *key)
 {
 	if (read_key(dir, key))
@@ -121,10 +121,11 @@ struct listing {
 	VEC(char *) lines;
 	uint64_t bytes;
 	uint8_t key[HASH_KEY_BYTES];
-	int rc; /* ERR_NOMEM; ERR_IO; ERR_FORMAT: something is there that no bundle holds */
+	int rc; /* ERR_NOMEM; ERR_IO; ERR_FORMAT: the tree has something that bundles do not
+		   contain */
 };
 
-/* One regular file: its name in the bundle and the hash of what it holds. Closes `fd`. */
+/* List one regular file: its name in the bundle and the hash of its content. Closes `fd`. */
 static void list_file(struct listing *l, const char *name, int fd)
 {
 	struct buf b = {0};
@@ -146,7 +147,8 @@ static void list_file(struct listing *l, const char *name, int fd)
 	l->bytes += size;
 }
 
-/* All below the directory `fd`, which is closed; `path` is its name in the bundle, or "". */
+/* List everything below the directory `fd`, which is closed; `path` is its name in the bundle,
+ * or "". */
 static void list_dir(struct listing *l, int fd, struct buf *path, int depth)
 {
 	DIR *d = fd < 0 ? NULL : fdopendir(fd);
@@ -185,7 +187,7 @@ static int by_text(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* What INDEX has to say of a tree as it is now. 0, ERR_NOMEM, ERR_IO, ERR_FORMAT. */
+/* The INDEX of a tree as it is now. 0, ERR_NOMEM, ERR_IO, ERR_FORMAT. */
 static int make_index(const char *dir, const char *tree, struct buf *out)
 {
 	struct listing l = {0};
@@ -207,7 +209,7 @@ static int make_index(const char *dir, const char *tree, struct buf *out)
 
 /* --- entries -------------------------------------------------------------------------- */
 
-/* Open and lock the INDEX of an entry that is still there: a descriptor, or -1. */
+/* Open and lock the INDEX of an entry: a descriptor, or -1 if it is gone. */
 static int lock_entry(const char *dir, const char *name, int how)
 {
 	char path[PATH_BYTES];
@@ -223,7 +225,7 @@ static int lock_entry(const char *dir, const char *name, int how)
 	return fd;
 }
 
-/* Does the entry hold what it was made with? */
+/* 1 when the entry still has its original content. */
 static int is_intact(const char *dir, const char *name)
 {
 	char index[PATH_BYTES], tree[PATH_BYTES];
@@ -238,7 +240,7 @@ static int is_intact(const char *dir, const char *name)
 	return same;
 }
 
-/* Out of the way first, so that nobody finds a part of it. Under an exclusive lock. */
+/* Rename the entry first, so that no process finds a part of it. Under an exclusive lock. */
 static void remove_entry(const char *dir, const char *name)
 {
 	char from[PATH_BYTES], to[PATH_BYTES];
@@ -251,7 +253,7 @@ static void remove_entry(const char *dir, const char *name)
 		rmdir(to);
 }
 
-/* The entry's tree, touched and locked: 1, or 0 where there is none to be used. */
+/* The entry's tree, touched and locked: 1, or 0 if it cannot be used. */
 static int use_entry(const char *dir, const char *name, char **tree, int *lock)
 {
 	char path[PATH_BYTES];
@@ -284,7 +286,7 @@ static int is_older(const struct entry *a, const struct entry *b)
 						: a->used.tv_nsec < b->used.tv_nsec;
 }
 
-/* What its INDEX says of an entry: 1, or 0. */
+/* Read an entry's size from its INDEX: 1, or 0. */
 static int read_entry(const char *dir, const char *name, struct entry *x)
 {
 	char path[PATH_BYTES], head[64] = {0};
@@ -304,7 +306,7 @@ static int read_entry(const char *dir, const char *name, struct entry *x)
 	return ok;
 }
 
-/* What a killed command left behind a day ago. */
+/* Remove what a killed command left a day ago. */
 static void remove_leftover(const char *dir, const char *name)
 {
 	char path[PATH_BYTES];
@@ -317,7 +319,7 @@ static void remove_leftover(const char *dir, const char *name)
 		unlink(path);
 }
 
-/* The longest unused entry that comes behind `after`, and the sum of all, in one pass. */
+/* The least recently used entry after `after`, and the sum of all, in one pass. */
 static int find_oldest(const char *dir, const struct entry *after, struct entry *oldest,
 		       uint64_t *total)
 {
@@ -342,7 +344,7 @@ static int find_oldest(const char *dir, const struct entry *after, struct entry 
 	return found;
 }
 
-/* Remove what was not used for longest, but for what is in use, until `bytes` more fit in. */
+/* Remove the least recently used entries, except those in use, until `bytes` more fit. */
 static int make_room(const char *dir, uint64_t bytes)
 {
 	struct entry oldest, tried;
@@ -364,8 +366,8 @@ static int make_room(const char *dir, uint64_t bytes)
 
 /* --- making one ----------------------------------------------------------------------- */
 
-/* The finished folder `tmp` becomes the entry, where there is room and nobody else was first;
- * else it stays as it is, and goes when the process ends. */
+/* Make the finished folder `tmp` the entry if there is room and no other process was first;
+ * else it stays and is removed when the process ends. */
 static void keep(const char *dir, const char *name, const char *tmp, uint64_t bytes,
 		 char **tree, int *lock)
 {
@@ -392,7 +394,7 @@ static void keep(const char *dir, const char *name, const char *tmp, uint64_t by
 		close(fd);
 }
 
-/* Unpacked beside the entries. What fails for want of room is unpacked elsewhere: 0. */
+/* Unpack next to the entries. 0 if there is no room, and it must be unpacked elsewhere. */
 static int make_entry(const char *dir, const char *name, struct source *src, char **tree,
 		      int *lock, struct err *e)
 {

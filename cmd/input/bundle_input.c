@@ -17,7 +17,7 @@ static char *below(const char *dir, const char *name)
 	buf_fmt(&b, "%s/%s", dir, name);
 	buf_cstr(&b); /* ends in a NUL */
 	if (!b.failed)
-		return b.v; /* heap of mem.h, now the caller's */
+		return b.v; /* heap (mem.h), owned by the caller */
 	buf_release(&b);
 	return NULL;
 }
@@ -55,7 +55,7 @@ static int unpack(struct bundle_input *out, struct source *src, int cache, char 
 	return rc ? rc : bundle_unpack(src, *dir, 0, NULL, e);
 }
 
-/* The recording in place of the bundle, under the bundle's name. */
+/* Replace the bundle by its recording, under the bundle's name. */
 static int open_recording(const struct bundle_input *b, const char *path, struct source *src,
 			  struct err *e)
 {

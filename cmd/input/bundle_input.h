@@ -1,7 +1,7 @@
 /*
  * bundle_input.h - a bundle as input: unpacked into the cache or the scratch folder, or, if it
- * is unpacked already, read in place. Also the tarball of `perf archive`, which has half of
- * one.
+ * is unpacked already, read in place. Also the tarball of `perf archive`, which has its
+ * binaries.
  */
 #ifndef CMD_INPUT_BUNDLE_INPUT_H
 #define CMD_INPUT_BUNDLE_INPUT_H

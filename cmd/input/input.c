@@ -299,8 +299,8 @@ static int is_file(const char *path)
 	return !stat(path, &st) && S_ISREG(st.st_mode);
 }
 
-/* Does the build-id cache of this machine lack a file that the recording names? Newer perfs
- * name the vdso, but neither cache nor archive it. */
+/* 1 when this machine's build-id cache lacks a file of the recording. Newer perfs list the
+ * vdso, but neither cache nor archive it. */
 static int lacks_files(const struct recording *rec)
 {
 	static const struct dso_options by_default;
@@ -315,8 +315,8 @@ static int lacks_files(const struct recording *rec)
 }
 
 /*
- * A tarball of perf archive as build-id cache: the file that --buildid-dir names, or, when the
- * recorded machine's cache is not here, the one that is beside the recording.
+ * A tarball of perf archive as build-id cache: the file that --buildid-dir names, or, without
+ * the recorded machine's cache, the one next to the recording.
  */
 static int open_archive(struct input *in, const struct recording *rec, struct err *e)
 {
@@ -356,7 +356,7 @@ static const char *buildid_dir(const struct input *in)
 	return given || !in->opt->no_local ? given : "";
 }
 
-/* The folder that the recording is in: JIT maps may have been copied there. Heap, or NULL. */
+/* The recording's folder, where JIT maps may have been copied. Heap, or NULL. */
 static char *folder_of(const struct input *in)
 {
 	const char *slash = strrchr(in->path, '/');
@@ -366,7 +366,7 @@ static char *folder_of(const struct input *in)
 		     : mem_strdup(".");
 }
 
-/* A bundle is symfs and build-id cache in one; what else this machine has is not asked. */
+/* A bundle is both symfs and build-id cache; other files of this machine are not used. */
 static struct profile_options profile_options(const struct input *in)
 {
 	static const char *const everywhere = "/";
@@ -398,7 +398,7 @@ static struct profile_options profile_options(const struct input *in)
 	};
 }
 
-/* A file that was given and is not there is a slip of the finger, not a wish for another. */
+/* A missing file that the user named is an error, not a reason to use another. */
 static int check_given(struct input *in, const char *option, const char *path)
 {
 	if (!path || !access(path, R_OK))
@@ -407,7 +407,7 @@ static int check_given(struct input *in, const char *option, const char *path)
 	return 2;
 }
 
-/* Any other file would leave the kernel's frames without names, and the running kernel unasked.
+/* Any other file would leave the kernel's frames unnamed, without trying the running kernel.
  */
 static int check_kallsyms(struct input *in, const char *path)
 {
@@ -418,7 +418,7 @@ static int check_kallsyms(struct input *in, const char *path)
 	return 2;
 }
 
-/* Where names come from at large: a folder that is not there takes some away. */
+/* Warn of a missing folder of files that name frames. */
 static void warn_absent(struct input *in, const char *option, const char *path, int how)
 {
 	if (path && *path && access(path, how))
@@ -542,7 +542,7 @@ void input_warn_no_thread(const struct input *in)
 	buf_release(&b);
 }
 
-/* Then input_warn_no_thread tells why nothing came. */
+/* 1 if input_warn_no_thread explains an empty answer. */
 static int filters_name_threads_only(const struct input_opts *o)
 {
 	return !o->cpus.n && !o->events.n && !o->time;
@@ -595,7 +595,7 @@ int input_fold(struct input *in)
 	return rc ? input_fail(in, &e) : 0;
 }
 
-/* What took a second look at the file is said, although the answer is none the worse. */
+/* Print a finding that made perfkit read the file twice, although the answer is right. */
 static void say_note(const struct input *in, const struct finding *x, const char *of,
 		     const char *title)
 {
@@ -604,7 +604,8 @@ static void say_note(const struct input *in, const struct finding *x, const char
 		say("%s%s: %s", in->path, of, title);
 }
 
-/* A finding that a verb warns of: advice is doctor's, and timeline_answerable refuses some. */
+/* 1 for a finding to warn of: not for advice, nor for those that timeline_answerable
+ * refuses. */
 static int is_said(const struct finding *x, unsigned topics)
 {
 	return x->harm >= SEVERITY_PARTIAL && !x->kind->refused && x->kind->topics & topics;

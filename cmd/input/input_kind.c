@@ -22,7 +22,7 @@ enum input_kind input_kind_of_bytes(const uint8_t *p, size_t n)
 	return folded_sniff((const char *)p, n) ? INPUT_FOLDED : INPUT_UNKNOWN;
 }
 
-/* "perf 1234 [001] 12.345678: ...": a time of seconds and its colon, and no folded stack. */
+/* "perf 1234 [001] 12.345678: ...": a time in seconds with a colon, and not a folded stack. */
 static int is_perf_script(const char *line, size_t n)
 {
 	for (size_t i = 1; i + 8 < n && !memchr(line, ';', n); i++) {
@@ -45,7 +45,7 @@ static int is_bpftrace(const char *line, size_t n)
 	return i < n && line[i] == '[';
 }
 
-/* What text of another tool is given by mistake, and what to give instead; NULL for others. */
+/* A message for text of another tool, with what to give instead; NULL for other text. */
 static const char *foreign_text(const uint8_t *p, size_t n)
 {
 	char text[4096];
@@ -73,7 +73,7 @@ static int is_file(const char *path)
 	return strcmp(path, "-") != 0 && !stat(path, &st) && S_ISREG(st.st_mode);
 }
 
-/* A stream, opened and not read yet. */
+/* An open stream that was not read yet. */
 static struct source kept = {.fd = -1};
 static const char *kept_path;
 

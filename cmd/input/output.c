@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Does a recording or a store lie there? */
+/* 1 when `path` is a recording or a store. */
 static int is_kept(const char *path)
 {
 	uint8_t head[512];
@@ -60,7 +60,7 @@ int output_check(const char *path, struct err *e)
 	if (there && S_ISDIR(st.st_mode))
 		return err_set(e, ERR_IO, "%s: cannot write: is a directory", path);
 	if (there && !S_ISREG(st.st_mode))
-		return 0; /* devices: outfile_open knows */
+		return 0; /* devices: outfile_open checks them */
 	if (slash)
 		buf_add(&dir, path, slash == path ? 1 : (size_t)(slash - path));
 	else

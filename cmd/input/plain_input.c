@@ -17,7 +17,8 @@ struct made {
 	char *path, *file;
 };
 
-/* What was made so far: verbs open their input more than once. Lives as long as the process. */
+/* Files made so far, because verbs open their input more than once. Lives as long as the
+ * process. */
 static VEC(struct made) all_made;
 
 const char *plain_input_file(const char *path)
@@ -28,7 +29,7 @@ const char *plain_input_file(const char *path)
 	return NULL;
 }
 
-/* Is it one of the kinds that nothing but the compression keeps from being read? */
+/* 1 in *holds when the decompressed data is readable input. */
 static int holds_input(struct source *src, int *holds, struct err *e)
 {
 	struct unzip *u;

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Everybody's: the ids of one file are to be the same everywhere. */
+/* A fixed key, because the id of a file must be the same on every machine. */
 static void id_key(uint8_t key[HASH_KEY_BYTES])
 {
 	for (size_t i = 0; i < HASH_KEY_BYTES; i++)

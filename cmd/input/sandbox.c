@@ -46,7 +46,7 @@ static uint64_t rights(void)
 }
 
 struct sandbox {
-	int rules, shortage; /* shortage: an errno, where descriptors or memory ran out */
+	int rules, shortage; /* shortage: an errno, if descriptors or memory ran out */
 	uint64_t rights;
 };
 
@@ -55,7 +55,7 @@ static int is_shortage(int error)
 	return error == EMFILE || error == ENFILE || error == ENOMEM;
 }
 
-/* What is not there needs no leave. */
+/* Allow writing below a path, if it exists. */
 static void allow(struct sandbox *s, const char *path)
 {
 	struct stat st;
@@ -75,7 +75,7 @@ static void allow(struct sandbox *s, const char *path)
 	close(fd);
 }
 
-/* Where a link leads to that leads to nothing yet, in out[PATH_MAX]. */
+/* The target of a dangling link, in out[PATH_MAX]. */
 static const char *dangling_target(const char *path, char *out)
 {
 	char leads[PATH_MAX];
@@ -88,8 +88,8 @@ static const char *dangling_target(const char *path, char *out)
 	return snprintf(out, PATH_MAX, "%.*s%s", before, path, leads) < PATH_MAX ? out : path;
 }
 
-/* The folder that the file comes to lie in, since it is made under another name there; a device
- * or fifo itself. */
+/* Allow the file's folder, because the file is created there under another name; of a device or
+ * fifo the file itself. */
 static void allow_output(struct sandbox *s, const char *path)
 {
 	char target[PATH_MAX], dir[PATH_MAX];
@@ -106,8 +106,8 @@ static void allow_output(struct sandbox *s, const char *path)
 	allow(s, dir);
 }
 
-/* $TMPDIR alone, if files can be made there; else the usual places, of which SQLite has its own
- * favourite; the current directory if there is none. */
+/* Allow only $TMPDIR if files can be created there; else the usual places, because SQLite has
+ * its own order; the current directory if there is none. */
 static void allow_scratch(struct sandbox *s)
 {
 	const char *places[SCRATCH_PLACES];

@@ -1,5 +1,5 @@
 /*
- * sandbox.h - takes rights that are not needed from commands that read untrusted files.
+ * sandbox.h - drops rights that commands do not need before they read untrusted files.
  *
  * Even if a recording takes over the process, the kernel lets it write only next to the outputs
  * that the user named, in the scratch folder and in perfkit's cache (Landlock, Linux 5.13 and

@@ -12,13 +12,13 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Set before the handlers are, or while they find no owner; read by them. */
+/* Read by signal handlers; set before these are installed, or while they ignore them. */
 static char scratch_path[4096], half_written[4096], also_path[4096];
 static volatile pid_t scratch_owner, half_written_owner, also_owner;
 
 enum { DEPTH_MAX = TAR_DEPTH_MAX + 8, LIST_BYTES = 2048 };
 
-/* What getdents64(2) fills in. */
+/* The entries of getdents64(2). */
 struct linux_dirent64 {
 	uint64_t d_ino;
 	int64_t d_off;
@@ -28,8 +28,8 @@ struct linux_dirent64 {
 };
 
 /*
- * rm -rf with nothing but system calls, so that a signal handler may do it. A listing that
- * files were removed from starts over until it comes out empty.
+ * rm -rf with only system calls, so that a signal handler may call it. A listing from which
+ * files were removed starts over until it is empty.
  */
 static void remove_tree(int parent, const char *name, int depth)
 {
@@ -85,7 +85,7 @@ static void catch_signals(void)
 	for (size_t i = 0; i < sizeof(ending) / sizeof(*ending); i++) {
 		struct sigaction old, now = {.sa_handler = on_signal};
 		sigemptyset(&now.sa_mask);
-		/* what the caller ignores (nohup) stays ignored */
+		/* signals that the caller ignores (nohup) stay ignored */
 		if (!sigaction(ending[i], NULL, &old) && old.sa_handler == SIG_DFL)
 			sigaction(ending[i], &now, NULL);
 	}

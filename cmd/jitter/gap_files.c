@@ -26,7 +26,7 @@ static void begin(struct gap_files *f, const struct spin *s, size_t n)
 		fputs(f->several ? "time,delay,cpu\n" : "time,delay\n", f->csv.f);
 }
 
-/* Line protocol: a tag has no blanks, commas or equal signs but behind a backslash. */
+/* Line protocol: in a tag, blanks, commas and equal signs have a backslash before them. */
 static void set_host(char *host, size_t size)
 {
 	char name[32] = "";
@@ -40,7 +40,7 @@ static void set_host(char *host, size_t size)
 	host[n] = '\0';
 }
 
-/* The last one would be all that is left. */
+/* Two outputs may not be one file: only the last would remain. */
 int gap_paths_check(const struct gap_paths *p, struct err *e)
 {
 	const char *const v[] = {p->gaps, p->csv, p->influx};

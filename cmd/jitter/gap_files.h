@@ -17,7 +17,7 @@ struct gap_paths {
 	const char *gaps, *csv, *influx;
 };
 
-/* ERR_USAGE where two have one name. */
+/* ERR_USAGE if two have the same name. */
 int gap_paths_check(const struct gap_paths *p, struct err *e);
 
 struct gap_files {

@@ -13,9 +13,9 @@
 #include <unistd.h>
 
 enum {
-	RING = 1 << 15, /* gaps: at 10 ms between two looks, 3 million a second */
+	RING = 1 << 15, /* gaps: read every 10 ms, so 3 million per second */
 	LOOK_NS = 10000000,
-	TRIALS = 4096, /* of the clock, to see what a reading takes */
+	TRIALS = 4096, /* readings of the clock, to measure their cost */
 	LINE = 64,     /* bytes of a cache line */
 };
 
@@ -23,16 +23,17 @@ struct gap {
 	uint64_t begin_ns, end_ns;
 };
 
-/* Written by its spinner alone but for `taken`; the two counters lie on lines of their own. */
+/* Written only by its spinner, except `taken`; each of the two counters has its own cache
+ * line. */
 struct lane {
 	struct spinner is;
 	struct spin *spin;
 	pthread_t thread;
 	_Atomic int state; /* enum lane_state */
 	char line1[LINE];
-	_Atomic uint64_t made; /* gaps put into the ring */
+	_Atomic uint64_t made; /* gaps written to the ring */
 	char line2[LINE];
-	_Atomic uint64_t taken; /* and out of it */
+	_Atomic uint64_t taken; /* gaps read from it */
 	char line3[LINE];
 	struct gap ring[RING];
 };
@@ -112,7 +113,7 @@ static void note(struct lane *l, uint64_t begin_ns, uint64_t end_ns)
 	atomic_store_explicit(&l->made, made + 1, memory_order_release);
 }
 
-/* What `note` takes is in the next gap, so that nothing that happens meanwhile is missed. */
+/* The time of `note` is part of the next gap, so that nothing is missed. */
 static void watch(struct lane *l)
 {
 	uint64_t threshold = l->spin->wish->threshold_ns, readings = 0;
@@ -152,7 +153,7 @@ static void *spins(void *arg)
 
 /* --- all of them ---------------------------------------------------------------------- */
 
-/* Set by signals, which come to the caller's thread: there is one run in a process. */
+/* Set by signals, which reach the caller's thread; a process has only one run. */
 static volatile sig_atomic_t asked_to_end;
 
 static void on_signal(int sig)
@@ -176,7 +177,7 @@ static int start(struct spin *s, int cpu, struct err *e)
 	sigset_t all, before;
 	if (!l)
 		return err_nomem(e);
-	memset(l, 0, sizeof(*l)); /* every page is there before it is needed */
+	memset(l, 0, sizeof(*l)); /* allocate every page before it is needed */
 	l->is.cpu = cpu;
 	l->spin = s;
 	sigfillset(&all);
@@ -236,13 +237,13 @@ const struct spinner *spin_at(const struct spin *s, size_t i)
 	return &s->lanes[i]->is;
 }
 
-/* Empty the rings; how many spinners still spin. */
+/* Empty the rings; returns how many spinners still spin. */
 static size_t look(struct spin *s)
 {
 	size_t busy = 0;
 	for (size_t i = 0; i < s->started; i++) {
 		struct lane *l = s->lanes[i];
-		/* looked at first: what it made last is there then */
+		/* read the state first: then its last gaps are visible */
 		busy += atomic_load(&l->state) != LANE_ENDED;
 		uint64_t at = atomic_load_explicit(&l->taken, memory_order_relaxed);
 		uint64_t made = atomic_load_explicit(&l->made, memory_order_acquire);
@@ -257,7 +258,7 @@ static size_t look(struct spin *s)
 void spin_run(struct spin *s)
 {
 	catch_signals();
-	mlockall(MCL_CURRENT); /* where it is allowed */
+	mlockall(MCL_CURRENT); /* if permitted */
 	atomic_store(&s->go, 1);
 	while (look(s)) {
 		sleep_ns(LOOK_NS);

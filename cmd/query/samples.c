@@ -64,8 +64,8 @@ static int read_events(struct samples *s)
 	return 0;
 }
 
-/* Sums tell nothing of CPUs or labels, nor which samples are of some time. What findings say of
- * some threads only follows from waits, too. */
+/* 1 if sums are enough: they lack CPUs, labels and times of samples. Findings about some
+ * threads also need waits. */
 static int sums_do(const struct tlinput_opts *opt, unsigned by)
 {
 	const struct input_opts *o = &opt->in;
@@ -73,7 +73,8 @@ static int sums_do(const struct tlinput_opts *opt, unsigned by)
 	       !o->tids.n && !o->cpus.n && !o->time;
 }
 
-/* A store, or a recording whose samples are asked for by label; `src`: already looked at. */
+/* Open a store, or a recording whose samples are separated by label; `src` may be open
+ * already. */
 static int open_timeline(struct samples *s, const char *verb, const struct tlinput_opts *opt,
 			 struct source *src, unsigned by)
 {

@@ -20,7 +20,7 @@ static void clock_words(struct buf *b, const struct side_option *o, const struct
 		units_duration(b, r->map.error_ns);
 }
 
-/* Trampolines that label nothing. */
+/* Warn of trampolines that label nothing. */
 static void say_unseen(struct tlinput *ti, const struct side_option *o,
 		       const struct side_report *r)
 {
@@ -82,7 +82,7 @@ static void say_taken(struct tlinput *ti, const struct side_option *o,
 	buf_release(&b);
 }
 
-/* Which spans have no thread to be explained by. */
+/* Warn of spans without a thread. */
 static void say_windows(struct tlinput *ti, const struct side_option *o,
 			const struct side_counts *c)
 {
@@ -132,8 +132,8 @@ static void warn_dropped(struct tlinput *ti, const struct side_option *o,
 			   o->path.v, r->dropped);
 }
 
-/* `beside`: it was not asked for, so that only what is wrong with it is said, and nothing of
- * the recording is lost for it. */
+/* `beside`: it was found next to the recording, so that only errors are printed, and the
+ * recording is still used. */
 static int add_file(struct tlinput *ti, const struct side_option *o, int beside)
 {
 	struct side_report r;
@@ -171,7 +171,7 @@ static int add_given(struct tlinput *ti, const char *text)
 	return rc;
 }
 
-/* What `perfkit record jitter` left beside the recording, or in its bundle. */
+/* Add the gaps of `perfkit record jitter` next to the recording, or in its bundle. */
 static int add_beside(struct tlinput *ti)
 {
 	const char *recording = ti->in.bundle.recording ? ti->in.bundle.recording : ti->path;

@@ -43,8 +43,8 @@ static int usage(const struct tail_run *r, const char *what, const char *arg)
 
 /* --- what is asked -------------------------------------------------------------------- */
 
-/* "p50", "p99.9" and, as people say it, "p999": without a point, digits after the first two are
- * decimals, if the first is a 9. */
+/* "p50", "p99.9" and "p999": without a point, digits after the first two are decimals if the
+ * first is a 9. */
 static int preset_percent(const char *name, uint32_t *out)
 {
 	const char *digits = name + 1;
@@ -142,7 +142,7 @@ static int is_by(const char *by, const char *kind)
 	return !strncmp(by, kind, n) && (!by[n] || by[n] == ':');
 }
 
-/* What can be checked before the recording is read. */
+/* Check and parse the options before the recording is read. */
 static int parse(struct tail_run *r)
 {
 	const struct tail_opts *o = r->opt;
@@ -164,7 +164,7 @@ static int parse(struct tail_run *r)
 	return rc ? rc : parse_show(r, &q->show);
 }
 
-/* Give no number, unless forced, if most of the selected tail was not seen whole. */
+/* Refuse, unless forced, if most of the selected tail was not recorded completely. */
 int tail_refuse(const struct tail_run *r, const struct tail *t)
 {
 	const struct episode_selection *s = &t->selection;

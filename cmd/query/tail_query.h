@@ -58,16 +58,16 @@ int tail_ask_opened(struct tail_run *r, const char *verb, uint32_t *names, size_
  */
 int tail_refuse(const struct tail_run *r, const struct tail *t);
 
-/* Are the episodes that were asked for no single thread's: gaps or windows? They have no chain.
+/* 1 for episodes without a thread: gaps or windows. They have no chain.
  */
 int tail_is_threadless(const struct tail_run *r);
 
-/* tail_make and tail_refuse: 0, then *t is the caller's to release; or the exit status after
- * one line on stderr. */
+/* tail_make and tail_refuse: 0, then the caller releases *t; or the exit status after one line
+ * on stderr. */
 int tail_take(struct tail_run *r, struct tail *t);
 
-/* tail_ask and tail_take in one. 0, then *t is the caller's to release and r->ti
- * to close; or the exit status after one line on stderr, and nothing is left. */
+/* tail_ask and tail_take in one. 0, then the caller releases *t and closes r->ti; or the exit
+ * status after one line on stderr, and nothing is open. */
 int tail_open(struct tail_run *r, const char *verb, const char *path, struct tail *t);
 
 /* The number of episodes of which the selected ones are the worst. */

@@ -32,14 +32,14 @@ int tail_list_names(const struct tail_run *r, const char *why, const uint32_t *n
 	return 2;
 }
 
-/* Is it an event of which a span may be made: a probe or tracepoint, not the scheduler's? */
+/* 1 for an event that may begin or end spans: a probe or tracepoint, not the scheduler's. */
 static int may_begin_spans(const struct tl_event *e, const char *name)
 {
 	return e->tracepoint && !e->sched && strchr(name, ':') &&
 	       strncmp(name, "sched:", 6) != 0;
 }
 
-/* The recording has no spans: which of its events could be some, and how to say so. */
+/* Print that the recording has no spans, and which of its events could make some. */
 static int say_no_spans(const struct tail_run *r)
 {
 	enum { SHOWN = 12 };
@@ -69,12 +69,12 @@ static int say_no_spans(const struct tail_run *r)
 			buf_cstr(&pair), n > 1 ? "" : "..EVENT");
 	buf_release(&list);
 	buf_release(&pair);
-	return 3; /* as other tables refuse what was not recorded */
+	return 3; /* as tables refuse what was not recorded */
 }
 
 /* --- by name -------------------------------------------------------------------------- */
 
-/* Ask for the span called as `text` is up to a "="; 0 when there is none. */
+/* Choose the span named by `text` up to "="; 0 when there is none. */
 static int has_span(struct tail_run *r, const uint32_t *names, size_t n, const char *text)
 {
 	size_t len = strcspn(text, "=");
@@ -115,7 +115,7 @@ void tail_settle_kind(struct tail_run *r)
 
 /* --- by key and label ----------------------------------------------------------------- */
 
-/* The name of the longest span with the key: what a trace is of. */
+/* Choose the name of the longest span with the key. */
 static int find_key(struct tail_run *r)
 {
 	const struct timeline *tl = &r->ti.tl;
@@ -153,7 +153,7 @@ static int has_label(const struct timeline *tl, uint32_t key)
 	return 0;
 }
 
-/* A label's name as strings id, known to be one. */
+/* The strings id of a label's key; fails if spans have no such label. */
 static int label_key(const struct tail_run *r, const char *s, size_t n, uint32_t *key)
 {
 	char name[256];
@@ -198,7 +198,7 @@ static int parse_labels(struct tail_run *r)
 
 /* --- what an episode is --------------------------------------------------------------- */
 
-/* Of --by: behind "span:" or "window:"; NULL where no name is given. */
+/* The name in --by, after "span:" or "window:"; NULL without one. */
 static const char *name_in(const char *by)
 {
 	const char *colon = by ? strchr(by, ':') : NULL;

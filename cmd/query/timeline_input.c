@@ -63,7 +63,7 @@ static int fail(const struct err *e)
 	return input_fail(NULL, e);
 }
 
-/* Only a regular file is looked into; everything else is left to libparse. */
+/* Only a regular file is examined; libparse handles everything else. */
 int tlinput_is_store(const char *path)
 {
 	char head[16];
@@ -109,7 +109,7 @@ static int needs_binaries(const struct tlinput *ti, const char *verb)
 	return 2;
 }
 
-/* What the answer is about; see tlinput_open. */
+/* The topics of the answer; see tlinput_open. */
 static unsigned topics_of(int need_time)
 {
 	switch (need_time) {
@@ -138,7 +138,7 @@ static void list_recordings(const struct store_recording *v, size_t n)
 	}
 }
 
-/* A number is an id, everything else a host. */
+/* A number is an id, anything else a host. */
 static int is_chosen(const char *want, const struct store_recording *x)
 {
 	if (!want)
@@ -148,14 +148,14 @@ static int is_chosen(const char *want, const struct store_recording *x)
 	return strtoll(want, NULL, 10) == x->id;
 }
 
-/* Samples of tracepoints are for those who show how often and where they were passed. */
+/* 1 for answers that count samples of tracepoints. */
 static int keeps_event_samples(int need_time)
 {
 	return need_time == TLINPUT_CONTENTS || need_time == TLINPUT_COPY ||
 	       need_time == TLINPUT_SUMS;
 }
 
-/* One recording of the store, its causes decided anew where rules were given. */
+/* Load one recording of the store; with rules given, its causes are determined again. */
 static int load_one(struct tlinput *ti, struct store *s, int64_t id, struct timeline *tl,
 		    int need_time, struct err *e)
 {
@@ -173,10 +173,10 @@ static int load_one(struct tlinput *ti, struct store *s, int64_t id, struct time
 	return 0;
 }
 
-/* Which findings matter to an answer. */
+/* Which findings an answer needs. */
 struct asking {
-	unsigned asked, topics; /* what findings are asked for, and which of them are said */
-	int may_refuse;         /* where all contents are asked for, no answer would mislead */
+	unsigned asked, topics; /* for which findings are made, and which are printed */
+	int may_refuse;         /* 0 if all contents are read, which cannot mislead */
 };
 
 static struct asking asking_for(int need_time)
@@ -185,7 +185,7 @@ static struct asking asking_for(int need_time)
 	return (struct asking){answer ? topics_of(need_time) : 0, topics_of(need_time), answer};
 }
 
-/* Say what was found, or refuse. */
+/* Print the findings, or refuse. */
 static int say_found(struct tlinput *ti, struct findings *f, const struct asking *q,
 		     const char *of, struct err *e)
 {
@@ -198,8 +198,8 @@ static int say_found(struct tlinput *ti, struct findings *f, const struct asking
 	return 0;
 }
 
-/* What import found in it, as a recording's own findings are said; of several, in which.
- * *status: 3 where the answer is refused, which was said. */
+/* Print the stored findings like a recording's own; with several recordings, for which.
+ * *status: 3 if the answer is refused, after a message. */
 static int warn_stored(struct tlinput *ti, struct store *s, const struct store_recording *x,
 		       int several, const struct asking *q, int *status, struct err *e)
 {
@@ -257,7 +257,7 @@ static int join_one(struct tlinput *ti, struct store *s, const struct store_reco
 	return r;
 }
 
-/* Several clocks have no common time to cut at. */
+/* Refuse --time for several clocks, which have no common time. */
 static int check_time(struct tlinput *ti, const char *verb)
 {
 	if (!ti->opt->in.time || timeline_one_clock(&ti->tl))
@@ -355,8 +355,9 @@ static int stored_findings(const struct tlinput *ti, unsigned asked, struct find
 	return rc;
 }
 
-/* Count the samples of a recording's timeline by stack into its profile's `folded`, those of
- * tracepoints too where asked for: path and samples are set. The caller empties it. */
+/* Count the samples of a recording's timeline by stack into its profile's `folded`, with
+ * `event_samples` those of tracepoints, too: path and samples are set. The caller empties
+ * it. */
 static int fold_paths(struct tlinput *ti, int event_samples)
 {
 	struct profile *p = ti->in.profile;
@@ -377,7 +378,7 @@ static int fold_paths(struct tlinput *ti, int event_samples)
 	return r;
 }
 
-/* Judged of a recording. */
+/* The findings of an open recording. */
 static int own_findings(struct tlinput *ti, unsigned asked, struct findings *out, struct err *e)
 {
 	struct findings_input in = {.profile = ti->in.profile,
@@ -493,8 +494,7 @@ int tlinput_only_one(const struct tlinput *ti, const char *verb)
 
 /* --- recordings ----------------------------------------------------------------------- */
 
-/* What the host knew of descriptors is beside the recording, if it was kept; a stream has
- * none. */
+/* Load the context next to the recording, if there is one; a stream has none. */
 static int load_context(const struct tlinput *ti, struct fd_context **out, struct err *e)
 {
 	const char *recording = ti->in.bundle.recording ? ti->in.bundle.recording : ti->path;
@@ -502,7 +502,7 @@ static int load_context(const struct tlinput *ti, struct fd_context **out, struc
 	return strcmp(recording, "-") ? fd_context_load(out, recording, e) : 0;
 }
 
-/* Of the recording that is open. */
+/* Build the timeline of the open recording. */
 static int build(struct tlinput *ti, int need_time)
 {
 	struct err e = {0};
@@ -511,7 +511,7 @@ static int build(struct tlinput *ti, int need_time)
 	struct build_options bo = {
 		.watch = survey_watch, .rewatch = survey_rewatch, .watch_ctx = &ti->survey};
 	ti->names = &ti->in.profile->stacks;
-	/* which sample bears a label depends on its time: they cannot be counted unseen */
+	/* a sample's label depends on its time, so all samples are needed */
 	int all = need_time == TLINPUT_COPY || tlinput_asks_labels(ti->opt);
 	bo.event_samples = !keeps_event_samples(need_time) ? EVENT_SAMPLES_NONE
 			   : all                           ? EVENT_SAMPLES_ALL
@@ -539,7 +539,7 @@ static int build(struct tlinput *ti, int need_time)
 	return r ? fail(&e) : 0;
 }
 
-/* Judge a recording for the question, and refuse it, or say what it lacks. */
+/* Check a recording's findings for the question: refuse it, or print them. */
 static int check_findings(struct tlinput *ti, int need_time)
 {
 	struct findings f;
@@ -562,7 +562,7 @@ int tlinput_no_choice(const struct tlinput_opts *opt, const char *verb, const ch
 	return 2;
 }
 
-/* A recording that cannot answer is refused; a store's were asked one by one. */
+/* Refuse a recording that cannot answer; those of a store were checked one by one. */
 static int check_answerable(struct tlinput *ti, int need_time)
 {
 	struct err e = {0};
@@ -574,7 +574,7 @@ static int check_answerable(struct tlinput *ti, int need_time)
 	return 0;
 }
 
-/* Of a sample without a thread, as the idle task's. */
+/* 1 if --comm has the name of a sample without a thread, such as the idle task's. */
 static int is_named(const struct tlinput *ti, uint32_t comm)
 {
 	const struct opt_list *l = &ti->opt->in.comms;
@@ -685,8 +685,8 @@ int tlinput_check_label(const struct tlinput *ti, struct err *e)
 
 /* --- cgroups -------------------------------------------------------------------------- */
 
-/* "/a/b/c" fits a glob if the whole does, one of the folders that lead there, or the last part
- * of one of these: "/a", "b", "c*". */
+/* 1 if a glob matches "/a/b/c", one of its parents, or the last part of one of these: "/a",
+ * "b", "c*". */
 static int path_fits(const char *glob, const char *path)
 {
 	char at[1024];
@@ -700,7 +700,7 @@ static int path_fits(const char *glob, const char *path)
 	return fits;
 }
 
-/* By its path, or as its container is called: NAMESPACE/POD/CONTAINER. */
+/* 1 if --cgroup matches the path, or the container's name NAMESPACE/POD/CONTAINER. */
 static int cgroup_fits(const struct tlinput *ti, uint32_t thread, uint32_t cgroup)
 {
 	const struct strtab *s = &ti->names->strings;
@@ -722,7 +722,7 @@ static int says_no_cgroup(const struct tlinput *ti, const char *verb, int known)
 	return known ? 2 : 3;
 }
 
-/* The processes of --cgroup, of those of --pid where it was given too. */
+/* Select the processes of --cgroup, among those of --pid if given. */
 static int select_cgroup(struct tlinput *ti, const char *verb)
 {
 	VEC(int32_t) fit = {0};

@@ -75,7 +75,7 @@ int tlinput_open_nth(struct tlinput *ti, const char *verb, const struct tlinput_
 		     const char *path, int need_time, size_t nth, size_t *of);
 
 /* Warn on stderr about the effect of missing kernel symbols on answers about waits
- * (describe_unnamed_waits). tlinput_open does, except for `tail` and `report`, whose answers
+ * (describe_unnamed_waits). tlinput_open does so, except for `tail` and `report`, whose answers
  * include it. */
 void tlinput_say_spoilt(const struct tlinput *ti);
 
@@ -104,7 +104,7 @@ int tlinput_file_facts(struct tlinput *ti, struct file_facts *out, struct err *e
  */
 int tlinput_findings(struct tlinput *ti, unsigned asked, struct findings *out, struct err *e);
 
-/* The same however doctor can be asked, as rows: those that touch any of `topics`. The caller
+/* The same for all questions of doctor, as rows: those that touch any of `topics`. The caller
  * releases *out, after a failure, too. */
 int tlinput_finding_rows(struct tlinput *ti, unsigned topics, struct finding_rows *out,
 			 struct err *e);
@@ -118,7 +118,7 @@ int tlinput_finding_rows(struct tlinput *ti, unsigned topics, struct finding_row
 int tlinput_check_findings(struct tlinput *ti, unsigned asked, unsigned topics, int may_refuse);
 
 /* Name all trampolines as one (libsym/trampolines.h), but with --keep-trampolines. 0, or the
- * exit status. tlinput_open has done it, but for copies. */
+ * exit status. tlinput_open does so, except for copies. */
 int tlinput_fold_trampolines(struct tlinput *ti, struct stacks *s);
 
 /* 1 when --label, --by-label or --split label:KEY was given. */
@@ -127,16 +127,16 @@ int tlinput_asks_labels(const struct tlinput_opts *opt);
 /* ERR_REFUSED when nothing has the label of --label. */
 int tlinput_check_label(const struct tlinput *ti, struct err *e);
 
-/* 1 when only what some threads did is asked for: --label, --comm, --pid, --tid, --cgroup. */
+/* 1 when only some threads are chosen: --label, --comm, --pid, --tid, --cgroup. */
 int tlinput_asks_threads(const struct tlinput_opts *opt);
 #define TLINPUT_GAPS_OF_CPUS                                                                   \
 	"gaps are of CPUs, not of threads: --comm, --pid, --tid, --cgroup and --label do not " \
 	"apply"
 
-/* 1 when the recordings tell when threads left and got a CPU. */
+/* 1 when the recordings have switch-outs and switch-ins. */
 int tlinput_has_scheduler(const struct tlinput *ti);
 
-/* Give all back; valid after a failed open, too. */
+/* Release everything; valid after a failed open, too. */
 void tlinput_close(struct tlinput *ti);
 
 /* 1 when the file at `path` is an SQLite database. Never opens a fifo for reading. */

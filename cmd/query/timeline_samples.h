@@ -1,6 +1,5 @@
 /*
- * timeline_samples.h - a timeline's events and samples as the options about samples choose
- * them.
+ * timeline_samples.h - the events and samples of a timeline that options choose.
  */
 #ifndef CMD_QUERY_TIMELINE_SAMPLES_H
 #define CMD_QUERY_TIMELINE_SAMPLES_H
@@ -12,14 +11,14 @@
 /* Set ti->events from --event. ERR_NOMEM. */
 int tl_choose_events(struct tlinput *ti);
 
-/* The event of an answer about one: the one that --event names, else that of the first sample;
- * 0 where there are none. ERR_USAGE, `what` ("--flamechart draws") beginning the sentence. */
+/* The event of an answer about one event: that of --event, else of the first sample; 0 without
+ * samples. ERR_USAGE with a sentence that begins with `what` ("--flamechart draws"). */
 int tl_one_event(const struct tlinput *ti, const char *what, uint32_t *event, struct err *e);
 
-/* 0, or 2 after saying that --event names one that is not there. */
+/* 0, or 2 after a message that an event of --event does not exist. */
 int tl_check_events(const struct tlinput *ti);
 
-/* The samples that the options are about; borrows from `ti`. */
+/* The samples that the options select; borrows from `ti`. */
 struct sample_selection tl_selection(const struct tlinput *ti);
 
 #endif
