@@ -216,8 +216,8 @@ static void print_line(const struct words *w)
 static void print_plan(const struct record_plan *p)
 {
 	print_line(&p->lock_probe);
-	for (size_t i = 0; i < PLAN_PROBES; i++)
-		print_line(&p->probes[i]);
+	for (size_t i = 0; i < p->probes.n; i++)
+		print_line(&p->probes.v[i]);
 	print_line(&p->record);
 	print_line(&p->undo);
 }
@@ -277,9 +277,8 @@ static int set_probes(struct record_plan *p, struct record_wish *w, struct err *
 		if (rc)
 			return rc;
 	}
-	for (size_t i = 0; i < PLAN_PROBES; i++)
-		if (!run_interrupted() && p->probes[i].v.n && set_probe(&p->probes[i]) &&
-		    !run_interrupted())
+	for (size_t i = 0; i < p->probes.n; i++)
+		if (!run_interrupted() && set_probe(&p->probes.v[i]) && !run_interrupted())
 			return err_set(e, ERR_UNSUPPORTED, "cannot set the probe");
 	return 0;
 }
@@ -461,24 +460,22 @@ static int run_calls(const struct record_opts *o, struct record_wish *w)
 	if (!w->version && !o->list)
 		w->version = perf_version(w->perf);
 	find_targets(&t, o, w);
-	struct calls_request q = {
-		.binary = t.binary,
-		.regions = (const char *const *)o->regions.v,
-		.nregions = o->regions.n,
-		.list = o->list,
-		.dry_run = o->dry_run,
-		.wish = {.perf = w->perf,
-			 .output = w->output,
-			 .pid = w->pid,
-			 .tid = w->tid,
-			 .events = o->event ? o->event
-					    : "page-faults,context-switches,task-clock",
-			 .inherit = o->inherit,
-			 .version = w->version,
-			 .duration = w->duration,
-			 .pages = o->pages > 0 ? o->pages : 0,
-			 .command = w->command,
-			 .ncommand = w->ncommand}};
+	struct calls_request q = {.binary = t.binary,
+				  .regions = (const char *const *)o->regions.v,
+				  .nregions = o->regions.n,
+				  .list = o->list,
+				  .dry_run = o->dry_run,
+				  .wish = {.perf = w->perf,
+					   .output = w->output,
+					   .pid = w->pid,
+					   .tid = w->tid,
+					   .events = o->event ? o->event : PLAN_COUNTERS,
+					   .inherit = o->inherit,
+					   .version = w->version,
+					   .duration = w->duration,
+					   .pages = o->pages > 0 ? o->pages : 0,
+					   .command = w->command,
+					   .ncommand = w->ncommand}};
 	int rc = record_calls(&q, &e);
 	if (e.msg[0])
 		fprintf(stderr, "perfkit record: %s\n", e.msg);

@@ -129,6 +129,9 @@
 	F(SOME_CPUS, "some-cpus",                                                              \
 	  "switches of only {cpus} of {online} CPUs were recorded (-C)")                       \
 	F(NO_WAKEUPS, "no-wakeups", "switches were recorded, wakeups were not")                \
+	F(RECORD_WAITS, "record-waits",                                                        \
+	  "perfkit record tail records them, on all CPUs; counters of calls need a recording " \
+	  "of their own, of threads")                                                          \
 	F(WAKEUPS_MISSING, "wakeups-missing",                                                  \
 	  "{missing:,} of {waits:wait} ended without a recorded wakeup")                       \
 	/* stacks */                                                                           \

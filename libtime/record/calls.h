@@ -62,8 +62,14 @@ struct calls_wish {
 int calls_line(struct words *out, const struct calls *c, const struct calls_wish *w,
 	       struct err *e);
 
+/* What calls_line was asked to count, from the list of events after its first -e. */
+void calls_counters(struct buf *out, const char *list);
+
 struct recording;
 struct event;
+
+/* 1 if the event is a probe, or another tracepoint, that reads counters. */
+int calls_reads(const struct event *ev);
 
 /* A tracepoint that reads counters, but that perf took out of their group; NULL: there is none.
  */

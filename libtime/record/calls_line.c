@@ -150,6 +150,11 @@ static void put_end(struct buf *b, const struct calls *c, uint32_t i)
 	buf_fmt(b, "perfkit:%s%s", c->regions.v[i / 2].name, suffix(c, i / 2, i % 2));
 }
 
+static int event_is(const struct event_name *ev, const char *text)
+{
+	return strlen(text) == ev->n && !memcmp(text, ev->text, ev->n);
+}
+
 /* One group of counters that do not sample, which all probes read: {counters,probes:S}. */
 static void add_one_group(struct words *out, const struct calls *c, const struct calls_wish *w)
 {
@@ -181,6 +186,42 @@ static void add_groups(struct words *out, const struct calls *c, const struct ca
 			     glue ? "," : "", w->events);
 		out->failed |= buf_failed(&b);
 		buf_release(&b);
+	}
+}
+
+/* The event that put_counter or glue_of wrote, as it was asked for. */
+static void put_asked(struct buf *out, const struct event_name *ev)
+{
+	static const char named[] = "/period=0,name=", last[] = "period=0/";
+	const char *name = memmem(ev->text, ev->n, named, sizeof(named) - 1);
+	const char *period = memmem(ev->text, ev->n, last, sizeof(last) - 1);
+	if (!name && period && event_is(ev, "cycles/period=0/"))
+		return;
+	if (out->n)
+		buf_char(out, ',');
+	if (name) {
+		name += sizeof(named) - 1;
+		buf_add(out, name, strcspn(name, ",/"));
+	} else if (period) {
+		const char *rest = period + sizeof(last) - 2; /* from the slash on */
+		buf_add(out, ev->text, (size_t)(period - ev->text) - (period[-1] == ','));
+		buf_add(out, rest, (size_t)(ev->text + ev->n - rest));
+	} else {
+		buf_add(out, ev->text, ev->n);
+	}
+}
+
+void calls_counters(struct buf *out, const char *list)
+{
+	struct event_name ev;
+	list += *list == '{';
+	while (next_event(&list, &ev)) {
+		const char *end = memchr(ev.text, '}', ev.n);
+		ev.n = end ? (size_t)(end - ev.text) : ev.n;
+		if (strncmp(ev.text, "perfkit:", 8) != 0)
+			put_asked(out, &ev);
+		if (end)
+			break;
 	}
 }
 
@@ -229,6 +270,11 @@ int calls_line(struct words *out, const struct calls *c, const struct calls_wish
 	return out->failed ? err_nomem(e) : 0;
 }
 
+int calls_reads(const struct event *ev)
+{
+	return ev->is_tracepoint && ev->name && ev->attr.sample_type & PERF_SAMPLE_READ;
+}
+
 const struct event *calls_parted(const struct recording *rec)
 {
 	const struct event *alone = NULL;
@@ -236,7 +282,7 @@ const struct event *calls_parted(const struct recording *rec)
 	for (size_t i = 0; i < rec->events.n; i++) {
 		const struct event *ev = &rec->events.v[i];
 		int reads = !!(ev->attr.sample_type & PERF_SAMPLE_READ);
-		if (ev->is_tracepoint && reads && !(ev->attr.read_format & PERF_FORMAT_GROUP))
+		if (calls_reads(ev) && !(ev->attr.read_format & PERF_FORMAT_GROUP))
 			alone = ev;
 		counters |= !ev->is_tracepoint && reads;
 	}

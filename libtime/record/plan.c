@@ -12,16 +12,25 @@ enum { CPU_DUMP = 8192, DUMP_MAX = 65528 };
 void record_plan_release(struct record_plan *p)
 {
 	words_release(&p->lock_probe);
-	for (size_t i = 0; i < PLAN_PROBES; i++)
-		words_release(&p->probes[i]);
+	for (size_t i = 0; i < p->probes.n; i++)
+		words_release(&p->probes.v[i]);
+	vec_release(&p->probes);
 	words_release(&p->record);
 	words_release(&p->undo);
 }
 
+struct words *record_plan_probe(struct record_plan *p)
+{
+	if (!vec_push(&p->probes, (struct words){0}))
+		return &p->probes.v[p->probes.n - 1];
+	p->record.failed = ERR_NOMEM;
+	return &p->record;
+}
+
 void record_plan_line(struct buf *out, const struct record_plan *p)
 {
-	for (size_t i = 0; i < PLAN_PROBES && p->probes[i].v.n; i++) {
-		words_line(out, &p->probes[i]);
+	for (size_t i = 0; i < p->probes.n; i++) {
+		words_line(out, &p->probes.v[i]);
 		buf_str(out, " && ");
 	}
 	words_line(out, &p->record);
@@ -260,8 +269,8 @@ static int plan_request_probes(struct record_plan *p, const struct record_wish *
 	if (x->end_key || (x->key && x->end))
 		buf_fmt(&end, " key=%s", x->end_key ? x->end_key : x->key);
 	int rc = buf_failed(&begin) || buf_failed(&end) ? ERR_NOMEM : 0;
-	add_probe(&p->probes[0], x, x->binary, buf_cstr(&begin));
-	add_probe(&p->probes[1], x, x->binary, buf_cstr(&end));
+	add_probe(record_plan_probe(p), x, x->binary, buf_cstr(&begin));
+	add_probe(record_plan_probe(p), x, x->binary, buf_cstr(&end));
 	add_undo(p, x, x->end ? "perfkit:req_start" : "perfkit:request");
 	add_undo(p, x, x->end ? "perfkit:req_end" : "perfkit:request__return");
 	p->span = x->end ? "req" : "request";
@@ -417,7 +426,7 @@ int record_plan(struct record_plan *p, const struct record_wish *x, struct err *
 		return rc;
 	rc = x->like ? remedy_plan(p, x) : plan_mode(p, x);
 	rc = rc ? rc : p->lock_probe.failed ? p->lock_probe.failed : p->undo.failed;
-	for (size_t i = 0; i < PLAN_PROBES; i++)
-		rc = rc ? rc : p->probes[i].failed;
+	for (size_t i = 0; i < p->probes.n; i++)
+		rc = rc ? rc : p->probes.v[i].failed;
 	return rc ? err_nomem(e) : 0;
 }

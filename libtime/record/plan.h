@@ -37,6 +37,9 @@ enum {
 	PLAN_DUMP = 4096,  /* bytes of stack with a switch */
 };
 
+/* What is counted in each call. */
+#define PLAN_COUNTERS "page-faults,context-switches,task-clock"
+
 /* The scheduler's events that are recorded; `optional`: waits can be measured without it. Ends
  * with a NULL name. */
 struct plan_event {
@@ -85,12 +88,10 @@ struct record_wish {
 /* How the stacks of an event are recorded, if not by copying a number of bytes. */
 enum { GRAPH_FP = 0, GRAPH_NONE = -1, GRAPH_BAD = -2, GRAPH_LBR = -3 };
 
-enum { PLAN_PROBES = 16 };
-
 /* Commands, in this order; `undo` removes what `probes` set, even if one in between fails. */
 struct record_plan {
-	struct words lock_probe;          /* may fail; the recording then lacks it */
-	struct words probes[PLAN_PROBES]; /* up to the first empty one */
+	struct words lock_probe; /* may fail; the recording then lacks it */
+	VEC(struct words) probes;
 	struct words record;
 	struct words undo; /* of all probes; run if any was set */
 	const char *span;  /* for `perfkit tail --by span:NAME`; NULL: none */
@@ -110,6 +111,10 @@ struct record_plan {
  */
 int record_plan(struct record_plan *p, const struct record_wish *w, struct err *e);
 void record_plan_release(struct record_plan *p);
+
+/* One more of p->probes, to be filled before the next. Without memory p->record, which has
+ * failed then. */
+struct words *record_plan_probe(struct record_plan *p);
 
 /* Append the plan's probes and the recording as one line for sh. */
 void record_plan_line(struct buf *out, const struct record_plan *p);

@@ -304,17 +304,17 @@ int remedy_plan(struct record_plan *p, const struct record_wish *wish)
 {
 	struct line l = remedy_line(wish->like, &wish->change);
 	struct words *w = &p->record;
-	int own = remedy_is_own(&l);
+	int own = remedy_is_own(&l), whole = 0;
 	if (!own && l.probes && !l.others)
 		remedy_put_probes(&l, p, wish->perf);
 	words_pair(w, own ? "perfkit" : wish->perf, "record");
 	if (own) {
-		remedy_own_line(&l, w);
+		whole = remedy_own_line(&l, w);
 	} else {
 		put_added(&l, w);
 		put_events(&l, w);
 	}
-	if (!put_command(&l, w) && wish->change.sched && !own) {
+	if (!whole && !put_command(&l, w) && wish->change.sched && !own) {
 		words_add(w, "--");
 		words_pair(w, "sleep", "10");
 	}

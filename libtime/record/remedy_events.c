@@ -55,6 +55,31 @@ static const char *next_item(const char **p, size_t *n)
 	return s;
 }
 
+/* Which events of a group are not sampled, but read when others of it are. */
+enum group_reads {
+	READS_NONE,
+	READS_BY_FIRST,  /* {a,b}:S: all but the first */
+	READS_BY_MARKED, /* {a,b:S,c:S}: those without the modifier S */
+};
+
+/* One event, or a group; borrowed. */
+struct part {
+	const char *events, *mods; /* of a group: what is in the brackets and after them */
+	size_t n, nmods;
+	int is_group;
+	enum group_reads reads;
+};
+
+/* The next event of a part, at *at; its length, 0 at the end. */
+static size_t next_member(const struct part *part, size_t *at, const char **s)
+{
+	const char *p = part->events + *at;
+	size_t n;
+	*s = next_item(&p, &n);
+	*at = (size_t)(p - part->events);
+	return *s < part->events + part->n ? n : 0;
+}
+
 /* The parts of an event; borrowed. */
 struct item {
 	const char *name, *terms, *mods;
@@ -89,6 +114,57 @@ static struct item read_item(const struct line *l, const char *s, size_t n)
 	return it;
 }
 
+static int item_is_probe(const struct item *it)
+{
+	return is_probe(it->name, (size_t)(it->mods + it->nmods - it->name));
+}
+
+static int is_marked(const struct item *it)
+{
+	return it->nmods && memchr(it->mods, 'S', it->nmods) != NULL;
+}
+
+static enum group_reads group_reads(const struct line *l, const struct part *part)
+{
+	const char *s;
+	if (part->nmods && memchr(part->mods, 'S', part->nmods))
+		return READS_BY_FIRST;
+	for (size_t at = 0, n; (n = next_member(part, &at, &s));) {
+		struct item it = read_item(l, s, n);
+		if (is_marked(&it))
+			return READS_BY_MARKED;
+	}
+	return READS_NONE;
+}
+
+/* 1 if the nth event of a part is only read. */
+static int is_read(const struct part *part, size_t nth, const struct item *it)
+{
+	return part->reads == READS_BY_FIRST    ? nth > 0
+	       : part->reads == READS_BY_MARKED ? !is_marked(it)
+						: 0;
+}
+
+/* The next part of a list; 0 at the end. */
+static int next_part(const struct line *l, const char **p, struct part *out)
+{
+	const char *s = *p + strspn(*p, ",}");
+	*out = (struct part){.events = s};
+	if (*s == '{') {
+		out->is_group = 1;
+		out->events = s + 1;
+		out->n = strcspn(s + 1, "}");
+		out->mods = s + 1 + out->n + (s[1 + out->n] == '}');
+		out->nmods = strcspn(out->mods, ",");
+		out->reads = group_reads(l, out);
+		*p = out->mods + out->nmods;
+	} else {
+		out->events = next_item(&s, &out->n);
+		*p = s;
+	}
+	return out->n > 0;
+}
+
 /* The next of an item's terms from *at on; 0 at the end. */
 static size_t next_term(const struct item *it, size_t *at, const char **term)
 {
@@ -120,21 +196,30 @@ struct graph remedy_graph(const char *value)
 	return g;
 }
 
+static void look_at_item(struct line *l, const struct item *it)
+{
+	const char *term;
+	if (item_is_probe(it)) {
+		l->probes++;
+		return;
+	}
+	l->others = 1;
+	l->mixed |= it->tracepoint;
+	for (size_t at = 0; next_term(it, &at, &term);) {
+		l->mixed |= l->r.max_freq && remedy_starts(term, "freq=");
+		l->per_event |= remedy_starts(term, "call-graph=");
+	}
+}
+
 void remedy_look_at_list(struct line *l, const char *list)
 {
-	size_t n;
-	for (const char *s = next_item(&list, &n); n; s = next_item(&list, &n)) {
-		struct item it = read_item(l, s, n);
-		const char *term;
-		if (is_probe(s, n)) {
-			l->probes++;
-			continue;
-		}
-		l->others = 1;
-		l->mixed |= it.tracepoint;
-		for (size_t at = 0; next_term(&it, &at, &term);) {
-			l->mixed |= l->r.max_freq && remedy_starts(term, "freq=");
-			l->per_event |= remedy_starts(term, "call-graph=");
+	struct part part;
+	const char *s;
+	while (next_part(l, &list, &part)) {
+		for (size_t at = 0, nth = 0, n; (n = next_member(&part, &at, &s)); nth++) {
+			struct item it = read_item(l, s, n);
+			if (!is_read(&part, nth, &it))
+				look_at_item(l, &it);
 		}
 	}
 }
@@ -254,12 +339,17 @@ static unsigned sched_set(const struct item *it)
 	return set;
 }
 
-/* Append an event to `list`, unless it is there already or cannot be recorded again. */
-static void put_item(struct line *l, struct buf *list, const char *s, size_t n)
+/* 1 if an event cannot be recorded again. */
+static int is_gone(const struct line *l, const struct item *it)
 {
-	struct item it = read_item(l, s, n);
+	return l->others && item_is_probe(it);
+}
+
+/* Append an event to `list`, unless it is there already or cannot be recorded again. */
+static void put_item(struct line *l, struct buf *list, struct item it)
+{
 	unsigned set = l->r.sched ? sched_set(&it) : 0;
-	if ((is_probe(s, n) && l->others) || (set && !(set & ~l->sched_seen)))
+	if (is_gone(l, &it) || (set && !(set & ~l->sched_seen)))
 		return;
 	l->sched_seen |= set;
 	if (list->n)
@@ -267,6 +357,57 @@ static void put_item(struct line *l, struct buf *list, const char *s, size_t n)
 	if (set && it.nmods) /* :u or :k makes no sense for switches */
 		it.nmods = 0;
 	put_event(l, list, &it);
+}
+
+enum group_fate { GROUP_GONE, GROUP_KEPT, GROUP_APART };
+
+/* A group is taken apart if one of its sampled events is recorded in another way. Without
+ * sampled events, nothing would read the others. */
+static enum group_fate group_fate(const struct line *l, const struct part *part)
+{
+	enum group_fate fate = GROUP_GONE;
+	const char *s;
+	for (size_t at = 0, nth = 0, n; (n = next_member(part, &at, &s)); nth++) {
+		struct item it = read_item(l, s, n);
+		if (is_read(part, nth, &it) || is_gone(l, &it))
+			continue;
+		if ((l->r.ungroup && !it.tracepoint) || (l->r.sched && sched_set(&it)))
+			return GROUP_APART;
+		fate = GROUP_KEPT;
+	}
+	return fate;
+}
+
+static void put_members(struct line *l, struct buf *list, const struct part *part,
+			enum group_fate fate)
+{
+	const char *s;
+	for (size_t at = 0, nth = 0, n; (n = next_member(part, &at, &s)); nth++) {
+		struct item it = read_item(l, s, n);
+		int read = is_read(part, nth, &it);
+		if (read && fate == GROUP_KEPT)
+			put_term(list, s, n);
+		else if (!read || part->reads == READS_BY_FIRST)
+			put_item(l, list, it);
+	}
+}
+
+static void put_part(struct line *l, struct buf *list, const struct part *part)
+{
+	enum group_fate fate = group_fate(l, part);
+	struct buf events = {0};
+	if (fate != GROUP_GONE)
+		put_members(l, &events, part, fate);
+	if (events.n && list->n)
+		buf_char(list, ',');
+	if (events.n && part->is_group && fate == GROUP_KEPT) {
+		buf_fmt(list, "{%s}", buf_cstr(&events));
+		buf_add(list, part->mods, part->nmods);
+	} else {
+		buf_str(list, buf_cstr(&events));
+	}
+	list->failed = buf_failed(&events) ? events.failed : list->failed;
+	buf_release(&events);
 }
 
 static int is_verbatim(const struct line *l)
@@ -277,12 +418,12 @@ static int is_verbatim(const struct line *l)
 void remedy_put_list(struct line *l, struct words *out, const char *list)
 {
 	struct buf b = {0};
-	size_t n;
+	struct part part;
 	if (is_verbatim(l))
 		buf_str(&b, list);
 	else
-		for (const char *s = next_item(&list, &n); n; s = next_item(&list, &n))
-			put_item(l, &b, s, n);
+		while (next_part(l, &list, &part))
+			put_part(l, &b, &part);
 	if (b.n)
 		words_pair(out, "-e", buf_cstr(&b));
 	out->failed = buf_failed(&b) ? ERR_NOMEM : out->failed;
@@ -293,7 +434,7 @@ void remedy_put_recorded(struct line *l, struct words *out)
 {
 	struct buf list = {0};
 	int nameless = 0;
-	for (size_t i = 0; i < l->rec->events.n && i < PLAN_PROBES; i++) {
+	for (size_t i = 0; i < l->rec->events.n; i++) {
 		const struct event *ev = &l->rec->events.v[i];
 		const char *name = ev->name ? ev->name : "";
 		/* "tracepoint 355": the end of the file, which has the names, is missing */
@@ -319,13 +460,13 @@ void remedy_put_recorded(struct line *l, struct words *out)
 
 void remedy_put_probes(const struct line *l, struct record_plan *p, const char *perf)
 {
-	struct words *w = p->probes;
-	for (size_t i = 0; i < l->rec->events.n && i < PLAN_PROBES; i++) {
+	for (size_t i = 0; i < l->rec->events.n; i++) {
 		const char *name = l->rec->events.v[i].name ? l->rec->events.v[i].name : "";
 		if (!is_probe(name, strlen(name)) || !shell_is_printable(name))
 			continue;
+		struct words *w = record_plan_probe(p);
 		words_pair(w, perf, "probe");
 		words_pair(w, "-x", "FILE");
-		words_option(w++, "--add", "%.*s=FUNCTION", (int)strcspn(name, "/"), name);
+		words_option(w, "--add", "%.*s=FUNCTION", (int)strcspn(name, "/"), name);
 	}
 }

@@ -62,7 +62,7 @@ struct graph remedy_graph(const char *value);
 void remedy_look_at_list(struct line *l, const char *list);
 
 /* Append -e and the list of events, without those that are added anyway, each with its new rate
- * and stacks; groups remain only if nothing changes. */
+ * and stacks. Groups remain, except those that `ungroup` or `sched` takes apart. */
 void remedy_put_list(struct line *l, struct words *out, const char *list);
 
 /* Append the recording's events as a list, if the line names none. */
@@ -74,6 +74,8 @@ void remedy_put_probes(const struct line *l, struct record_plan *p, const char *
 /* 1 if `perfkit record` made the recording, so that the remedy is a line of it, which sets and
  * removes probes. */
 int remedy_is_own(const struct line *l);
-void remedy_own_line(const struct line *l, struct words *out);
+
+/* Append that line, without its command; 1 if it takes none. */
+int remedy_own_line(const struct line *l, struct words *out);
 
 #endif

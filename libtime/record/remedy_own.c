@@ -1,8 +1,9 @@
 /* remedy_own.c - the remedy for a recording of `perfkit record`: its line, corrected. */
 #include "base/text/shellword.h"
+#include "libtime/record/calls.h"
 #include "libtime/record/remedy_internal.h"
 
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 static const struct event *event_named(const struct line *l, const char *name)
@@ -38,8 +39,24 @@ int remedy_is_own(const struct line *l)
 	       (l->known && record_plan_is(l->rec->features.argv, l->rec->features.nargv));
 }
 
+static int is_region(const struct event *ev)
+{
+	return calls_reads(ev) && remedy_starts(ev->name, "perfkit:") &&
+	       shell_is_printable(ev->name);
+}
+
+static int counts_calls(const struct line *l)
+{
+	for (size_t i = 0; i < l->rec->events.n; i++)
+		if (is_region(&l->rec->events.v[i]))
+			return 1;
+	return 0;
+}
+
 static const char *mode_of(const struct line *l)
 {
+	if (counts_calls(l))
+		return "calls";
 	if (event_named(l, "perfkit:req_start") || event_named(l, "perfkit:request"))
 		return "requests";
 	return event_named(l, "irq:softirq_entry") || event_named(l, "perfkit:lock_wait")
@@ -136,14 +153,93 @@ static void put_functions(const struct line *l, struct words *out)
 		words_pair(out, "--exec", "FILE");
 }
 
-void remedy_own_line(const struct line *l, struct words *out)
+/* Is there an event of this name with another ending? */
+static int has_ending(const struct line *l, const char *name, size_t n, const char *ending)
 {
-	uint64_t pages = (l->r.ring ? remedy_larger_ring(l) : l->ring) / PAGE;
-	words_add(out, "%s", mode_of(l));
+	char with[128];
+	int size = snprintf(with, sizeof(with), "%.*s%s", (int)n, name, ending);
+	return size < (int)sizeof(with) && event_named(l, with) != NULL;
+}
+
+/* -r for the region that begins with this event: NAME and NAME__return are of a function,
+ * NAME_begin and NAME_end of lines, whose numbers are not recorded. */
+static void put_region(const struct line *l, struct words *out, const char *name)
+{
+	static const char begin[] = "_begin";
+	size_t n = strcspn(name, "/"), before = sizeof(begin) - 1, system = strlen("perfkit:");
+	if (has_ending(l, name, n, "__return"))
+		words_option(out, "-r", "%.*s", (int)(n - system), name + system);
+	else if (n > before && !memcmp(name + n - before, begin, before) &&
+		 has_ending(l, name, n - before, "_end"))
+		words_pair(out, "-r", "FILE:A-B");
+}
+
+static void put_regions(const struct line *l, struct words *out)
+{
+	for (size_t i = 0; i < l->rec->events.n; i++)
+		if (is_region(&l->rec->events.v[i]))
+			put_region(l, out, l->rec->events.v[i].name);
+}
+
+static void put_counters(struct words *out, const char *list)
+{
+	struct buf b = {0};
+	calls_counters(&b, list);
+	if (b.n && strcmp(buf_cstr(&b), PLAN_COUNTERS) != 0)
+		words_pair(out, "-e", buf_cstr(&b));
+	out->failed = buf_failed(&b) ? ERR_NOMEM : out->failed;
+	buf_release(&b);
+}
+
+static int is_word(const struct line *l, size_t i, const char *word)
+{
+	return i < l->rec->features.nargv && !strcmp(l->rec->features.argv[i], word);
+}
+
+/* Whose calls, what is counted, and for how long; 1 if that replaces the command. */
+static int put_calls(const struct line *l, struct words *out)
+{
+	const char *list = NULL;
+	int of_processes = 0, each = !l->known;
+	size_t at = l->args.command;
+	put_regions(l, out);
+	for (size_t i = 0; l->known && i < l->args.v.n; i++) {
+		const struct perf_arg *a = &l->args.v.v[i];
+		each |= !strcmp(a->word, "--per-thread");
+		if (perf_arg_role(a) == PERF_EVENTS && a->value && !list)
+			list = a->value;
+		if (perf_arg_role(a) == PERF_TARGET && strcmp(a->word, "--per-thread") != 0) {
+			perf_arg_add(out, a);
+			of_processes = 1;
+		}
+	}
+	if (list)
+		put_counters(out, list);
+	if (!each)
+		words_add(out, "--inherit");
+	if (of_processes && is_word(l, at, "sleep") && at + 1 < l->rec->features.nargv)
+		words_pair(out, "--duration", l->rec->features.argv[at + 1]);
+	return of_processes;
+}
+
+static void put_question(const struct line *l, struct words *out)
+{
 	put_functions(l, out);
 	put_chosen(l, out);
 	put_stacks(l, out);
 	put_rate(l, out);
-	if (pages && pages != PLAN_PAGES)
+}
+
+int remedy_own_line(const struct line *l, struct words *out)
+{
+	uint64_t pages = (l->r.ring ? remedy_larger_ring(l) : l->ring) / PAGE;
+	int calls = counts_calls(l), whole = 0;
+	words_add(out, "%s", mode_of(l));
+	if (calls)
+		whole = put_calls(l, out);
+	else
+		put_question(l, out);
+	if (pages && (calls || pages != PLAN_PAGES))
 		words_option(out, "-m", "%llu", (ull)pages);
+	return whole;
 }

@@ -70,6 +70,11 @@ END
 
 # what threads had no counters is said by name
 "$PERFKIT" doctor -q --no-local calls.data >doctor.out || true
+# the line to record it again has each probe with the counters that it reads
+for probe in work work__return walk walk__return; do
+	pk record --like calls.data | grep -qF -e "-e '{truth:$probe,page-faults,context-switches,task-clock}:S'" ||
+		{ echo "record --like takes the group of $probe apart"; exit 1; }
+done
 ! grep -q 'not measured' doctor.out || { cat doctor.out; exit 1; }
 # switch records asked for on a tracepoint's line are switches, from the recording as from its store
 for f in calls.data calls.db; do

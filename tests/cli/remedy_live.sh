@@ -23,6 +23,11 @@ paste()
 import json, sys
 print(json.load(sys.stdin)["line"] or "")' >remedy
 	[ "$(wc -c <remedy)" -gt 1 ] || { bad "$1: no line"; return 1; }
+	run_line "$1"
+}
+
+run_line()
+{
 	line=$(cat remedy)
 	sed 's/^perf record/perf record -N -o y.data/
 		s|^perfkit record \([a-z]*\)|"$PERFKIT" record \1 -o y.data|' remedy >remedy.sh
@@ -64,6 +69,37 @@ if perf probe -q -x ./$name --add work >/dev/null 2>&1; then
 else
 	echo "no uprobes here: lines with probes were not tried"
 fi
+
+# Counters of calls are counted again, in the group that their probes read.
+calls()
+{
+	for try in 1 2 3 4 5; do
+		"$PERFKIT" record calls -r work -e page-faults -m 64 -o x.data -- ./$name >/dev/null 2>err
+		rc=$?
+		[ $rc = 3 ] || break
+		sleep 1
+	done
+	[ $rc = 0 ] || { echo "no calls here: $(cat err)"; return 0; }
+	"$PERFKIT" record --like x.data >remedy
+	[ "$(cat remedy)" = "perfkit record calls -r work -e page-faults -m 64 -- ./$name" ] ||
+		bad "calls: $(cat remedy)"
+	"$PERFKIT" doctor x.data >out
+	if grep -q 'no option would change it\|remedy: -a' out; then
+		bad "calls: $(cat out)"
+	fi
+	for try in 1 2 3 4 5; do
+		run_line "calls" >why && break
+		grep -q 'already exist' why || { cat why; return 0; }
+		failed=0
+		sleep 1
+	done
+	for data in x y; do
+		# a busy machine loses some calls, and says so
+		"$PERFKIT" report -q --by span --csv $data.data | sed '2,$s/,.*//' >$data.csv
+	done
+	cmp x.csv y.csv && grep -q page-faults y.csv || bad "calls differ: $(cat x.csv y.csv)"
+}
+calls
 
 # A line of each event's own.
 perf record -q -N -o x.data -a -k CLOCK_MONOTONIC --buildid-all -m 1024 \

@@ -123,6 +123,33 @@ static const struct {
 	{"perf|record|-e|{a,b}:S|-e|c,{d/x,y/}|x",
 	 {.ungroup = 1},
 	 "perf record -e a,b -e c,d/x,y/ -- x"},
+	/* counters that a probe reads stay in its group; the others of a group are sampled, too
+	 */
+	{"perf|record|-e|{truth:work,page-faults}:S|-e|{a,b}:S|x",
+	 {.ungroup = 1},
+	 "perf record -e '{truth:work,page-faults}:S' -e a,b -- x"},
+	{"perf|record|--per-thread|-e|{truth:work,task-clock,c/freq=9/}:S|-F|99|-e|{c,d/e=1/"
+	 "}|x",
+	 {.sched = 1},
+	 "perf record -a -g -k CLOCK_MONOTONIC -e '{truth:work,task-clock,c/freq=9/}:S' "
+	 "-e '{c/freq=99/,d/e=1,freq=99/}'" SCHED_EVENTS " -- x"},
+	{"perf|record|-e|{probe_libc:malloc,page-faults}:S|-e|cycles|x",
+	 {.build_ids = 1},
+	 "perf record --buildid-all -e cycles -- x"},
+	/* so do those that probes with :S read */
+	{"perf|record|-e|{c/period=0/,page-faults/period=0/"
+	 ",truth:a:S,truth:b:S}|-e|c,d|-F|99|x",
+	 {.every = 1, .ungroup = 1},
+	 "perf record -e '{c/period=0/,page-faults/period=0/,truth:a:S,truth:b:S}' -e "
+	 "c/freq=99/,d/freq=99/ -- x"},
+	{"perf|record|-e|{c/period=0/,probe_x:a:S,truth:b:S}|-e|{d/period=0/,probe_x:a:S}|-e|c|"
+	 "x",
+	 {.build_ids = 1},
+	 "perf record --buildid-all -e '{c/period=0/,truth:b:S}' -e c -- x"},
+	{"perf|record|-e|{c/period=0/,sched:sched_waking:S},d|x",
+	 {.sched = 1},
+	 "perf record -a -g -k CLOCK_MONOTONIC -e sched:sched_waking,d -e sched:sched_switch"
+	 " -e sched:sched_wakeup -e sched:sched_wakeup_new -e sched:sched_process_exit -- x"},
 	{"perf|record|-Be|a|--kernel-callchains|-n|x",
 	 {.build_ids = 1, .stacks = 1, .samples = 1},
 	 "perf record -g --buildid-all -e a -- x"},
@@ -255,11 +282,22 @@ static void events_whose_names_are_lost_are_not_left_out(void **state)
 	"sched:sched_waking/call-graph=fp/|-e|sched:sched_wakeup|-e|sched:sched_wakeup_new|" \
 	"-e|sched:sched_migrate_task|-e|sched:sched_process_exit" more "|-o|x.data"
 
+#define CALLS(begin, end, counters)                                                       \
+	"/usr/bin/perf|record|-k|CLOCK_MONOTONIC|--switch-events|-c|1|-e|{perfkit:" begin \
+	"," counters "}:S|-e|{perfkit:" end "," counters "}:S"
+#define ONE_GROUP(counters)                                                                 \
+	"perf|record|-k|CLOCK_MONOTONIC|--per-thread|-T|--sample-cpu|--switch-events|-c|1|" \
+	"-e|{" counters ",perfkit:parse:S,perfkit:parse__return:S}|-o|x.data|--|./a"
+
 static void what_perfkit_recorded_is_recorded_by_it_again(void **state)
 {
 	static char sw[] = "sched:sched_switch", clock[] = "cpu-clock", wait[] = "x";
 	static char lock[] = "perfkit:lock_wait", irq[] = "irq:softirq_entry",
 		    req[] = "perfkit:req_end", start[] = "perfkit:req_start";
+	static char parse[] = "perfkit:parse", parsed[] = "perfkit:parse__return";
+	static char end[] = "perfkit:the_end", end_return[] = "perfkit:the_end__return";
+	static char request[] = "perfkit:request", request_return[] = "perfkit:request__return";
+	static char line[] = "perfkit:main_c_19_begin", line_end[] = "perfkit:main_c_19_end";
 	static const struct {
 		const char *line;
 		char *second, *third;
@@ -321,6 +359,58 @@ static void what_perfkit_recorded_is_recorded_by_it_again(void **state)
 		 4096,
 		 {.build_ids = 1},
 		 "perfkit record offcpu --tid 7"},
+		/* calls are counted again, and not the waits */
+		{CALLS("parse", "parse__return",
+		       "page-faults,context-switches,task-clock") "|--per-thread|-o|x.data|--|."
+								  "/a",
+		 parse,
+		 parsed,
+		 0,
+		 {.sched = 1, .stacks = 1},
+		 "perfkit record calls -r parse -- ./a"},
+		{CALLS("parse", "parse__return", "page-faults") "|-p|7|-o|x.data|--|sleep|3",
+		 parse,
+		 parsed,
+		 0,
+		 {.ring = 1},
+		 "perfkit record calls -r parse -p 7 -e page-faults --inherit --duration 3 -m "
+		 "16384"},
+		{CALLS("main_c_19_begin", "main_c_19_end",
+		       "page-faults") "|--per-thread|-o|x.data|--|./a",
+		 line,
+		 line_end,
+		 0,
+		 {.build_ids = 1},
+		 "perfkit record calls -r FILE:A-B -e page-faults -- ./a"},
+		{ONE_GROUP("cycles/period=0/,page-faults/period=0,name=page-faults/,"
+			   "context-switches/period=0,name=context-switches/,"
+			   "task-clock/period=0,name=task-clock/"),
+		 parse,
+		 parsed,
+		 0,
+		 {.sched = 1},
+		 "perfkit record calls -r parse -- ./a"},
+		{ONE_GROUP("cycles/period=0,name=cycles/,instructions/period=0,name="
+			   "instructions:u/u,cpu/event=0x3c,period=0/k"),
+		 parse,
+		 parsed,
+		 0,
+		 {.build_ids = 1},
+		 "perfkit record calls -r parse -e cycles,instructions:u,cpu/event=0x3c/k "
+		 "-- ./a"},
+		/* a function whose name ends as the probe of a line does; a request's probe */
+		{CALLS("the_end", "the_end__return", "page-faults") "|--per-thread|--|./a",
+		 end,
+		 end_return,
+		 0,
+		 {.build_ids = 1},
+		 "perfkit record calls -r the_end -e page-faults -- ./a"},
+		{CALLS("request", "request__return", "page-faults") "|--per-thread|--|./a",
+		 request,
+		 request_return,
+		 0,
+		 {.build_ids = 1},
+		 "perfkit record calls -r request -e page-faults -- ./a"},
 		{OWN("", "|--filter|CPU == 7"),
 		 sw,
 		 clock,
@@ -330,15 +420,20 @@ static void what_perfkit_recorded_is_recorded_by_it_again(void **state)
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-		struct event events[] = {
-			{.name = sw,
-			 .is_tracepoint = 1,
-			 .attr = {.sample_type = PERF_SAMPLE_CALLCHAIN,
-				  .sample_stack_user = rows[i].copied}},
-			{.name = rows[i].second, .is_tracepoint = 1},
-			{.name = rows[i].third,
-			 .is_tracepoint = rows[i].third != clock,
-			 .attr = {.flags = 1 << ATTR_FREQ, .sample_period = 199}}};
+		/* probes of calls read counters */
+		uint64_t read = strstr(rows[i].want, "record calls") ? PERF_SAMPLE_READ : 0;
+		struct event events[] = {{.name = sw,
+					  .is_tracepoint = 1,
+					  .attr = {.sample_type = PERF_SAMPLE_CALLCHAIN,
+						   .sample_stack_user = rows[i].copied}},
+					 {.name = rows[i].second,
+					  .is_tracepoint = 1,
+					  .attr = {.sample_type = read}},
+					 {.name = rows[i].third,
+					  .is_tracepoint = rows[i].third != clock,
+					  .attr = {.flags = 1 << ATTR_FREQ,
+						   .sample_period = 199,
+						   .sample_type = read}}};
 		struct buf b = {0};
 		assert_string_equal(remedy_of_events(rows[i].line, events, 3, &rows[i].r, &b),
 				    rows[i].want);
@@ -421,6 +516,28 @@ static void probes_alone_are_set_first(void **state)
 	buf_release(&b);
 }
 
+/* However many there are. */
+static void all_probes_are_set(void **state)
+{
+	enum { MANY = 40 };
+	static char names[MANY][20];
+	struct event events[MANY];
+	struct buf b = {0};
+	size_t set = 0;
+	(void)state;
+	for (int i = 0; i < MANY; i++) {
+		snprintf(names[i], sizeof(names[i]), "probe_x:f%d", i);
+		events[i] = (struct event){.name = names[i], .is_tracepoint = 1};
+	}
+	const char *line =
+		remedy_of_events(NULL, events, MANY, &(struct remedy){.ring = 1}, &b);
+	for (const char *p = line; (p = strstr(p, "perf probe -x FILE --add probe_x:f")); p++)
+		set++;
+	assert_int_equal(set, MANY);
+	assert_non_null(strstr(line, ",probe_x:f38,probe_x:f39 "));
+	buf_release(&b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -430,6 +547,7 @@ int main(void)
 		cmocka_unit_test(what_perfkit_recorded_is_recorded_by_it_again),
 		cmocka_unit_test(the_options_that_help_are_said),
 		cmocka_unit_test(probes_alone_are_set_first),
+		cmocka_unit_test(all_probes_are_set),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
