@@ -282,6 +282,27 @@ static uint64_t count_holes(const struct timeline *tl)
 	return holes;
 }
 
+/* With the first record that a full buffer takes again, the kernel reports those that it did
+ * not take: what is missing without such a report was never offered to the buffer. */
+static void remedy_holes(struct diagnosis *j, struct finding *f)
+{
+	struct buf filter = {0};
+	remedy_switch_filter(&filter, j->rec);
+	j->failed = buf_failed(&filter) ? ERR_NOMEM : j->failed;
+	if (j->in->timeline->disorder.moved) { /* they are there, and came late */
+		diagnose_ask_the_file(j, f);
+	} else if (j->rec->stats.bad.n) { /* they may be among the records that were skipped */
+		diagnose_remedy(j, f, FORM_COPY_AGAIN, NO_FACTS);
+	} else if (filter.n) {
+		diagnose_detail(j, f, FORM_HOLES_FILTER,
+				FACTS(fact_text("option", FACT_OPTION, buf_cstr(&filter))));
+		diagnose_record(j, f, &(struct remedy){.sched = 1});
+	} else {
+		diagnose_remedy(j, f, FORM_NOT_THE_BUFFERS, NO_FACTS);
+	}
+	buf_release(&filter);
+}
+
 static void diagnose_holes(struct diagnosis *j)
 {
 	const struct timeline *tl = j->in->timeline;
@@ -295,10 +316,7 @@ static void diagnose_holes(struct diagnosis *j)
 									   : SEVERITY_PARTIAL,
 					 FACTS(fact_number("missing", FACT_COUNT, holes),
 					       fact_share("suspect", suspect, tl->off.n)));
-	if (tl->disorder.moved) /* they are there, and came late */
-		diagnose_ask_the_file(j, f);
-	else
-		diagnose_record(j, f, &(struct remedy){.sched = 1, .ring = 1, .lossy = 1});
+	remedy_holes(j, f);
 }
 
 static void diagnose_throttle(struct diagnosis *j)

@@ -33,7 +33,7 @@ static const struct perf_opt options[] = {
 	{"tid", 't', WORD, PERF_TARGET},
 	{"uid", 'u', WORD, PERF_TARGET},
 	{"cpu", 'C', WORD, PERF_CPUS},
-	{"cgroup", 'G', WORD, PERF_TARGET},
+	{"cgroup", 'G', WORD, PERF_CGROUPS},
 	{"per-thread", 0, NOTHING, PERF_TARGET},
 	{"all-user", 0, NOTHING, PERF_TARGET},
 	{"all-kernel", 0, NOTHING, PERF_TARGET},

@@ -20,6 +20,7 @@ enum perf_role {
 	PERF_SIDES,      /* --user-callchains, --kernel-callchains */
 	PERF_EVENTS,     /* -e */
 	PERF_FILTER,     /* --filter, --exclude-perf: of the tracepoint in front */
+	PERF_CGROUPS,    /* -G: of the events in front */
 	PERF_TARGET,     /* -p, -t ...: impossible with tracepoints on all CPUs; so are: */
 	PERF_ALL_CPUS,   /* -a */
 	PERF_CPUS,       /* -C */

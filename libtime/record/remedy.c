@@ -111,6 +111,7 @@ static int is_dropped(const struct line *l, const struct perf_arg *a)
 		return 1;
 	case PERF_FILTER:
 	case PERF_TARGET:
+	case PERF_CGROUPS:
 	case PERF_OFF_CPU:
 		return r->sched;
 	case PERF_ALL_CPUS:
@@ -284,6 +285,40 @@ int remedy_is_perfkit(const struct recording *rec)
 	int own = remedy_is_own(&l);
 	perf_args_release(&l.args);
 	return own;
+}
+
+/* A filter is of the events in front of it; perf may be told to record them twice, once with a
+ * filter. */
+static const struct perf_arg *switch_filter(const struct line *l)
+{
+	const struct perf_arg *filter = NULL;
+	int switches = 0, whole = 0; /* -e with switches, and those that are not filtered */
+	for (size_t i = 0; l->known && i < l->args.v.n; i++) {
+		const struct perf_arg *a = &l->args.v.v[i];
+		enum perf_role role = perf_arg_role(a);
+		if (role == PERF_EVENTS) {
+			switches = a->value && remedy_list_sched(l, a->value) & 1;
+			whole += switches;
+		} else if (switches && (role == PERF_FILTER || role == PERF_CGROUPS)) {
+			filter = a;
+			switches = 0;
+			whole--;
+		}
+	}
+	return whole ? NULL : filter;
+}
+
+void remedy_switch_filter(struct buf *out, const struct recording *rec)
+{
+	struct line l = remedy_line(rec, &(struct remedy){0});
+	const struct perf_arg *filter = switch_filter(&l);
+	struct words w = {0};
+	if (filter)
+		perf_arg_add(&w, filter);
+	words_line(out, &w);
+	out->failed = w.failed ? w.failed : out->failed;
+	words_release(&w);
+	perf_args_release(&l.args);
 }
 
 static void put_events(struct line *l, struct words *out)

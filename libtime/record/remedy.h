@@ -41,6 +41,12 @@ int remedy_is_perfkit(const struct recording *rec);
 /* 1 if `r` changes the recorded line, else 0; ERR_NOMEM. */
 int remedy_changes(const struct recording *rec, const struct remedy *r);
 
+struct buf;
+
+/* Append the option of the recorded line that leaves out switches, such as a filter; nothing
+ * if there is none. `out` keeps ERR_NOMEM. */
+void remedy_switch_filter(struct buf *out, const struct recording *rec);
+
 /* What an option is for: "-m 64M" gives larger buffers. */
 enum option_effect {
 	OPTION_ONE_EVENT, /* which alone needs no turns */

@@ -339,6 +339,20 @@ static unsigned sched_set(const struct item *it)
 	return set;
 }
 
+unsigned remedy_list_sched(const struct line *l, const char *list)
+{
+	struct part part;
+	const char *s;
+	unsigned set = 0;
+	while (next_part(l, &list, &part)) {
+		for (size_t at = 0, n; (n = next_member(&part, &at, &s));) {
+			struct item it = read_item(l, s, n);
+			set |= sched_set(&it);
+		}
+	}
+	return set;
+}
+
 /* 1 if an event cannot be recorded again. */
 static int is_gone(const struct line *l, const struct item *it)
 {

@@ -61,6 +61,9 @@ struct graph remedy_graph(const char *value);
 /* Note what a list of events after -e means for the whole line. */
 void remedy_look_at_list(struct line *l, const char *list);
 
+/* The plan_sched_events in a list, as bits. */
+unsigned remedy_list_sched(const struct line *l, const char *list);
+
 /* Append -e and the list of events, without those that are added anyway, each with its new rate
  * and stacks. Groups remain, except those that `ungroup` or `sched` takes apart. */
 void remedy_put_list(struct line *l, struct words *out, const char *list);

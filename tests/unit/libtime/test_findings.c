@@ -791,6 +791,30 @@ static void copies_of_all_switches_get_larger_buffers(void **state)
 	}
 }
 
+/* Words of a line, each behind a blank. */
+static int says(const char *line, const char *word)
+{
+	size_t n = strlen(word);
+	for (const char *p = line; (p = strstr(p, word)); p += n)
+		if (p[-1] == ' ' && (!p[n] || strchr(" ,0123456789", p[n])))
+			return 1;
+	return 0;
+}
+
+/* Larger buffers are for what perf says that it lost. */
+static void missing_switches_are_not_blamed_on_buffers(void **state)
+{
+	struct answer a;
+	(void)state;
+	ask(&(struct scene){SCHED, .skip_switch = 1}, 0, &a);
+	const struct finding *f = find(&a, "holes");
+	assert_non_null(f);
+	assert_int_equal(f->ndetails, 0);
+	assert_int_equal(f->remedies[0].form, FORM_NOT_THE_BUFFERS);
+	assert_false(says(a.f.line, "-m"));
+	answer_release(&a);
+}
+
 /* A limit of the kernel is the kernel's to raise, one of the line the line's. */
 static void a_limit_of_frames_is_raised_where_it_was_set(void **state)
 {
@@ -809,23 +833,13 @@ static void a_limit_of_frames_is_raised_where_it_was_set(void **state)
 	answer_release(&a);
 }
 
-/* Words of a line, each behind a blank. */
-static int says(const char *line, const char *word)
-{
-	size_t n = strlen(word);
-	for (const char *p = line; (p = strstr(p, word)); p += n)
-		if (p[-1] == ' ' && (!p[n] || strchr(" ,0123456789", p[n])))
-			return 1;
-	return 0;
-}
-
 /* A fault, by the words of a line that has it: after perf-record(1), not after the code that
  * makes the lines. */
 static int has_fault(const char *line, const char *id)
 {
-	static const char *const waits[] = {"switch-sampled",  "per-task",   "no-switches",
-					    "offcpu-totals",   "no-wakeups", "holes",
-					    "wakeups-missing", NULL};
+	static const char *const waits[] = {
+		"switch-sampled", "per-task",        "no-switches", "offcpu-totals",
+		"no-wakeups",     "wakeups-missing", NULL};
 	int sampled = says(line, "-F") || says(line, "-c");
 	for (size_t i = 0; waits[i]; i++)
 		if (!strcmp(id, waits[i]))
@@ -975,6 +989,7 @@ int main(void)
 		cmocka_unit_test(the_copy_needed_is_told_by_what_was_cut),
 		cmocka_unit_test(an_empty_recording_is_not_repeated_as_it_was),
 		cmocka_unit_test(copies_of_all_switches_get_larger_buffers),
+		cmocka_unit_test(missing_switches_are_not_blamed_on_buffers),
 		cmocka_unit_test(a_limit_of_frames_is_raised_where_it_was_set),
 		cmocka_unit_test(no_remedy_has_the_fault_of_another_finding),
 		cmocka_unit_test(the_page_lists_every_finding),

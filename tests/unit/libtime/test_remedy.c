@@ -23,21 +23,28 @@ static int list_option(void *out, enum option_effect effect, const char *option)
 	return 0;
 }
 
-/* The remedy for a recorded line, whose words "|" separates. */
+enum { LINE = 600, WORDS = 40 };
+
+/* A recording by this line, whose words "|" separates. */
+static struct recording recorded_by(const char *line, char text[LINE], const char *words[WORDS])
+{
+	struct recording rec = {.features = {.argv = words, .cpus_online = 4}};
+	char *save = NULL;
+	snprintf(text, LINE, "%s", line ? line : "");
+	for (char *w = strtok_r(text, "|", &save); w; w = strtok_r(NULL, "|", &save))
+		words[rec.features.nargv++] = w;
+	return rec;
+}
+
+/* The remedy for a recorded line. */
 static const char *remedy_of_events(const char *line, struct event *events, size_t nevents,
 				    const struct remedy *r, struct buf *out)
 {
-	char text[600];
-	const char *words[40];
-	struct recording rec = {.events = {.v = events, .n = nevents}};
-	size_t n = 0;
-	char *save = NULL;
-	snprintf(text, sizeof(text), "%s", line ? line : "");
-	for (char *w = strtok_r(text, "|", &save); w; w = strtok_r(NULL, "|", &save))
-		words[n++] = w;
-	rec.features.argv = words;
-	rec.features.nargv = n;
-	rec.features.cpus_online = 4;
+	char text[LINE];
+	const char *words[WORDS];
+	struct recording rec = recorded_by(line, text, words);
+	rec.events.v = events;
+	rec.events.n = nevents;
 	struct record_plan p;
 	if (recorded) {
 		assert_int_equal(remedy_why(&rec, r, recorded, list_option, out), 0);
@@ -502,6 +509,34 @@ static void the_options_that_help_are_said(void **state)
 }
 
 /* A line of nothing but probes cannot be had without them. */
+/* A filter is named where no switches are recorded without it. */
+static void what_leaves_switches_out_is_named(void **state)
+{
+	static const struct {
+		const char *line, *filter;
+	} rows[] = {
+		{NULL, ""},
+		{"perf|record|-a|-e|sched:sched_switch|-e|sched:sched_waking|--filter|prio<9",
+		 ""},
+		{"perf|record|-a|-e|cycles,sched:*|--filter|pid > 9|-e|a",
+		 "--filter 'pid > 9'"},
+		{"perf|record|-a|-e|{cycles,sched:sched_switch}|-G|web|x", "-G web"},
+		{"perf|record|-a|-e|sched:sched_switch|--exclude-perf|x", "--exclude-perf"},
+		{"perf|record|-a|-e|sched:sched_switch|-e|sched:sched_switch|--exclude-perf",
+		 ""},
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		char text[LINE];
+		const char *words[WORDS];
+		struct recording rec = recorded_by(rows[i].line, text, words);
+		struct buf b = {0};
+		remedy_switch_filter(&b, &rec);
+		assert_string_equal(buf_cstr(&b), rows[i].filter);
+		buf_release(&b);
+	}
+}
+
 static void probes_alone_are_set_first(void **state)
 {
 	static char probe[] = "probe_libc:malloc", dummy[] = "dummy:HG";
@@ -546,6 +581,7 @@ int main(void)
 		cmocka_unit_test(tracepoints_keep_their_stacks_without_a_line),
 		cmocka_unit_test(what_perfkit_recorded_is_recorded_by_it_again),
 		cmocka_unit_test(the_options_that_help_are_said),
+		cmocka_unit_test(what_leaves_switches_out_is_named),
 		cmocka_unit_test(probes_alone_are_set_first),
 		cmocka_unit_test(all_probes_are_set),
 	};
