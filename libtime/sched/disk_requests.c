@@ -16,9 +16,11 @@ struct reader {
 	uint32_t name[STEPS]; /* strings ids of the events; 0: not recorded */
 	struct u64map open;   /* key → index of `v` */
 	disk_requests v;      /* end_ns 0: not completed */
+	uint8_t knows_queue;  /* where there are no parts */
 };
 
-/* "7,0 WS 65536 () 0 + 128 0x2,0,4 [dd]", of a completion "7,0 WS () 0 + 128 [0]". */
+/* "7,0 WS 65536 () 0 + 128 0x2,0,4 [dd]", of a completion "7,0 WS () 0 + 128 [0]". "FWS" is a
+ * write, with a flush before it, unless there is nothing to write. */
 static int parse(const char *text, struct disk_request *q, uint64_t *sectors)
 {
 	unsigned long long sector, n;
@@ -31,6 +33,8 @@ static int parse(const char *text, struct disk_request *q, uint64_t *sectors)
 	q->sector = sector;
 	q->bytes = n * SECTOR;
 	*sectors = n;
+	if (q->op == 'F' && n && strchr("RWD", text[at]))
+		q->op = text[at];
 	return 1;
 }
 
@@ -60,10 +64,16 @@ static int begin(struct reader *x, const struct disk_request *q, uint64_t key, u
 		       : 0;
 }
 
+static uint8_t knows_queue(const struct reader *x, const struct tl_mark *m)
+{
+	const struct tl_part *p = timeline_part_of_cpu(x->tl, m->cpu);
+	return p ? p->disk_queues : x->knows_queue;
+}
+
 static int take(struct reader *x, enum step step, const struct tl_mark *m)
 {
 	const char *text = strtab_get(&x->tl->stacks->strings, m->text);
-	struct disk_request q = {.thread = m->thread, .knows_queue = x->name[INSERT] != 0};
+	struct disk_request q = {.thread = m->thread, .knows_queue = knows_queue(x, m)};
 	uint64_t sectors;
 	if (!parse(text, &q, &sectors))
 		return 0;
@@ -124,6 +134,7 @@ int disk_requests_read(const struct timeline *tl, disk_requests *out, struct err
 	static const char *const names[STEPS] = {
 		"block:block_rq_insert", "block:block_rq_issue", "block:block_rq_complete"};
 	struct reader x = {.tl = tl, .v = *out};
+	x.knows_queue = (uint8_t)timeline_has_event(tl, names[INSERT]);
 	int r = 0;
 	x.v.n = 0;
 	for (int i = 0; i < STEPS; i++)

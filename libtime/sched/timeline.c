@@ -542,11 +542,11 @@ const struct tl_part *timeline_part_of(const struct timeline *tl, uint32_t threa
 	return p;
 }
 
-/* Likewise, of a CPU by its number in the timeline. */
-static const struct tl_part *timeline_part_of_cpu(const struct timeline *tl, uint16_t cpu)
+const struct tl_part *timeline_part_of_cpu(const struct timeline *tl, uint16_t cpu)
 {
 	const struct tl_part *p = NULL;
-	for (size_t i = 0; i < tl->parts.n && tl->parts.v[i].cpu_first <= cpu; i++)
+	for (size_t i = 0;
+	     cpu != TL_NOCPU && i < tl->parts.n && tl->parts.v[i].cpu_first <= cpu; i++)
 		p = &tl->parts.v[i];
 	return p;
 }
@@ -565,8 +565,19 @@ uint32_t timeline_flags_of(const struct timeline *tl, uint32_t thread)
 
 uint16_t timeline_cpu(const struct timeline *tl, uint16_t cpu)
 {
-	const struct tl_part *p = cpu == TL_NOCPU ? NULL : timeline_part_of_cpu(tl, cpu);
+	const struct tl_part *p = timeline_part_of_cpu(tl, cpu);
 	return p ? (uint16_t)(cpu - p->cpu_first) : cpu;
+}
+
+int timeline_has_event(const struct timeline *tl, const char *name)
+{
+	uint32_t id;
+	if (!strtab_find(&tl->stacks->strings, name, &id))
+		return 0;
+	for (size_t i = 0; i < tl->events.n; i++)
+		if (tl->events.v[i].name == id)
+			return 1;
+	return 0;
 }
 
 int timeline_one_clock(const struct timeline *tl)

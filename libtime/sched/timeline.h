@@ -373,6 +373,7 @@ struct tl_part {
 	int64_t id;              /* in the store */
 	uint32_t flags;          /* enum timeline_flag */
 	uint32_t label;          /* strings id: its host, made distinct */
+	uint8_t disk_queues;     /* block_rq_insert was recorded */
 	uint32_t thread_first;
 	size_t fact_first;
 	size_t sample_first, event_sample_first, sum_first;
@@ -553,6 +554,13 @@ uint32_t timeline_flags_of(const struct timeline *tl, uint32_t thread);
 
 /* A CPU's number on its own host. */
 uint16_t timeline_cpu(const struct timeline *tl, uint16_t cpu);
+
+/* The part that a CPU is of, by its number in the timeline; NULL where there are no parts, and
+ * of TL_NOCPU. */
+const struct tl_part *timeline_part_of_cpu(const struct timeline *tl, uint16_t cpu);
+
+/* 1 if an event of that name was recorded, in any part. */
+int timeline_has_event(const struct timeline *tl, const char *name);
 
 /* 1 when times of all parts are of one clock on one host and can be compared. */
 int timeline_one_clock(const struct timeline *tl);

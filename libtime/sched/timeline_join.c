@@ -264,7 +264,10 @@ static int add_part(struct timeline *tl, const struct timeline *of, struct tl_pa
 		    struct err *e)
 {
 	uint32_t n = cpus_of(of), first = 0;
-	*part = (struct tl_part){.rec = of->rec, .flags = of->flags};
+	*part = (struct tl_part){
+		.rec = of->rec,
+		.flags = of->flags,
+		.disk_queues = (uint8_t)timeline_has_event(of, "block:block_rq_insert")};
 	if (tl->parts.n) {
 		first = tl->rec.ncpus;
 		part->thread_first = (uint32_t)tl->threads.n;

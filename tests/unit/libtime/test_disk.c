@@ -13,6 +13,9 @@ static void mark(struct rig *r, const char *event, uint64_t us, uint16_t cpu, co
 			    .thread = TL_NONE,
 			    .cpu = cpu};
 	assert_int_equal(vec_push(&r->tl.marks, m), 0);
+	struct tl_event ev = {.name = m.name, .tracepoint = 1};
+	if (!timeline_has_event(&r->tl, name_text))
+		assert_int_equal(vec_push(&r->tl.events, ev), 0);
 }
 
 static disk_requests requests(const struct rig *r)
@@ -63,6 +66,56 @@ static void a_request_may_not_queue(void **state)
 		assert_int_equal(v.v[0].insert_ns, 150000);
 		assert_int_equal(v.v[0].knows_queue, known);
 		assert_string_equal(disk_operation(&v.v[0]), "read");
+		vec_release(&v);
+		rig_release(&r);
+	}
+}
+
+/* Of two recordings in one timeline, one with insertions. */
+static void each_recording_knows_its_own_queues(void **state)
+{
+	struct rig r;
+	(void)state;
+	rig_init(&r, 5000);
+	mark(&r, "insert", 50, 0, "8,0 R 4096 () 8 + 8 [front]");
+	for (uint16_t cpu = 0; cpu < 2; cpu++) {
+		struct tl_part part = {.cpu_first = cpu, .disk_queues = !cpu};
+		assert_int_equal(vec_push(&r.tl.parts, part), 0);
+		mark(&r, "issue", 150, cpu, "8,16 R 4096 () 16 + 8 [front]");
+		mark(&r, "complete", 400 + cpu, cpu, "8,16 R () 16 + 8 [0]");
+	}
+	disk_requests v = requests(&r);
+	assert_int_equal(v.n, 2);
+	assert_int_equal(v.v[0].knows_queue, 1);
+	assert_int_equal(v.v[1].knows_queue, 0);
+	vec_release(&v);
+	rig_release(&r);
+}
+
+/* A flush before the request's own data, which is issued and ended with it. */
+static void a_request_is_called_by_its_data(void **state)
+{
+	static const struct {
+		const char *flags;
+		int sectors;
+		const char *operation;
+	} rows[] = {{"FWS", 8, "write"},   {"FWFS", 8, "write"}, {"FWS", 0, "flush"},
+		    {"FF", 0, "flush"},    {"WFS", 8, "write"},  {"DS", 8, "discard"},
+		    {"FDS", 8, "discard"}, {"FN", 8, "flush"}};
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct rig r;
+		char issue[80], complete[80];
+		rig_init(&r, 5000);
+		snprintf(issue, sizeof(issue), "8,0 %s 4096 () 16 + %d [front]", rows[i].flags,
+			 rows[i].sectors);
+		snprintf(complete, sizeof(complete), "8,0 %s () 16 + %d [0]", rows[i].flags,
+			 rows[i].sectors);
+		mark(&r, "issue", 150, 0, issue);
+		mark(&r, "complete", 400, 0, complete);
+		disk_requests v = requests(&r);
+		assert_int_equal(v.n, 1);
+		assert_string_equal(disk_operation(v.v), rows[i].operation);
 		vec_release(&v);
 		rig_release(&r);
 	}
@@ -186,6 +239,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_request_queues_and_is_served),
 		cmocka_unit_test(a_request_may_not_queue),
+		cmocka_unit_test(each_recording_knows_its_own_queues),
+		cmocka_unit_test(a_request_is_called_by_its_data),
 		cmocka_unit_test(a_request_does_not_end_before_it_is_issued),
 		cmocka_unit_test(requests_are_told_apart),
 		cmocka_unit_test(a_wait_is_for_the_request_that_ended_it),
