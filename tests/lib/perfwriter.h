@@ -445,4 +445,11 @@ struct pw_tracepoint {
 /* The TRACING_DATA section (pipe mode: the record). Equal systems must stand together. */
 void pw_feature_tracing_data(struct pw *w, const struct pw_tracepoint *tp, size_t n);
 
+/* Add n events SYSTEM:names[i] with the attributes of `how`, tracepoint id PW_TRACEPOINT_ID + i
+ * and sample id 11 + i, their formats (`common`, then fields[i]) and EVENT_DESC. */
+enum { PW_TRACEPOINTS = 4, PW_TRACEPOINT_ID = 300 };
+void pw_tracepoints(struct pw *w, const char *system, const char *const *names,
+		    const char *common, const char *const *fields, size_t n,
+		    const struct pw_attr *how);
+
 #endif

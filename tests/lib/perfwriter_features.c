@@ -3,6 +3,7 @@
 
 #include "base/err.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* A new section of that number to write into, or NULL. Borrowed until the next one. */
@@ -177,4 +178,29 @@ void pw_feature_tracing_data(struct pw *w, const struct pw_tracepoint *tp, size_
 	put_systems(w, b, tp, n);
 	pw_put(w, b, 0, 4); /* kallsyms: none */
 	pw_put(w, b, 0, 4); /* printk formats: none */
+}
+
+void pw_tracepoints(struct pw *w, const char *system, const char *const *names,
+		    const char *common, const char *const *fields, size_t n,
+		    const struct pw_attr *how)
+{
+	char text[PW_TRACEPOINTS][2048], name[64];
+	struct pw_tracepoint tp[PW_TRACEPOINTS];
+	for (size_t i = 0; i < n; i++) {
+		const uint64_t id = 11 + i;
+		struct pw_attr a = *how;
+		snprintf(name, sizeof(name), "%s:%s", system, names[i]);
+		a.type = 2;
+		a.config = PW_TRACEPOINT_ID + i;
+		a.clockid = -1;
+		a.ids = &id;
+		a.nids = 1;
+		a.name = name;
+		pw_attr(w, &a);
+		snprintf(text[i], sizeof(text[i]), "name: %s\nID: %zu\n%s%s", names[i],
+			 PW_TRACEPOINT_ID + i, common, fields[i]);
+		tp[i] = (struct pw_tracepoint){system, text[i]};
+	}
+	pw_feature_tracing_data(w, tp, n);
+	pw_feature_event_desc(w);
 }

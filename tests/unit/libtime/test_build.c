@@ -55,36 +55,20 @@ static void put(uint8_t *p, uint64_t v, int size, int big)
 static const char *const sched_events[] = {"sched_switch", "sched_waking", "sched_wakeup",
 					   "sched_wakeup_new"};
 
-/* Period, flags and sample_type of `how` count beside the usual ones. */
+static const char *const sched_fields[] = {switch_fields, waking_fields, waking_fields,
+					   waking_fields};
+
+/* Period, flags and sample_type of `how` are added to the usual ones. */
 static void begin_how(struct maker *m, enum pw_mode mode, int big, int n,
 		      const struct pw_attr *how)
 {
-	char text[4][2048], names[4][32];
-	static const uint64_t ids[4][1] = {{11}, {12}, {13}, {14}};
-	struct pw_tracepoint tp[4];
+	struct pw_attr a = *how;
+	a.sample_type |= PW_S_IDENTIFIER | PW_S_IP | PW_S_TID | PW_S_TIME | PW_S_CPU |
+			 PW_S_RAW | PW_S_CALLCHAIN;
+	a.flags |= PW_SAMPLE_ID_ALL;
 	*m = (struct maker){.big = big};
 	pw_begin(&m->w, &(struct pw_config){.mode = mode, .big_endian = big});
-	for (int i = 0; i < n; i++) {
-		snprintf(names[i], sizeof(names[i]), "sched:%s", sched_events[i]);
-		pw_attr(&m->w,
-			&(struct pw_attr){.type = 2,
-					  .config = 300u + (unsigned)i,
-					  .period = how->period,
-					  .clockid = -1,
-					  .sample_type = PW_S_IDENTIFIER | PW_S_IP | PW_S_TID |
-							 PW_S_TIME | PW_S_CPU | PW_S_RAW |
-							 PW_S_CALLCHAIN | how->sample_type,
-					  .regs_user = how->regs_user,
-					  .flags = PW_SAMPLE_ID_ALL | how->flags,
-					  .ids = ids[i],
-					  .nids = 1,
-					  .name = names[i]});
-		snprintf(text[i], sizeof(text[i]), "name: %s\nID: %d\n%s%s", sched_events[i],
-			 300 + i, common, i ? waking_fields : switch_fields);
-		tp[i] = (struct pw_tracepoint){"sched", text[i]};
-	}
-	pw_feature_tracing_data(&m->w, tp, (size_t)n);
-	pw_feature_event_desc(&m->w);
+	pw_tracepoints(&m->w, "sched", sched_events, common, sched_fields, (size_t)n, &a);
 	pw_feature_string(&m->w, PW_FEAT_HOSTNAME, "box");
 	pw_feature_string(&m->w, PW_FEAT_ARCH, "x86_64");
 }

@@ -13,38 +13,22 @@ static const char fields[] =
 	"print fmt: \"state=%lu cpu_id=%lu\", (unsigned long)REC->state, "
 	"(unsigned long)REC->cpu_id\n";
 
-enum { FIRST = 300, N = 2 };
-static const char *const events[N] = {"cpu_idle", "cpu_frequency"};
+static const char *const events[] = {"cpu_idle", "cpu_frequency"};
+static const char *const formats[] = {fields, fields};
 
 static void begin(struct pw *w)
 {
-	static const uint64_t ids[N][1] = {{11}, {12}};
-	static char text[N][1024], name[N][32];
-	struct pw_tracepoint tp[N];
 	pw_begin(w, &(struct pw_config){.mode = PW_FILE});
-	for (unsigned i = 0; i < N; i++) {
-		snprintf(name[i], sizeof(name[i]), "power:%s", events[i]);
-		pw_attr(w, &(struct pw_attr){.type = 2,
-					     .config = FIRST + i,
-					     .period = 1,
-					     .clockid = -1,
-					     .sample_type = PW_S_IDENTIFIER | PW_S_TID |
-							    PW_S_TIME | PW_S_CPU | PW_S_RAW,
-					     .flags = PW_SAMPLE_ID_ALL,
-					     .ids = ids[i],
-					     .nids = 1,
-					     .name = name[i]});
-		snprintf(text[i], sizeof(text[i]), "name: %s\nID: %u\n%s", events[i], FIRST + i,
-			 fields);
-		tp[i] = (struct pw_tracepoint){"power", text[i]};
-	}
-	pw_feature_tracing_data(w, tp, N);
-	pw_feature_event_desc(w);
+	pw_tracepoints(w, "power", events, "", formats, 2,
+		       &(struct pw_attr){.period = 1,
+					 .sample_type = PW_S_IDENTIFIER | PW_S_TID | PW_S_TIME |
+							PW_S_CPU | PW_S_RAW,
+					 .flags = PW_SAMPLE_ID_ALL});
 }
 
 static void sample(struct pw *w, unsigned event, uint64_t us)
 {
-	uint8_t raw[16] = {(FIRST + event) & 0xff, (FIRST + event) >> 8};
+	uint8_t raw[16] = {(PW_TRACEPOINT_ID + event) & 0xff, (PW_TRACEPOINT_ID + event) >> 8};
 	raw[8] = 2;
 	raw[12] = 1;
 	pw_sample(w, event,
