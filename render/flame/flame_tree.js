@@ -3,14 +3,7 @@
 // leaf, around one function.
 
 function readConf() {
-	const conf = {};
-	for (const line of element("d-conf").split("\n")) {
-		const at = line.indexOf(" ");
-		if (at > 0) {
-			const value = line.slice(at + 1);
-			conf[line.slice(0, at)] = value !== "" && isFinite(value) ? Number(value) : value;
-		}
-	}
+	const conf = readSettings();
 	for (const key of ["palette", "countname", "nametype", "beforeName", "afterName"])
 		conf[key] = String(conf[key]);
 	return conf;

@@ -455,18 +455,8 @@ function step(key) {
 const keys = {i: "flip", r: "leaf", f: "focus", h: "hide", u: "undo", Backspace: "undo", t: "towers", n: "next", p: "previous",
 	N: "previous", c: "fold", 0: "reset"};
 
-function onKey(e) {
-	if (document.documentElement !== svg && !svg.contains(targetOf(e)))
-		return; // inside a page, the rest of the page keeps its keys
-	if ((e.ctrlKey && e.key === "f") || e.key === "F3" || (e.key === "/" && !e.ctrlKey)) {
-		e.preventDefault();
-		svg.querySelector("input.search").focus();
-	} else if (e.ctrlKey && e.key === "i") {
-		e.preventDefault();
-		actions.fold();
-	} else if (e.ctrlKey || e.altKey || e.metaKey) {
-		return;
-	} else if (e.key.startsWith("Arrow") && svg.getRootNode().activeElement === ui.frames) {
+function onOwnKey(e) {
+	if (e.key.startsWith("Arrow") && svg.getRootNode().activeElement === ui.frames) {
 		e.preventDefault();
 		step(e.key);
 	} else if (e.key === "Enter" && selected) {

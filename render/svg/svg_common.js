@@ -1,7 +1,7 @@
 // svg_common.js - what the scripts of all pictures share: packed numbers, elements, times, the
 // tooltip's card, the bar that stays in sight (buttons, search, legend, details), the width of
 // the window, print, history. What they call (conf, state, actions, search, nextHit, ui.frames,
-// relayout, stateText, loadState) is the picture's. `host` is the page that a picture is part of,
+// relayout, stateText, loadState, onOwnKey) is the picture's. `host` is the page that a picture is part of,
 // or null: a page keeps the views itself.
 
 const SVG = "http://www.w3.org/2000/svg";
@@ -48,6 +48,19 @@ function element(name) {
 	return e ? e.textContent : "";
 }
 
+// The lines "key value" of <d-conf>, with numbers as such.
+function readSettings() {
+	const conf = {};
+	for (const line of element("d-conf").split("\n")) {
+		const at = line.indexOf(" ");
+		if (at > 0) {
+			const value = line.slice(at + 1);
+			conf[line.slice(0, at)] = value !== "" && isFinite(value) ? Number(value) : value;
+		}
+	}
+	return conf;
+}
+
 // All numbers of a text of base-32 digits, little end first.
 function readNumbers(text) {
 	const digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -73,6 +86,21 @@ function readNumbers(text) {
 // What an event happened to, also inside of a page's part that hides it.
 function targetOf(event) {
 	return event.composedPath()[0];
+}
+
+// The keys of all pictures; others are the picture's.
+function onKey(e) {
+	if (document.documentElement !== svg && !svg.contains(targetOf(e)))
+		return; // inside a page, the rest of the page keeps its keys
+	if ((e.ctrlKey && e.key === "f") || e.key === "F3" || (e.key === "/" && !e.ctrlKey)) {
+		e.preventDefault();
+		svg.querySelector("input.search").focus();
+	} else if (e.ctrlKey && e.key === "i") {
+		e.preventDefault();
+		actions.fold();
+	} else if (!(e.ctrlKey || e.altKey || e.metaKey)) {
+		onOwnKey(e);
+	}
 }
 
 // --- pointing and telling --------------------------------------------------------------------

@@ -10,14 +10,7 @@ const F = {ran: 0, blocked: 1, rest: 2, bits: 3, path: 4, state: 5, waker: 6, co
 	wakerPath: 8, cpuOut: 9, cpuIn: 10, size: 11};
 
 function readConf() {
-	const conf = {};
-	for (const line of element("d-conf").split("\n")) {
-		const at = line.indexOf(" ");
-		if (at > 0) {
-			const value = line.slice(at + 1);
-			conf[line.slice(0, at)] = isFinite(value) ? Number(value) : value;
-		}
-	}
+	const conf = readSettings();
 	const pairs = (text) => String(text).split(" ").map((s) => s.split(":"));
 	conf.paints = pairs(conf.paints).map(([rgb, name, pattern], i) =>
 		({color: "#" + rgb, name, fill: i === PAINT.unknown ? "url(#hatch)" :

@@ -733,18 +733,8 @@ function setButtons() {
 const keys = {"+": "closer", "=": "closer", "-": "wider", ArrowLeft: "left", ArrowRight: "right",
 	Enter: "selected", w: "waker", h: "holder", t: "pin", x: "hideRow", X: "rows", a: "A", b: "B", u: "undo", Backspace: "undo", n: "next", p: "previous", N: "previous", c: "fold", 0: "reset"};
 
-function onKey(e) {
-	if (document.documentElement !== svg && !svg.contains(targetOf(e)))
-		return; // inside a page, the rest of the page keeps its keys
-	if ((e.ctrlKey && e.key === "f") || e.key === "F3" || (e.key === "/" && !e.ctrlKey)) {
-		e.preventDefault();
-		svg.querySelector("input.search").focus();
-	} else if (e.ctrlKey && e.key === "i") {
-		e.preventDefault();
-		actions.fold();
-	} else if (e.ctrlKey || e.altKey || e.metaKey) {
-		return;
-	} else if (selected && [",", ".", "ArrowUp", "ArrowDown"].includes(e.key)) {
+function onOwnKey(e) {
+	if (selected && [",", ".", "ArrowUp", "ArrowDown"].includes(e.key)) {
 		e.preventDefault();
 		step(e.key);
 		saveSoon();
