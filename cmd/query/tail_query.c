@@ -169,7 +169,7 @@ int tail_refuse(const struct tail_run *r, const struct tail *t)
 {
 	const struct episode_selection *s = &t->selection;
 	struct buf pct = {0};
-	if (!s->cannot_say || r->query.pick.dirty)
+	if (!s->uncertain || r->query.pick.dirty)
 		return 0;
 	units_percent(&pct, r->query.pick.millipercent);
 	say("cannot say what p%s is: of %llu episodes that long, %llu are open or "

@@ -99,7 +99,7 @@ int waits_causes(const struct opt_list *l, uint32_t *mask, struct err *e)
 	*mask = !l->n ? 0 : 1u << 31 | (l->v[0][0] == '!' ? (1u << CAUSE_COUNT) - 1 : 0);
 	for (size_t i = 0; i < l->n; i++) {
 		int out = l->v[i][0] == '!';
-		int c = cause_named(l->v[i] + out, e);
+		int c = cause_parse(l->v[i] + out, e);
 		if (c < 0)
 			return err_prefix(e, "--cause");
 		*mask = out ? *mask & ~(1u << c) : *mask | 1u << c;

@@ -106,7 +106,7 @@ static int parse_missing(struct causes *c, char *rest, const struct rule_line *a
 	char *text = rest + n;
 	if (*text)
 		*text++ = '\0';
-	int cause = cause_of(rest);
+	int cause = cause_find(rest);
 	if (cause < 0)
 		return rule_line_bad(at, "not a cause", rest);
 	text += strspn(text, " \t");
@@ -135,7 +135,7 @@ static int parse_line(const struct rule_line *at, char *line)
 		return 0;
 	if (frame_role_named(word))
 		return 0; /* frame_table_parse has read it */
-	int cause = cause_of(word);
+	int cause = cause_find(word);
 	if (cause < 0)
 		return rule_line_bad(at, "neither a cause, missing nor a frame's role", word);
 	r.cause = (uint8_t)cause;

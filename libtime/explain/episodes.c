@@ -475,7 +475,7 @@ static int mostly_dirty(const struct episodes *x, uint64_t threshold)
 	return dirty > clean;
 }
 
-int episodes_cannot_say(const struct episodes *x, uint32_t millipercent)
+int episodes_are_uncertain(const struct episodes *x, uint32_t millipercent)
 {
 	return mostly_dirty(x, episodes_percentile(x, millipercent, 0));
 }
@@ -535,7 +535,7 @@ int episodes_select(const struct episodes *x, const struct timeline *tl,
 	*out = (struct episode_selection){.threshold_ns = threshold};
 	if (pick->kind != PICK_KEY)
 		out->dirty = x->dirty.n - below(x->dirty.v, x->dirty.n, threshold);
-	out->cannot_say = pick->kind == PICK_PERCENTILE && mostly_dirty(x, threshold);
+	out->uncertain = pick->kind == PICK_PERCENTILE && mostly_dirty(x, threshold);
 	for (uint32_t i = 0; i < x->v.n; i++) {
 		if (!is_picked(x, tl, pick, &x->v.v[i], threshold))
 			continue;

@@ -138,7 +138,7 @@ struct episode_selection {
 	uint64_t threshold_ns; /* the shortest selected length */
 	uint64_t dirty;        /* open and suspect ones that reach the threshold */
 	/* More of them than clean ones do: the tail is not known. */
-	int cannot_say;
+	int uncertain;
 };
 
 /* Choose the tail of what was collected of `tl`. ERR_NOMEM. */
@@ -148,7 +148,7 @@ int episodes_select(const struct episodes *x, const struct timeline *tl,
 void episode_selection_release(struct episode_selection *s);
 
 /* Would pX rest mostly on open and suspect episodes? */
-int episodes_cannot_say(const struct episodes *x, uint32_t millipercent);
+int episodes_are_uncertain(const struct episodes *x, uint32_t millipercent);
 
 /* 1 when a query's filters leave the thread. */
 int episodes_include_thread(const struct timeline *tl, const struct episode_query *q,

@@ -19,12 +19,12 @@ struct gap_finder {
 	uint64_t longest_ns;           /* of all interrupts */
 };
 
-const char *gap_taker_name(unsigned int by)
+const char *gap_part_kind_name(unsigned int by)
 {
 	static const char *const names[] = {"thread",          "interrupt",
 					    "unexplained",     "spinner not running",
 					    "records missing", "not placed"};
-	ENTRIES(names, TAKEN_NOWHERE + 1);
+	ENTRIES(names, GAP_NOT_PLACED + 1);
 	return by < sizeof(names) / sizeof(*names) ? names[by] : "";
 }
 
@@ -91,7 +91,7 @@ void gap_finder_free(struct gap_finder *f)
 	mem_free(f);
 }
 
-void gap_work_release(struct gap_work *w)
+void gap_parts_release(struct gap_parts *w)
 {
 	vec_release(&w->v);
 }
@@ -126,30 +126,30 @@ static int is_lost(const struct gap_finder *f, uint16_t cpu, uint64_t ns, uint64
 static struct gap_part base_at(const struct gap_finder *f, const struct tl_gap *gap,
 			       uint64_t at, uint64_t *until)
 {
-	struct gap_part p = {.by = TAKEN_WITHOUT};
+	struct gap_part p = {.by = GAP_NOT_RUNNING};
 	*until = UINT64_MAX;
 	if (gap->cpu + 1u >= f->runs.first.n) {
-		p.by = TAKEN_UNKNOWN;
+		p.by = GAP_RECORDS_MISSING;
 		return p;
 	}
 	uint32_t i = run_after(f, gap->cpu, at);
 	const struct tl_run *r = &f->runs.v.v[i];
 	int some = i < f->runs.first.v[gap->cpu + 1];
 	if (some && r->start_ns <= at) {
-		p.by = r->thread == gap->thread ? TAKEN_BY_NOTHING : TAKEN_BY_THREAD;
-		p.what = p.by == TAKEN_BY_THREAD ? r->thread : 0;
+		p.by = r->thread == gap->thread ? GAP_UNEXPLAINED : GAP_THREAD;
+		p.what = p.by == GAP_THREAD ? r->thread : 0;
 		*until = r->end_ns;
 	} else if (some) {
 		*until = r->start_ns;
 	}
-	if (p.by != TAKEN_BY_THREAD && is_lost(f, gap->cpu, at, until))
-		p.by = TAKEN_UNKNOWN;
+	if (p.by != GAP_THREAD && is_lost(f, gap->cpu, at, until))
+		p.by = GAP_RECORDS_MISSING;
 	return p;
 }
 
 /* --- the parts ------------------------------------------------------------------------ */
 
-static int add_part(struct gap_work *w, struct gap_part p, uint64_t ns)
+static int add_part(struct gap_parts *w, struct gap_part p, uint64_t ns)
 {
 	for (size_t i = 0; i < w->v.n; i++)
 		if (w->v.v[i].by == p.by && w->v.v[i].what == p.what) {
@@ -163,7 +163,7 @@ static int add_part(struct gap_work *w, struct gap_part p, uint64_t ns)
 struct sweep {
 	const struct gap_finder *f;
 	const struct tl_gap *gap;
-	struct gap_work *out;
+	struct gap_parts *out;
 	const struct tl_interrupt *open[NESTED]; /* the innermost last */
 	size_t n;
 	uint64_t at;
@@ -178,7 +178,7 @@ static int sweep_to(struct sweep *s, uint64_t to)
 		while (s->n && s->open[s->n - 1]->end_ns <= s->at)
 			s->n--;
 		if (s->n) {
-			p = (struct gap_part){.by = TAKEN_BY_INTERRUPT,
+			p = (struct gap_part){.by = GAP_INTERRUPT,
 					      .what = s->open[s->n - 1]->vector};
 			until = s->open[s->n - 1]->end_ns;
 		} else {
@@ -205,7 +205,7 @@ static uint32_t irq_after(const struct gap_finder *f, uint16_t cpu, uint64_t ns,
 }
 
 static int split_gap(const struct gap_finder *f, const struct tl_gap *gap, uint64_t from,
-		     uint64_t to, struct gap_work *out)
+		     uint64_t to, struct gap_parts *out)
 {
 	struct sweep s = {.f = f, .gap = gap, .out = out, .at = from};
 	uint32_t end, i = irq_after(f, gap->cpu, from, &end);
@@ -289,7 +289,7 @@ static int find_place(const struct gap_finder *f, const struct tl_gap *gap, stru
 	return s->found == 1;
 }
 
-int gap_explain(struct gap_finder *f, const struct tl_gap *gap, struct gap_work *out,
+int gap_explain(struct gap_finder *f, const struct tl_gap *gap, struct gap_parts *out,
 		struct err *e)
 {
 	struct stretch s = {.lost_ns = gap->lost_ns};
@@ -305,11 +305,11 @@ int gap_explain(struct gap_finder *f, const struct tl_gap *gap, struct gap_work 
 		r = split_gap(f, gap, s.found_start, s.found_end, out);
 		uint64_t ns = s.found_end - s.found_start;
 		if (!r && ns < gap->lost_ns)
-			r = add_part(out, (struct gap_part){.by = TAKEN_BY_NOTHING},
+			r = add_part(out, (struct gap_part){.by = GAP_UNEXPLAINED},
 				     gap->lost_ns - ns);
 	} else {
 		out->start_ns = out->end_ns = 0;
-		r = add_part(out, (struct gap_part){.by = TAKEN_NOWHERE}, gap->lost_ns);
+		r = add_part(out, (struct gap_part){.by = GAP_NOT_PLACED}, gap->lost_ns);
 	}
 	if (out->v.n)
 		qsort(out->v.v, out->v.n, sizeof(*out->v.v), longest_first);

@@ -20,27 +20,27 @@
 
 #include "libtime/sched/timeline.h"
 
-enum gap_taker {
-	TAKEN_BY_THREAD,
-	TAKEN_BY_INTERRUPT,
-	TAKEN_BY_NOTHING, /* unexplained */
-	TAKEN_WITHOUT,    /* no thread had the CPU: the spinner itself was waiting */
-	TAKEN_UNKNOWN,    /* records are missing there */
-	TAKEN_NOWHERE,    /* not placed */
+enum gap_part_kind {
+	GAP_THREAD,
+	GAP_INTERRUPT,
+	GAP_UNEXPLAINED, /* unexplained */
+	GAP_NOT_RUNNING,    /* no thread had the CPU: the spinner itself was waiting */
+	GAP_RECORDS_MISSING,    /* records are missing there */
+	GAP_NOT_PLACED,    /* not placed */
 };
 
 /* "thread", "interrupt", "unexplained", "spinner not running", "records missing", "not placed";
  * for tables and JSON. */
-const char *gap_taker_name(unsigned int by);
+const char *gap_part_kind_name(unsigned int by);
 
 struct gap_part {
 	uint64_t ns;
 	uint32_t what; /* thread, or strings id of an interrupt; else 0 */
-	uint8_t by;    /* enum gap_taker */
+	uint8_t by;    /* enum gap_part_kind */
 };
 
 /* One gap's parts; zero-initialised is empty, reused from gap to gap. */
-struct gap_work {
+struct gap_parts {
 	VEC(struct gap_part) v;    /* the longest first */
 	uint64_t start_ns, end_ns; /* where it was; both 0 where it is not placed */
 };
@@ -52,8 +52,8 @@ int gap_finder_new(struct gap_finder **out, const struct timeline *tl, struct er
 void gap_finder_free(struct gap_finder *f);
 /* Take one gap of that timeline apart; *out is emptied first, and its parts add up to the gap.
  * ERR_NOMEM. */
-int gap_explain(struct gap_finder *f, const struct tl_gap *gap, struct gap_work *out,
+int gap_explain(struct gap_finder *f, const struct tl_gap *gap, struct gap_parts *out,
 		struct err *e);
-void gap_work_release(struct gap_work *w);
+void gap_parts_release(struct gap_parts *w);
 
 #endif

@@ -39,7 +39,7 @@ struct recurrence {
 	uint64_t occurrences; /* those that (nearly) overlap count as one */
 };
 
-static inline int recurrence_is(const struct recurrence *r)
+static inline int recurrence_found(const struct recurrence *r)
 {
 	return r->rate.ns || r->pause.ns;
 }

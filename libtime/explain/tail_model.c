@@ -60,7 +60,7 @@ static void root_of(const struct tail *t, const struct explanation *x, struct ta
 		.process = neighbour ? t->process_of.v[l->thread] : l->comm,
 		.via = l->via,
 		.held = held ? l[-1].cause : (uint8_t)CAUSE_UNKNOWN,
-		.for_what = held ? link_mechanism(x, l - 1) : NULL,
+		.held_mechanism = held ? link_mechanism(x, l - 1) : NULL,
 		.doing = l->doing,
 		.mechanism = p ? p->mechanism : NULL,
 		.state = p ? p->state : (uint8_t)PART_UNKNOWN,
@@ -73,7 +73,7 @@ static void root_of(const struct tail *t, const struct explanation *x, struct ta
 	};
 }
 
-const char *holder_way_name(unsigned int way)
+const char *holder_kind_name(unsigned int way)
 {
 	static const char *const names[] = {"none", "queue", "cpu", "lock", "waker"};
 	ENTRIES(names, HOLDER_WAKER + 1);
@@ -378,8 +378,8 @@ static uint64_t held_key(const struct tail_root *r)
 {
 	if (r->via == VIA_CPU)
 		return mix(5, r->process);
-	return r->for_what
-		       ? mix(mix(6, (uintptr_t)r->for_what), mix((uintptr_t)r->doing, r->comm))
+	return r->held_mechanism
+		       ? mix(mix(6, (uintptr_t)r->held_mechanism), mix((uintptr_t)r->doing, r->comm))
 		       : 0;
 }
 
@@ -555,12 +555,12 @@ static int find_recurrences(struct tail *t, struct err *e)
 	t->recurrence = all.recurrence;
 	if (!have_one_root(t))
 		t->recurrence.rate = t->recurrence.pause = (struct period){0};
-	if (r || recurrence_is(&t->recurrence))
+	if (r || recurrence_found(&t->recurrence))
 		return r;
 	r = find_offenders(t, &worst) ? err_nomem(e) : 0;
 	for (size_t i = 0; !r && i < worst.n && i < TAIL_RECURRENCES; i++) {
 		r = recurrence_of(t, worst.v[i].comm, &one, e);
-		if (!r && recurrence_is(&one.recurrence) && !is_reported(t, one.comm))
+		if (!r && recurrence_found(&one.recurrence) && !is_reported(t, one.comm))
 			t->recurrences[t->nrecurrences++] = one;
 	}
 	vec_release(&worst);

@@ -20,11 +20,11 @@ struct tail_root {
 	uint8_t state, cause, end, via;
 	uint8_t held; /* VIA_WAKER, VIA_OWNER: the cause of the wait that it ended */
 	/* What that wait was for, what it did meanwhile, and what its own part is; NULL. */
-	const struct mechanism *for_what, *doing, *mechanism;
+	const struct mechanism *held_mechanism, *doing, *mechanism;
 	uint8_t guessed; /* code that no sample saw: function is not known, or of a wakeup */
 };
 
-enum blocker_kind {
+enum holder_kind {
 	HOLDER_NONE,  /* no other thread */
 	HOLDER_QUEUE, /* no single one: several took turns on its CPU */
 	HOLDER_CPU,   /* had its CPU */
@@ -33,14 +33,14 @@ enum blocker_kind {
 };
 
 /* "none", "queue", "cpu", "lock", "waker". */
-const char *holder_way_name(unsigned int way);
+const char *holder_kind_name(unsigned int way);
 
 /* Who held the episode up directly: the chain's first other thread, which need not be its root.
  */
 struct tail_holder {
 	uint32_t thread, comm; /* TL_NONE, 0 for HOLDER_NONE and HOLDER_QUEUE */
 	uint32_t function;     /* where it was meanwhile; 0 = not known */
-	uint8_t way;           /* enum blocker_kind */
+	uint8_t way;           /* enum holder_kind */
 	uint8_t cause;         /* HOLDER_WAKER: of the wait that it ended */
 };
 

@@ -15,7 +15,7 @@ static void add_sums(struct tl_sums *to, const struct tl_sums *x)
 
 /* A thread's part of the window. */
 static int add_thread(const struct part_sums *parts, uint32_t thread, const struct episode *ep,
-		      struct window_work *out)
+		      struct window_activity *out)
 {
 	const struct tl_thread *t = &parts->tl->threads.v[thread];
 	struct window_thread x = {.thread = thread};
@@ -49,7 +49,7 @@ static size_t spans_before(const struct timeline *tl, uint64_t ns)
 
 /* Spans stand by start, so that the stretches in which any other one is open come in order. */
 static void add_others(const struct part_sums *parts, const struct episode *ep,
-		       struct window_work *out)
+		       struct window_activity *out)
 {
 	const struct timeline *tl = parts->tl;
 	struct tl_sums in = {0};
@@ -69,7 +69,7 @@ static void add_others(const struct part_sums *parts, const struct episode *ep,
 }
 
 int window_of(const struct part_sums *parts, const struct episode_query *q,
-	      const struct episode *ep, struct window_work *out, struct err *e)
+	      const struct episode *ep, struct window_activity *out, struct err *e)
 {
 	const struct timeline *tl = parts->tl;
 	int32_t pid = tl->spans.v[ep->at].pid;
@@ -91,7 +91,7 @@ int window_of(const struct part_sums *parts, const struct episode_query *q,
 	return r ? err_nomem(e) : 0;
 }
 
-void window_release(struct window_work *w)
+void window_release(struct window_activity *w)
 {
 	vec_release(&w->v);
 }

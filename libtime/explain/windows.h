@@ -14,7 +14,7 @@ struct window_thread {
 };
 
 /* Zero-initialised is empty; reused from window to window. */
-struct window_work {
+struct window_activity {
 	VEC(struct window_thread)
 	v;                   /* those that had a CPU or wanted one, most running first */
 	uint64_t asleep;     /* other threads that were there */
@@ -27,7 +27,7 @@ struct window_work {
 /* Who does what in the window `ep`, of the threads that the query's filters leave, or of the
  * one or the process that the span names. ERR_NOMEM. */
 int window_of(const struct part_sums *parts, const struct episode_query *q,
-	      const struct episode *ep, struct window_work *out, struct err *e);
-void window_release(struct window_work *w);
+	      const struct episode *ep, struct window_activity *out, struct err *e);
+void window_release(struct window_activity *w);
 
 #endif

@@ -72,7 +72,7 @@ static int add_tail(struct worst *w, struct timeline *tl, const struct populatio
 	int r = tail_make(tl, &q, &t, e);
 	if (r)
 		return r;
-	size_t n = t.selection.cannot_say ? 0 : t.rows.n;
+	size_t n = t.selection.uncertain ? 0 : t.rows.n;
 	for (size_t i = 0; !r && i < n && i < WORST_MOST; i++)
 		r = add_episode(w, tl, &t, i, e);
 	tail_release(&t);

@@ -18,7 +18,7 @@ const char *cause_name(unsigned int cause)
 	return cause < CAUSE_COUNT ? cause_names[cause] : "";
 }
 
-int cause_of(const char *name)
+int cause_find(const char *name)
 {
 	for (int i = 0; i < CAUSE_COUNT; i++)
 		if (!strcmp(name, cause_names[i]))
@@ -26,11 +26,11 @@ int cause_of(const char *name)
 	return -1;
 }
 
-int cause_named(const char *name, struct err *e)
+int cause_parse(const char *name, struct err *e)
 {
 	struct buf list = {0};
 	struct nearest x = nearest_to(name, strlen(name));
-	int cause = cause_of(name);
+	int cause = cause_find(name);
 	if (cause >= 0)
 		return cause;
 	for (size_t i = 0; i < CAUSE_COUNT; i++) {

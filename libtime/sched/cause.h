@@ -38,10 +38,10 @@ enum cause {
 /* "lock", "unknown"; "" past the end. */
 const char *cause_name(unsigned int cause);
 
-/* The cause of a name; -1 for none. */
-int cause_of(const char *name);
+/* The cause with that name; -1 if no cause has it. */
+int cause_find(const char *name);
 
-/* The same of a name that a user gave: for none ERR_USAGE, with the names there are. */
-int cause_named(const char *name, struct err *e);
+/* The same for a name that a user typed. ERR_USAGE, which lists the names. */
+int cause_parse(const char *name, struct err *e);
 
 #endif

@@ -16,12 +16,12 @@ struct reader {
 	uint32_t name[STEPS]; /* strings ids of the events; 0: not recorded */
 	struct u64map open;   /* key → index of `v` */
 	disk_requests v;      /* end_ns 0: not completed */
-	uint8_t knows_queue;  /* where there are no parts */
+	uint8_t has_insert;  /* where there are no parts */
 };
 
-/* "7,0 WS 65536 () 0 + 128 0x2,0,4 [dd]", of a completion "7,0 WS () 0 + 128 [0]". "FWS" is a
- * write, with a flush before it, unless there is nothing to write. */
-static int parse(const char *text, struct disk_request *q, uint64_t *sectors)
+/* "7,0 WS 65536 () 0 + 128 0x2,0,4 [dd]"; a completion has "7,0 WS () 0 + 128 [0]". "FWS" is a
+ * write with a flush before it, or, without sectors, a flush. */
+static int parse_text(const char *text, struct disk_request *q, uint64_t *sectors)
 {
 	unsigned long long sector, n;
 	int at = 0;
@@ -38,8 +38,8 @@ static int parse(const char *text, struct disk_request *q, uint64_t *sectors)
 	return 1;
 }
 
-/* Flushes of no sectors may be under way beside a request at the same sector. A request that
- * grew at its front while it was queued still ends where it did: `end`. */
+/* The key tells a flush without sectors from a request at the same sector. A queued request
+ * that grew at its front keeps its end, which is a second key: `end`. */
 static uint64_t key_of(const struct reader *x, const struct tl_mark *m,
 		       const struct disk_request *q, uint64_t end)
 {
@@ -55,7 +55,8 @@ static struct disk_request *find(struct reader *x, uint64_t key)
 	return u64map_get(&x->open, key, &i) && !x->v.v[i].end_ns ? &x->v.v[i] : NULL;
 }
 
-static int begin(struct reader *x, const struct disk_request *q, uint64_t key, uint64_t end)
+static int add_request(struct reader *x, const struct disk_request *q, uint64_t key,
+		       uint64_t end)
 {
 	uint32_t at = (uint32_t)x->v.n;
 	return x->v.n >= UINT32_MAX || vec_push(&x->v, *q) || u64map_put(&x->open, key, at) ||
@@ -64,18 +65,18 @@ static int begin(struct reader *x, const struct disk_request *q, uint64_t key, u
 		       : 0;
 }
 
-static uint8_t knows_queue(const struct reader *x, const struct tl_mark *m)
+static uint8_t has_insert(const struct reader *x, const struct tl_mark *m)
 {
 	const struct tl_part *p = timeline_part_of_cpu(x->tl, m->cpu);
-	return p ? p->disk_queues : x->knows_queue;
+	return p ? p->disk_queues : x->has_insert;
 }
 
-static int take(struct reader *x, enum step step, const struct tl_mark *m)
+static int add_event(struct reader *x, enum step step, const struct tl_mark *m)
 {
 	const char *text = strtab_get(&x->tl->stacks->strings, m->text);
-	struct disk_request q = {.thread = m->thread, .knows_queue = knows_queue(x, m)};
+	struct disk_request q = {.thread = m->thread, .has_insert = has_insert(x, m)};
 	uint64_t sectors;
-	if (!parse(text, &q, &sectors))
+	if (!parse_text(text, &q, &sectors))
 		return 0;
 	uint64_t key = key_of(x, m, &q, 0), end = key_of(x, m, &q, q.sector + sectors);
 	struct disk_request *open = find(x, key);
@@ -92,7 +93,7 @@ static int take(struct reader *x, enum step step, const struct tl_mark *m)
 	q.insert_ns = m->time_ns;
 	q.issue_ns = step == ISSUE ? m->time_ns : 0;
 	if (!open)
-		return begin(x, &q, key, end);
+		return add_request(x, &q, key, end);
 	if (!open->issue_ns) {
 		q.insert_ns = open->insert_ns;
 		q.thread = open->thread;
@@ -134,7 +135,7 @@ int disk_requests_read(const struct timeline *tl, disk_requests *out, struct err
 	static const char *const names[STEPS] = {
 		"block:block_rq_insert", "block:block_rq_issue", "block:block_rq_complete"};
 	struct reader x = {.tl = tl, .v = *out};
-	x.knows_queue = (uint8_t)timeline_has_event(tl, names[INSERT]);
+	x.has_insert = (uint8_t)timeline_has_event(tl, names[INSERT]);
 	int r = 0;
 	x.v.n = 0;
 	for (int i = 0; i < STEPS; i++)
@@ -143,7 +144,7 @@ int disk_requests_read(const struct timeline *tl, disk_requests *out, struct err
 	for (size_t i = 0; !r && x.name[COMPLETE] && i < tl->marks.n; i++) {
 		enum step step = step_of(&x, tl->marks.v[i].name);
 		if (step != STEPS)
-			r = take(&x, step, &tl->marks.v[i]);
+			r = add_event(&x, step, &tl->marks.v[i]);
 	}
 	u64map_release(&x.open);
 	keep_completed(&x.v);

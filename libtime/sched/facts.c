@@ -11,7 +11,7 @@ static const char *text(const struct timeline *tl, uint32_t id)
 	return strtab_get(&tl->stacks->strings, id);
 }
 
-/* What is known of `key`, of the recording that a thread is of; NULL. */
+/* The fact under `key` in the thread's recording, or NULL. */
 static const struct tl_fact *find(const struct timeline *tl, uint32_t thread, const char *kind,
 				  const char *subject, const char *key)
 {
@@ -36,7 +36,7 @@ static uint32_t value_of(const struct tl_fact *f)
 	return !f ? 0 : f->before ? f->before : f->after;
 }
 
-/* By how much a counter grew while it was recorded. */
+/* By how much a counter grew during the recording. */
 static uint64_t growth(const struct timeline *tl, const struct tl_fact *f)
 {
 	if (!f || !f->after)
@@ -57,7 +57,7 @@ uint32_t fact_cgroup(const struct timeline *tl, uint32_t thread)
 	return value_of(find(tl, thread, "process", pid, "cgroup"));
 }
 
-/* "/a/b/c", then "/a/b", then "/a": 0 behind the last. */
+/* "/a/b/c" becomes "/a/b", then "/a"; then 0. */
 static int next_above(char *path)
 {
 	char *slash = strrchr(path, '/');
@@ -136,7 +136,7 @@ int fact_quota(const struct timeline *tl, uint32_t thread, struct fact_quota *ou
 static int64_t share_of_time(const struct timeline *tl, uint32_t thread,
 			     const struct tl_fact *f, uint64_t unit_ns)
 {
-	enum { MOST = 1000000 }; /* ten times the time: no such counter */
+	enum { MOST = 1000000 }; /* a thousand percent: the counter is not what it should be */
 	const struct tl_recording *rec = timeline_recording_of(tl, thread);
 	uint64_t ms = growth(tl, find(tl, thread, "host", "clock", "monotonic_ms"));
 	double ns = ms ? (double)ms * 1e6 : (double)(rec->end_ns - rec->origin_ns);
@@ -211,8 +211,8 @@ const char *fact_disk(const struct timeline *tl, uint32_t thread, const char *nu
 	return name ? text(tl, name) : NULL;
 }
 
-/* What a mount's source is called: "/dev/sda1" without its folder; of one that names none,
- * /dev/root or a mapper's, as the disk's own number is. */
+/* A mount's source: the name of the disk with its number, if that is known (the source may be
+ * /dev/root or a mapper's), else the source without "/dev/". */
 static const char *source_of(const struct timeline *tl, uint32_t thread, const char *mount)
 {
 	const char *device = text(tl, value_of(find(tl, thread, "mount", mount, "device")));

@@ -12,7 +12,7 @@ static uint64_t overlap(uint64_t a, uint64_t b, uint64_t from, uint64_t to)
 	return b > a ? b - a : 0;
 }
 
-/* What of an interval is in [from, to). */
+/* Add the part of an interval that is in [from, to). */
 static void add_off(struct tl_sums *s, const struct off *o, uint64_t from, uint64_t to)
 {
 	uint64_t all = overlap(o->start_ns, o->end_ns, from, to);
@@ -27,33 +27,33 @@ static void add_off(struct tl_sums *s, const struct off *o, uint64_t from, uint6
 	s->preempted += o->flags & OFF_RUNNING ? runnable : 0;
 }
 
-static int taken_order(const void *a, const void *b)
+static int interrupted_order(const void *a, const void *b)
 {
-	const struct taken *x = a, *y = b;
+	const struct interrupted *x = a, *y = b;
 	if (x->thread != y->thread)
 		return x->thread < y->thread ? -1 : 1;
 	return x->from_ns < y->from_ns ? -1 : x->from_ns > y->from_ns;
 }
 
-/* Of interrupts in interrupts the outer one counts. */
-static int find_taken(struct part_sums *x)
+/* Of nested interrupts the outer one counts. */
+static int find_interrupted(struct part_sums *x)
 {
 	const struct timeline *tl = x->tl;
-	struct taken *v;
+	struct interrupted *v;
 	size_t n = 0;
-	if (vec_reserve(&x->taken, tl->interrupts.n))
+	if (vec_reserve(&x->interrupted, tl->interrupts.n))
 		return ERR_NOMEM;
 	for (size_t i = 0; i < tl->interrupts.n; i++) {
 		const struct tl_interrupt *t = &tl->interrupts.v[i];
 		if (t->thread != TL_NONE && t->start_ns < t->end_ns)
-			x->taken.v[x->taken.n++] =
-				(struct taken){t->start_ns, t->end_ns, 0, t->thread};
+			x->interrupted.v[x->interrupted.n++] =
+				(struct interrupted){t->start_ns, t->end_ns, 0, t->thread};
 	}
-	v = x->taken.v;
-	if (x->taken.n)
-		qsort(v, x->taken.n, sizeof(*v), taken_order);
-	for (size_t i = 0; i < x->taken.n; i++) {
-		struct taken t = v[i], *last = &v[n ? n - 1 : 0];
+	v = x->interrupted.v;
+	if (x->interrupted.n)
+		qsort(v, x->interrupted.n, sizeof(*v), interrupted_order);
+	for (size_t i = 0; i < x->interrupted.n; i++) {
+		struct interrupted t = v[i], *last = &v[n ? n - 1 : 0];
 		if (n && last->thread == t.thread && t.from_ns < last->to_ns) {
 			last->to_ns = t.to_ns > last->to_ns ? t.to_ns : last->to_ns;
 			continue;
@@ -61,20 +61,20 @@ static int find_taken(struct part_sums *x)
 		t.before_ns = n ? last->before_ns + last->to_ns - last->from_ns : 0;
 		v[n++] = t;
 	}
-	x->taken.n = n;
+	x->interrupted.n = n;
 	return 0;
 }
 
-/* What interrupts took of all threads before this one, and of it before `ns`. */
-static uint64_t taken_before(const struct part_sums *x, uint32_t thread, uint64_t ns)
+/* What interrupts took from all threads before this one, and from it before `ns`. */
+static uint64_t interrupted_before(const struct part_sums *x, uint32_t thread, uint64_t ns)
 {
-	const struct taken *v = x->taken.v;
-	size_t n = PARTITION_POINT(i, 0, x->taken.n,
+	const struct interrupted *v = x->interrupted.v;
+	size_t n = PARTITION_POINT(i, 0, x->interrupted.n,
 				   v[i].thread < thread ||
 					   (v[i].thread == thread && v[i].from_ns < ns));
 	if (!n)
 		return 0;
-	const struct taken *last = &v[n - 1];
+	const struct interrupted *last = &v[n - 1];
 	uint64_t to = last->thread == thread && ns < last->to_ns ? ns : last->to_ns;
 	return last->before_ns + to - last->from_ns;
 }
@@ -83,7 +83,7 @@ int part_sums_init(struct part_sums *x, const struct timeline *tl)
 {
 	struct tl_sums sum = {0};
 	*x = (struct part_sums){.tl = tl};
-	if (vec_reserve(&x->before, tl->off.n / STRIDE + 1) || find_taken(x))
+	if (vec_reserve(&x->before, tl->off.n / STRIDE + 1) || find_interrupted(x))
 		return ERR_NOMEM;
 	for (size_t i = 0; i <= tl->off.n; i++) {
 		if (i % STRIDE == 0)
@@ -97,10 +97,10 @@ int part_sums_init(struct part_sums *x, const struct timeline *tl)
 void part_sums_release(struct part_sums *x)
 {
 	vec_release(&x->before);
-	vec_release(&x->taken);
+	vec_release(&x->interrupted);
 }
 
-/* Of the intervals before number i, of all threads. */
+/* The sums of all intervals before number i, whatever their threads. */
 static struct tl_sums sum_before(const struct part_sums *x, uint32_t i)
 {
 	struct tl_sums s = x->before.v[i / STRIDE];
@@ -109,7 +109,7 @@ static struct tl_sums sum_before(const struct part_sums *x, uint32_t i)
 	return s;
 }
 
-/* The intervals [first, end), all of them whole. */
+/* Add the intervals [first, end), each in full. */
 static void add_whole(const struct part_sums *x, uint32_t first, uint32_t end,
 		      struct tl_sums *out)
 {
@@ -143,7 +143,8 @@ void part_sums_add(const struct part_sums *x, uint32_t thread, uint64_t from, ui
 	if (last < t->off_first + t->off_n && tl->off.v[last].start_ns < to)
 		add_off(&in, &tl->off.v[last], from, to);
 	uint64_t run = life - in.blocked - in.runnable - in.unknown;
-	uint64_t taken = taken_before(x, thread, to) - taken_before(x, thread, from);
+	uint64_t taken =
+		interrupted_before(x, thread, to) - interrupted_before(x, thread, from);
 	out->run += run;
 	out->interrupted += taken < run ? taken : run;
 	out->blocked += in.blocked;

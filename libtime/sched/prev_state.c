@@ -112,7 +112,7 @@ static const char *find(const char *p, const char *end, const char *what)
 	return NULL;
 }
 
-/* One `{ number, "name" }`. 1, or 0 if there is none. */
+/* Read one `{ number, "name" }`. 1, or 0 if the text is something else. */
 static int parse_flag(struct expr *x, struct prevstate_flag *f)
 {
 	if (!accept(x, "{"))
@@ -128,7 +128,7 @@ static int parse_flag(struct expr *x, struct prevstate_flag *f)
 	return accept(x, "\"") && accept(x, "}");
 }
 
-/* What stands between "REC->prev_state &" and `stop`, as a number; 0 when it is not there. */
+/* The number after "REC->prev_state &"; 0 if the text is something else. */
 static uint64_t operand(const char *p, const char *end)
 {
 	static const char field[] = "REC->prev_state";

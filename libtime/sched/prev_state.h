@@ -36,12 +36,12 @@ struct prevstate {
  */
 int prevstate_parse(struct prevstate *p, const char *print_fmt, size_t n, struct err *e);
 
-/* The text perf prints for a value, as "S", "D|K", "R+"; `out` has PREVSTATE_TEXT bytes. A
- * value none of whose bits has a name is printed as its mask leaves it, in hex. Returns out. */
+/* The text perf prints for a value, as "S", "D|K", "R+"; `out` has PREVSTATE_TEXT bytes. If
+ * no bit has a name, the masked value in hex. Returns out. */
 char *prevstate_text(const struct prevstate *p, uint64_t value, char *out);
 
 /* STATE_RUNNING for R and R+, STATE_DEAD where one of the names is X, Z or x, else
- * STATE_BLOCKED. By the names, never by the numbers. */
+ * STATE_BLOCKED. It goes by the names, since the numbers change. */
 enum state_class prevstate_class(const struct prevstate *p, uint64_t value);
 
 #endif

@@ -131,7 +131,7 @@ int sched_new_thread(struct sched *s, const struct sched_event *ev, uint32_t *i)
 static int on_exit(struct sched *s, const struct sched_event *ev)
 {
 	uint32_t i;
-	/* the record may come after the last switch: then there is nothing left to say */
+	/* the record may come after the last switch: then it adds nothing */
 	if (!u64map_get(&s->by_tid, (uint32_t)ev->target_tid, &i))
 		return 0;
 	s->threads.v[i].exiting = 1;
@@ -150,7 +150,7 @@ static int on_comm(struct sched *s, const struct sched_event *ev)
 	return r;
 }
 
-/* A whole interval at once, known at its end. Which thread had which CPU is not known then. */
+/* A whole interval at once, known at its end. It does not show which thread had which CPU. */
 static int on_direct(struct sched *s, const struct sched_event *ev)
 {
 	uint32_t i;
@@ -158,7 +158,7 @@ static int on_direct(struct sched *s, const struct sched_event *ev)
 	if (!r)
 		r = sched_thread_of(s, ev->target_tid, &i);
 	if (r || s->tl->flags & (TL_HAS_SWITCH | TL_HAS_RECORDS))
-		return r; /* the switches say all that, and more */
+		return r; /* the switches show all that, and more */
 	struct thr *t = &s->threads.v[i];
 	uint64_t from = ev->from_ns;
 	if (t->state == UNSEEN || !t->until_ns)
@@ -195,11 +195,11 @@ static int on_loss(struct sched *s, const struct sched_event *ev)
 	return vec_push(&s->tl->losses, l);
 }
 
-/* --- the door ------------------------------------------------------------------------- */
+/* --- public functions ----------------------------------------------------------------- */
 
-/* The current thread of this CPU, according to a record that is no switch. Between the switch
- * tracepoint and the switch itself the old task still is, so this never makes a hole; it
- * narrows the bounds of one. */
+/* A record other than a switch shows the CPU's current thread. Between the switch tracepoint
+ * and the switch itself that is still the old one, so this never makes a hole; it narrows the
+ * bounds of one. */
 static int note_current(struct sched *s, const struct sched_event *ev)
 {
 	struct cpu *c;
@@ -274,7 +274,7 @@ static int failed(int r, struct err *e)
 	return r && r != ERR_IO ? err_nomem(e) : r;
 }
 
-/* A CPU for a switch that names none: what counts is that no two threads share it. */
+/* Give a switch that names no CPU one that no other thread has. */
 static int own_cpu(struct sched *s, struct sched_event *ev)
 {
 	int32_t tid = ev->kind == SCHED_SWITCH ? ev->prev_tid : ev->tid;
@@ -382,7 +382,7 @@ int sched_finish(struct sched *s, uint64_t end_ns, struct err *e)
 			out->first_ns = end_ns;
 		if (t->state != OFF)
 			continue;
-		r = sched_lose_woken(s, i);
+		r = sched_split_at_wakeup(s, i);
 		t->off.flags |= OFF_OPEN;
 		if (r || (r = sched_end_off(s, i, end_ns, TL_NOCPU, -1)))
 			return failed(r, e);

@@ -26,7 +26,7 @@ enum sched_kind {
 	SCHED_COMM,       /* `target` is now called target_comm (exec or rename) */
 	SCHED_EXIT,       /* `target` is exiting; its last switch is still to come */
 	SCHED_OUT,        /* PERF_RECORD_SWITCH{,_CPU_WIDE} out: `tid` leaves the CPU */
-	SCHED_IN,         /* the same, in: `tid` got the CPU */
+	SCHED_IN,         /* PERF_RECORD_SWITCH{,_CPU_WIDE} in: `tid` got the CPU */
 	SCHED_LOST,       /* `count` records lost on this CPU in (from_ns, time_ns] */
 	SCHED_THROTTLED, /* a scheduler event was throttled on this CPU in (from_ns, time_ns] */
 	SCHED_DIRECT,    /* `target` was off a CPU in [from_ns, time_ns): --off-cpu, direct */
@@ -74,33 +74,32 @@ struct sched;
 int sched_new(struct timeline *tl, struct sched **out, struct err *e);
 
 /*
- * One event; times must not decrease. What contradicts the machine's beliefs becomes a hole or
- * an unknown interval, never a failure. ERR_NOMEM; ERR_IO where there is no room for the
- * intervals (bigvec.h); ERR_LIMIT past 2^32 - 2 threads.
+ * One event; times must not decrease. An event that contradicts the machine's state makes a
+ * hole or an unknown interval, never a failure. ERR_NOMEM; ERR_IO where there is no room for
+ * the intervals (bigvec.h); ERR_LIMIT past 2^32 - 2 threads.
  */
 int sched_event(struct sched *s, const struct sched_event *ev, struct err *e);
 
 /*
- * The stack of an event that was given at `first_ns` without one: another perf event recorded
- * the same tracepoint once more. Only kind, path, arg, prev_tid and target_tid of `ev` count.
- * Nothing happens where that event has a stack, or is of no interval being built any more.
- * ERR_NOMEM.
+ * Add the stack to an event that came at `first_ns` without one, when another perf event has
+ * recorded the same tracepoint. Only kind, path, arg, prev_tid and target_tid of `ev` are used.
+ * Nothing happens if that event has a stack or its interval has been completed. ERR_NOMEM.
  */
 int sched_add_stack(struct sched *s, const struct sched_event *ev, uint64_t first_ns,
 		    struct err *e);
 
-/* The thread that has this tid now, made if there is none (its life then starts when a record
- * first shows its state). pid -1 = not known; comm may be NULL. For samples and names. tid 0
- * and below give TL_NONE. ERR_NOMEM. */
+/* The thread that has this tid now, or a new one (its life then starts when a record first
+ * shows its state). pid -1 = not known; comm may be NULL. For samples and names. tid 0 and
+ * below give TL_NONE. ERR_NOMEM. */
 int sched_thread(struct sched *s, int32_t pid, int32_t tid, const char *comm, uint32_t *thread,
 		 struct err *e);
 
-/* What the thread that has this tid now is called; "": there is none. */
+/* The name of the thread that has this tid now; "" if no thread has it. */
 void sched_comm_of(const struct sched *s, int32_t tid, char comm[SCHED_COMM_SIZE]);
 
-/* A row for samples of no thread that is followed here: of the idle task (tid 0), of one whose
- * tid perf no longer knew (-1), of a tid that belongs to another process. It has no life.
- * ERR_NOMEM. */
+/* A thread for samples that belong to no thread of the timeline: those of the idle task (tid
+ * 0), of a task whose tid perf no longer knew (-1), of a tid that another process has now. It
+ * has no life. ERR_NOMEM. */
 int sched_pseudo_thread(struct sched *s, int32_t pid, int32_t tid, uint64_t ns,
 			uint32_t *thread, struct err *e);
 

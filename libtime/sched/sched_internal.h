@@ -1,8 +1,8 @@
 /*
  * sched_internal.h - what the parts of the state machine (sched.h) share, and its drawing.
  *
- *	sched.c        threads and CPUs, their lives, losses; the door
- *	sched_off.c     lives and off-CPU intervals: what they become
+ *	sched.c        threads and CPUs, their lives, losses; public functions
+ *	sched_off.c     lives and off-CPU intervals: how they begin and end
  *	sched_switch.c  switches, and what they contradict
  *	sched_wake.c    wakeups and migrations
  *	sched_skew.c    clocks of CPUs that differ
@@ -48,12 +48,12 @@ struct wake {
 	uint8_t context, set;
 };
 
-/* Where the records show a thread, without asking whether that can be: for sched_skew.c alone.
+/* Where the records show a thread, even if they contradict each other: for sched_skew.c alone.
  */
 struct seen {
-	uint64_t in_ns;      /* … it came there */
-	uint64_t unwoken_ns; /* … from a sleep that nothing had ended; 0: not so */
-	uint64_t waking_ns;  /* … and was woken while it ran; 0: not */
+	uint64_t in_ns;                   /* … it came there */
+	uint64_t unwoken_ns;              /* … from a sleep without a waking; else 0 */
+	uint64_t waking_ns;               /* … and was woken while it ran; else 0 */
 	uint64_t old_in, new_in, new_out; /* when it came to either CPU, and left the new one */
 	uint16_t cpu, waking_cpu, old_cpu, new_cpu;
 	uint8_t runs;         /* on `cpu` */
@@ -68,7 +68,7 @@ struct thr {
 	struct seen seen;
 	uint64_t until_ns; /* SCHED_DIRECT: end of its last interval */
 	char comm[SCHED_COMM_SIZE];
-	uint16_t cpu; /* where it runs; OFF: ran last, or was moved to since */
+	uint16_t cpu; /* where it runs; OFF: where it ran last, or was moved since */
 	uint8_t state, woken, exiting, sleeps /* OFF: in a blocked state */;
 };
 
@@ -85,8 +85,8 @@ struct cpu {
 	uint8_t lost;    /* LOST since cur_ns */
 };
 
-/* Impossible orders between two CPUs, and what explains them: the two largest differences, and
- * the largest for a thread that ran on both at once. */
+/* Impossible orders of records between two CPUs: the two largest differences of their clocks
+ * that explain one, and the largest for a thread that ran on both at once. */
 struct skew_pair {
 	uint64_t n, most, second, twice;
 	uint16_t cpus[2];
@@ -106,36 +106,35 @@ struct sched {
 	uint64_t now;
 	int chain;     /* the chain rule holds */
 	int no_cpus;   /* per-task records that carry no CPU: each thread has one of its own */
-	struct err *e; /* of the call at hand; ERR_IO has been set there */
+	struct err *e; /* of the current call; ERR_IO is already set there */
 };
 
 /* --- sched.c -------------------------------------------------------------------------- */
 
-/* The thread a tid stands for now; a dead one's tid stands for a new thread. ERR_NOMEM,
- * ERR_LIMIT; so all functions below. What points to a thread or a CPU does not outlive it. */
+/* The thread that has a tid now, a new one if the last has ended. ERR_NOMEM, ERR_LIMIT, as for
+ * all functions below. The call may move threads and CPUs in memory. */
 int sched_thread_of(struct sched *s, int32_t tid, uint32_t *i);
 
-/* The same, sooner: most often it is the one believed to be on this CPU. */
+/* The same, faster if it is the CPU's current thread, as it usually is. */
 int sched_thread_on(struct sched *s, const struct cpu *c, int32_t tid, uint32_t *i);
 
 /* `target` was created: the thread that had its tid before has ended. */
 int sched_new_thread(struct sched *s, const struct sched_event *ev, uint32_t *i);
 
-/* NULL and "" say nothing. */
+/* Set the name; NULL and "" change nothing. */
 int sched_set_comm(struct sched *s, uint32_t i, const char *comm);
 
 /* CPU n, made if it does not exist. */
 int sched_cpu_of(struct sched *s, uint16_t n, struct cpu **c);
 
-/* -1 says nothing. */
-/* The first pid recorded stays: damaged records have others. */
+/* Set the pid; -1 changes nothing. The first one stays: damaged records have others. */
 static inline void sched_set_pid(struct sched *s, uint32_t i, int32_t pid)
 {
 	if (s->tl->threads.v[i].pid < 0 && pid >= 0)
 		s->tl->threads.v[i].pid = pid;
 }
 
-/* A record has shown who is on the CPU. */
+/* A record has shown the CPU's current thread. */
 static inline void sched_set_current(struct cpu *c, int32_t tid, uint32_t thread, uint64_t ns)
 {
 	c->cur_tid = tid;
@@ -165,25 +164,25 @@ static inline void sched_run_on(struct sched *s, uint32_t i, uint16_t cpu)
 	t->early.set = 0;
 }
 
-/* Its end was recorded, or is known otherwise. */
+/* The thread has ended. */
 void sched_end_life(struct sched *s, uint32_t i, uint64_t ns);
 
-/* RUNNING, UNSEEN → OFF; the caller says in t->off what it knows beyond. */
+/* RUNNING, UNSEEN → OFF; the caller adds to t->off what else it knows. */
 void sched_begin_off(struct sched *s, uint32_t i, uint64_t ns, uint16_t cpu);
 
-/* The interval ends: its blocked part by the best evidence there is, then into the timeline.
- * The state is the caller's to change. */
+/* End the interval: find its blocked part by the best evidence there is, and add it to the
+ * timeline. The caller changes the state. */
 int sched_end_off(struct sched *s, uint32_t i, uint64_t ns, uint16_t cpu, int16_t prio);
 
-/* The last moment a RUNNING thread was surely on its CPU. */
+/* The last time at which a RUNNING thread was surely on its CPU. */
 uint64_t sched_last_seen(const struct sched *s, const struct thr *t);
 
-/* Its switch-out is missing: from the last moment it was surely running on, nothing is known.
- * `last` when nothing shows it again: an exiting thread then has ended. */
+/* Its switch-out is missing: its state is unknown since it was surely running last. `last`: no
+ * later record shows it, so an exiting thread has ended. */
 void sched_lost_out(struct sched *s, uint32_t i, int last);
 
 /*
- * Thread i is found running at hi although no switch put it on a CPU; it happened after lo.
+ * Thread i is found running at hi, but no switch put it on a CPU; it got there after lo.
  *
  *	out ──known──► lo ──unknown──► hi ──running──►
  */
@@ -203,30 +202,31 @@ int sched_on_wakeup(struct sched *s, const struct sched_event *ev);
 int sched_on_migrate(struct sched *s, const struct sched_event *ev);
 int sched_on_wakeup_new(struct sched *s, const struct sched_event *ev);
 
-/* sched_add_stack, of a switch-out and of a wakeup of thread i. */
+/* sched_add_stack for a switch-out and for a wakeup of thread i. */
 void sched_add_stack_out(struct sched *s, uint32_t i, const struct sched_event *ev,
 			 uint64_t first_ns);
 void sched_add_stack_wake(struct sched *s, uint32_t i, const struct sched_event *ev,
 			  uint64_t first_ns);
 
 /*
- * Before the interval of thread i ends: woken into the queue of a CPU that was not recorded, it
- * may have run there, and slept again. Else nothing is done.
+ * Call before the interval of thread i ends. If it was woken into the queue of a CPU that was
+ *not recorded, it may have run there and slept again: the interval is split, and its state
+ *since the wakeup is unknown.
  *
  *	out ──known──► waking ──unknown──►
  */
-int sched_lose_woken(struct sched *s, uint32_t i);
+int sched_split_at_wakeup(struct sched *s, uint32_t i);
 
 /* --- sched_skew.c --------------------------------------------------------------------- */
 
-/* Thread i leaves a CPU, before `c` is changed; comes to one; is woken by a record of one.
+/* Thread i leaves a CPU (call before `c` changes), gets one, is woken by a record of one.
  * ERR_NOMEM. */
 int skew_leaves(struct sched *s, const struct cpu *c, uint32_t i, uint16_t cpu, int sleeps);
 void skew_comes(struct sched *s, uint32_t i, uint16_t cpu);
 void skew_woken(struct sched *s, uint32_t i, uint16_t cpu);
 
-/* All intervals are known: the clocks that differ into tl->disorder, and the intervals that are
- * shorter than a hundred times the difference made suspect. */
+/* When all intervals are known: report clocks that differ in tl->disorder, and make intervals
+ * shorter than a hundred times the difference suspect. */
 void skew_finish(struct sched *s);
 void skew_release(struct skew *k);
 

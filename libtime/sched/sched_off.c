@@ -1,4 +1,4 @@
-/* sched_off.c - lives and off-CPU intervals: what they become; see sched_internal.h. */
+/* sched_off.c - lives and off-CPU intervals: how they begin and end; see sched_internal.h. */
 #include "libtime/sched/sched_internal.h"
 
 void sched_begin_running(struct sched *s, uint32_t i, uint16_t cpu, int16_t prio, uint64_t ns)
@@ -110,12 +110,12 @@ int sched_arrive(struct sched *s, uint32_t i, uint16_t cpu, uint64_t lo, uint64_
 	struct thr *t = &s->threads.v[i];
 	struct cpu *c = &s->cpus.v[cpu];
 	int r = 0;
-	/* it may have been running when this came, about to leave */
+	/* the waking may have come while it still ran */
 	struct wake waking = t->state == OFF && !t->woken ? t->wake : (struct wake){0};
 	if (t->state == RUNNING)
 		sched_lost_out(s, i, 0);
 	if (t->state == OFF && (hi < t->off.start_ns || (t->wake.set && hi < t->wake.ns)))
-		hi = s->now; /* elsewhere, or asleep, since: the record misled */
+		hi = s->now; /* it has run elsewhere or slept since: the record is wrong */
 	if (c->cur == i)
 		c->cur_ns = hi;
 	if (t->state == UNSEEN) {

@@ -1,9 +1,9 @@
 /*
- * sched_skew.c - clocks of CPUs that differ, found by what that makes impossible; see
+ * sched_skew.c - finds clocks of CPUs that differ, by impossible orders of records; see
  * sched_internal.h.
  *
- * Each CPU's records are in their order, so a difference shows where a thread goes from one to
- * another:
+ * Each CPU's own records are in order, so a difference shows where a thread moves from one CPU
+ *to another:
  *
  *	CPU 0   in ──────────── out          running twice: CPU 0 is ahead by out - in' or
  *	CPU 1          in' ──────────── out'         more, or CPU 1 by out' - in or more
@@ -13,14 +13,14 @@
  *	                                             out - waking or more (the next sleep's)
  *
  * The smaller of the two is certain. A waker that races with the sleeper looks like the second
- * by a few microseconds, and so do missing switches now and then: one case proves nothing.
+ * case by a few microseconds, and so do some missing switches: one case proves nothing.
  */
 #include "libtime/sched/sched_internal.h"
 
 enum {
 	CASE_LEAST = 1000,  /* ns */
 	SKEW_LEAST = 10000, /* ns: clocks that differ by less are in step */
-	CASES = 3,          /* that let the first kind be believed */
+	CASES = 3,          /* of any kind that make one of the first kind count */
 };
 
 void skew_release(struct skew *k)
@@ -43,9 +43,9 @@ static int pair_of(struct skew *k, uint16_t a, uint16_t b, struct skew_pair **ou
 	return 0;
 }
 
-/* The clocks of two CPUs differ by the smaller of the two or more. */
-static int note(struct sched *s, uint16_t a, uint16_t b, int twice, uint64_t either,
-		uint64_t or)
+/* The clocks of two CPUs differ by the smaller of `either` and `or`, or more. */
+static int add_case(struct sched *s, uint16_t a, uint16_t b, int twice, uint64_t either,
+		    uint64_t or)
 {
 	uint64_t ns = either < or ? either : or ;
 	struct skew_pair *p;
@@ -65,8 +65,8 @@ static int note(struct sched *s, uint16_t a, uint16_t b, int twice, uint64_t eit
 	return 0;
 }
 
-/* What two cases prove, or one of the first kind that is not alone; 0: nothing. */
-static uint64_t proved(const struct skew_pair *p)
+/* The difference that two cases prove, or one of the first kind with others; 0: none. */
+static uint64_t proved_ns(const struct skew_pair *p)
 {
 	uint64_t ns = p->second;
 	if (p->n >= CASES && p->twice > ns)
@@ -80,13 +80,13 @@ int skew_leaves(struct sched *s, const struct cpu *c, uint32_t i, uint16_t cpu, 
 	int r = 0;
 	if (x->twice && x->old_cpu == cpu) {
 		if (c->cur == i && !c->lost)
-			r = note(s, cpu, x->new_cpu, 1, s->now - x->new_in,
-				 x->new_out ? x->new_out - x->old_in : UINT64_MAX);
+			r = add_case(s, cpu, x->new_cpu, 1, s->now - x->new_in,
+				     x->new_out ? x->new_out - x->old_in : UINT64_MAX);
 		x->twice = 0;
 	}
 	if (!r && x->runs && x->cpu == cpu && x->waking_ns)
-		r = note(s, cpu, x->waking_cpu, 0, x->waking_ns - x->unwoken_ns,
-			 s->now - x->waking_ns);
+		r = add_case(s, cpu, x->waking_cpu, 0, x->waking_ns - x->unwoken_ns,
+			     s->now - x->waking_ns);
 	if (x->twice && x->new_cpu == cpu)
 		x->new_out = s->now;
 	if (x->cpu == cpu)
@@ -126,37 +126,37 @@ void skew_woken(struct sched *s, uint32_t i, uint16_t cpu)
 	}
 }
 
-static int is_apart(const struct skew *k, uint16_t a, uint16_t b, uint64_t *ns)
+static int clocks_differ(const struct skew *k, uint16_t a, uint16_t b, uint64_t *ns)
 {
 	uint32_t at;
 	uint64_t key = a < b ? (uint64_t)a << 16 | b : (uint64_t)b << 16 | a;
 	if (a == b || !u64map_get(&k->of_cpus, key, &at))
 		return 0;
-	*ns = proved(&k->pairs.v[at]);
+	*ns = proved_ns(&k->pairs.v[at]);
 	return *ns > 0;
 }
 
-/* By how much the interval's ends or its waking may be off. */
+/* By how much the interval's ends or its waking may be wrong. */
 static uint64_t skew_of(const struct skew *k, const struct off *o)
 {
 	uint64_t ns = 0, most = 0;
-	if (is_apart(k, o->cpu_out, o->cpu_in, &ns))
+	if (clocks_differ(k, o->cpu_out, o->cpu_in, &ns))
 		most = ns;
-	if (is_apart(k, o->cpu_wake, o->cpu_in, &ns) && ns > most)
+	if (clocks_differ(k, o->cpu_wake, o->cpu_in, &ns) && ns > most)
 		most = ns;
-	if (is_apart(k, o->cpu_wake, o->cpu_out, &ns) && ns > most)
+	if (clocks_differ(k, o->cpu_wake, o->cpu_out, &ns) && ns > most)
 		most = ns;
 	return most;
 }
 
 void skew_finish(struct sched *s)
 {
-	enum { PART = 100 }; /* what changes a wait by less is no matter */
+	enum { PART = 100 }; /* an error of less than 1 in so many does not matter */
 	const struct skew *k = &s->skew;
 	struct tl_disorder *d = &s->tl->disorder;
 	for (size_t i = 0; i < k->pairs.n; i++) {
 		const struct skew_pair *p = &k->pairs.v[i];
-		uint64_t ns = proved(p);
+		uint64_t ns = proved_ns(p);
 		if (!ns)
 			continue;
 		d->skewed_pairs++;

@@ -1,10 +1,10 @@
 /* sched_switch.c - switches, and what they contradict; see sched_internal.h. */
 #include "libtime/sched/sched_internal.h"
 
-/* --- what a switch says of either thread ---------------------------------------------- */
+/* --- what a switch means for each thread ---------------------------------------------- */
 
-/* The CPU's last switch put another thread on it than the one (i; TL_NONE = idle) that is found
- * leaving it now. */
+/* A switch is missing: thread i (TL_NONE = idle) leaves the CPU now, but the last switch put
+ * another one on it. */
 static int hole(struct sched *s, struct cpu *c, uint16_t cpu, int32_t tid, uint32_t i)
 {
 	int seen = c->alt_tid == tid;
@@ -20,7 +20,7 @@ static int hole(struct sched *s, struct cpu *c, uint16_t cpu, int32_t tid, uint3
 	return i == TL_NONE ? 0 : sched_arrive(s, i, cpu, lo, hi, reason);
 }
 
-/* Make sure that i is believed to run on this CPU, whatever was believed before. */
+/* Thread i is on this CPU: make its state say so, whatever it was. */
 static int expect_on(struct sched *s, struct cpu *c, uint16_t cpu, int32_t tid, uint32_t i)
 {
 	if (s->chain && c->cur_tid >= 0 && c->cur_tid != tid)
@@ -64,7 +64,7 @@ static int enter(struct sched *s, uint32_t i, uint16_t cpu, int16_t prio)
 		sched_begin_running(s, i, cpu, prio, s->now);
 		return 0;
 	}
-	int r = sched_lose_woken(s, i);
+	int r = sched_split_at_wakeup(s, i);
 	if (!r)
 		r = sched_end_off(s, i, s->now, cpu, prio);
 	if (!r)
@@ -74,16 +74,16 @@ static int enter(struct sched *s, uint32_t i, uint16_t cpu, int16_t prio)
 
 /* --- events --------------------------------------------------------------------------- */
 
-/* The same record once more, as perf writes it now and then when it is late to empty a small
- * buffer. */
+/* Is this the last record again? perf sometimes repeats one when it empties a small buffer
+ * late. */
 static int is_repeated(const struct cpu *c, const struct sched_event *ev)
 {
 	return ev->time_ns == c->switch_ns && ev->prev_tid == c->switch_from &&
 	       ev->next_tid == c->cur_tid && ev->prev_tid != ev->next_tid;
 }
 
-/* In a per-task recording `next` may be a thread whose leaving will not be recorded: the ins
- * are left to the SWITCH records. */
+/* In a per-task recording `next` may be a thread whose switch-out will not be recorded, so
+ * only SWITCH records put threads on CPUs there. */
 int sched_on_switch(struct sched *s, const struct sched_event *ev)
 {
 	struct cpu *c;
@@ -125,8 +125,8 @@ int sched_on_switch(struct sched *s, const struct sched_event *ev)
 	return r;
 }
 
-/* PERF_RECORD_SWITCH. Beside system-wide tracepoints they add nothing; beside per-task
- * ones the outs are already known when they come, and the ins are theirs alone. */
+/* Are PERF_RECORD_SWITCH records used? They add nothing to system-wide tracepoints. With
+ * per-task ones, the switch-outs are known already, but only they have switch-ins. */
 static int records_matter(const struct sched *s)
 {
 	return !(s->tl->flags & TL_HAS_SWITCH) || s->tl->flags & TL_PER_TASK;

@@ -16,7 +16,7 @@ static int make_wake(struct sched *s, const struct sched_event *ev, struct wake 
 	return sched_thread_of(s, ev->tid, &w->waker);
 }
 
-/* First seen when woken: it went to sleep before the recording. */
+/* The thread is first seen when it is woken: it went to sleep before the recording. */
 static void begin_woken(struct sched *s, uint32_t i, const struct wake *w, int flags)
 {
 	sched_begin_life(s, i, w->ns);
@@ -25,7 +25,7 @@ static void begin_woken(struct sched *s, uint32_t i, const struct wake *w, int f
 	s->threads.v[i].wake = *w;
 }
 
-/* End the interval at `ns`, and begin another one there, whose stack is unknown. */
+/* End the interval at `ns` and begin another one there, whose stack is unknown. */
 static int cut_off(struct sched *s, uint32_t i, uint64_t ns)
 {
 	struct thr *t = &s->threads.v[i];
@@ -37,9 +37,9 @@ static int cut_off(struct sched *s, uint32_t i, uint64_t ns)
 	return 0;
 }
 
-/* Woken a second time although no switch shows that it ran. Where switches are missing, it did:
- * only a thread that has gone to sleep again is woken. In a complete recording the first
- * counts.
+/* Was it woken a second time, with no switch that shows it running in between? If switches are
+ * missing, it has run: only a thread that went to sleep again is woken. In a complete recording
+ * the first waking counts.
  */
 static int ran_unseen(const struct sched *s, const struct thr *t)
 {
@@ -47,10 +47,10 @@ static int ran_unseen(const struct sched *s, const struct thr *t)
 	       s->now > t->wake.ns && (s->tl->flags & TL_SOME_CPUS || s->tl->losses.n);
 }
 
-/* What it has done since its wakeup is unknown.
+/* Split the interval: its state since the wakeup is unknown.
  *
  *	out ──known──► waking ──unknown──► */
-static int unseen_since_woken(struct sched *s, uint32_t i)
+static int split_at_wakeup(struct sched *s, uint32_t i)
 {
 	struct thr *t = &s->threads.v[i];
 	uint64_t woken = t->wake.ns > t->off.start_ns ? t->wake.ns : t->off.start_ns;
@@ -63,12 +63,12 @@ static int unseen_since_woken(struct sched *s, uint32_t i)
 /*	out ──known──► first waking ──unknown──► this one ──runnable──► in */
 static int woken_again(struct sched *s, uint32_t i)
 {
-	int r = unseen_since_woken(s, i);
+	int r = split_at_wakeup(s, i);
 	return r ? r : cut_off(s, i, s->now);
 }
 
-/* It was woken into the queue of a CPU that was not recorded (-C): no record came from there,
- * or the wakeup that follows each waking did not come. */
+/* Was it woken into the queue of a CPU that was not recorded (-C)? Then no record came from
+ * that CPU, or the waking was not followed by a wakeup. */
 static int is_woken_unseen(const struct sched *s, const struct thr *t)
 {
 	uint16_t cpu = t->off.cpu_queue;
@@ -79,13 +79,13 @@ static int is_woken_unseen(const struct sched *s, const struct thr *t)
 	return cpu != TL_NOCPU && (cpu >= s->cpus.n || !s->cpus.v[cpu].last_ns);
 }
 
-int sched_lose_woken(struct sched *s, uint32_t i)
+int sched_split_at_wakeup(struct sched *s, uint32_t i)
 {
-	return is_woken_unseen(s, &s->threads.v[i]) ? unseen_since_woken(s, i) : 0;
+	return is_woken_unseen(s, &s->threads.v[i]) ? split_at_wakeup(s, i) : 0;
 }
 
-/* The woken thread and the waker; either may be new, so pointers into s->threads are invalid
- * afterwards. */
+/* Find the woken thread and the waker. Either may be new, so pointers into s->threads are
+ * invalid afterwards. */
 static int find_target(struct sched *s, const struct sched_event *ev, uint32_t *i,
 		       struct wake *w)
 {
@@ -137,7 +137,7 @@ int sched_on_wakeup(struct sched *s, const struct sched_event *ev)
 	if (t->state == UNSEEN) {
 		begin_woken(s, i, &w, OFF_OPEN);
 		t->off.cpu_queue = ev->to_cpu;
-		t->woken = 1; /* it ends no later sleep */
+		t->woken = 1; /* so that it does not end a later sleep */
 	} else if (t->state == RUNNING) {
 		t->early.set = 0;
 	} else if (!t->woken && t->sleeps && !t->off.unknown) {
@@ -151,7 +151,7 @@ int sched_on_wakeup(struct sched *s, const struct sched_event *ev)
 
 /*
  * A sleeping thread stays on the CPU it left. If it is migrated from another one, it has run
- * there in between, and gone to sleep again before this wakeup.
+ * there in between and gone to sleep again before this wakeup.
  *
  *	out ──unknown──► waking ──runnable──► in
  */

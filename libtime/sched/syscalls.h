@@ -1,9 +1,9 @@
 /*
- * syscalls.h - what a system call is called, for the rules of causes.rules that name one.
+ * syscalls.h - names of system calls, for the rules of causes.rules that use them.
  *
- * raw_syscalls:sys_enter has a number, which means what the recorded machine's architecture
- * says; syscalls:sys_enter_NAME has the name. Of a futex call the operation says more than the
- * name.
+ * raw_syscalls:sys_enter has a number, whose meaning depends on the recorded machine's
+ * architecture; syscalls:sys_enter_NAME has the name. A futex call's operation says more than
+ * its name.
  */
 #ifndef LIBTIME_SCHED_SYSCALLS_H
 #define LIBTIME_SCHED_SYSCALLS_H
@@ -12,8 +12,9 @@
 
 enum { SYSCALL_TEXT = 48 };
 
-/* The name of a number on `arch` as uname says it ("x86_64", "aarch64"): 1, or 0 and "" where
- * it is not known. 32-bit programs on 64-bit kernels have other numbers and come out wrong. */
+/* The name of a number on `arch`, as uname prints it ("x86_64", "aarch64"): 1, or 0 and "" if
+ * it is not known. 32-bit programs on 64-bit kernels have other numbers: their names are wrong.
+ */
 int syscall_name(const char *arch, int64_t number, char out[SYSCALL_TEXT]);
 
 /* What a rule's syscall= is compared with: the name, "futex:wait_bitset" where the operation

@@ -48,7 +48,7 @@ static int is_equal(const struct off *a, const struct off *b)
 	       a->unknown == b->unknown && a->site == b->site;
 }
 
-/* `b` becomes part of `a`, whose end is its start and the sum of both. */
+/* Add the length of `b` to `a`. */
 static void merge(struct off *a, const struct off *b)
 {
 	a->end_ns += b->end_ns - b->start_ns;
@@ -60,7 +60,7 @@ static void merge(struct off *a, const struct off *b)
 	a->arg = a->arg_kind = 0;
 }
 
-/* The intervals [i, end) of one cell: what ran between them first, then each kind. */
+/* The intervals [i, end) of one cell: the running time between them first, then each kind. */
 static int put_group(struct thinner *t, uint32_t i, uint32_t end)
 {
 	const struct off *v = t->tl->off.v;
@@ -123,8 +123,8 @@ static int by_time(const void *pa, const void *pb)
 	return a->time_ns != b->time_ns ? (a->time_ns < b->time_ns ? -1 : 1) : by_kind(pa, pb);
 }
 
-/* Samples of one cell at v[0..n), sorted by time: equal ones become the first. How many are
- * left. */
+/* Merge equal samples of one cell, v[0..n), into the first of them; sorted by time. Returns how
+ * many are left. */
 static size_t merge_cell(struct tl_sample *v, size_t n)
 {
 	size_t left = 0;

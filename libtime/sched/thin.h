@@ -6,11 +6,11 @@
  *	                           ┃ cell of one grain ┃
  *
  * Time is cut into cells of one grain. A thread's intervals that are in one cell, on one CPU,
- * and have the same stack, cause and flags become one interval of their total length; what ran
- * between them is moved before it. Equal samples of a cell become one with the sum of their
- * periods. An interval that crosses cells stays as it is, and with it every interval longer
- * than a grain. For each thread, the sums of any stretch are off by at most one cell at either
- * end. Stretches that are to be kept are left as they are.
+ * and have the same stack, cause and flags become one interval of their total length; the
+ * running time between them moves before it. Equal samples of a cell become one with the sum of
+ *their periods. An interval that crosses cells stays as it is, and with it every interval
+ *longer than a grain. For each thread, the sums of any stretch are off by at most one cell at
+ *either end. Stretches in `keep` do not change.
  */
 #ifndef LIBTIME_SCHED_THIN_H
 #define LIBTIME_SCHED_THIN_H
@@ -23,8 +23,8 @@ struct thin_keep {
 
 /*
  * Thin a finished timeline into *out, which has intervals, samples and threads of its own and
- * borrows all else. A merged interval has no waker. *out is zeroed before, and for
- * timeline_thin_release also after a failure: ERR_NOMEM, ERR_IO.
+ * borrows all else. A merged interval has no waker. *out need not be initialised;
+ * release it after a failure, too. ERR_NOMEM, ERR_IO.
  */
 int timeline_thin(const struct timeline *tl, uint64_t grain_ns, const struct thin_keep *keep,
 		  size_t nkeep, struct timeline *out, struct err *e);

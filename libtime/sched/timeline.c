@@ -121,7 +121,7 @@ enum { DROP_EVERY = 1 << 17 /* intervals */ };
 
 /* --- finishing ------------------------------------------------------------------------- */
 
-/* Each thread's slice, still empty. 1 when the intervals are grouped by thread already. */
+/* Set each thread's slice. 1 if the intervals are in order of threads already. */
 static int set_slices(struct timeline *tl)
 {
 	uint32_t at = 0;
@@ -140,7 +140,7 @@ static int set_slices(struct timeline *tl)
 }
 
 /* Intervals of one thread are pushed in the order of time, so a stable counting sort by thread
- * is all that is needed; those of a store are in this order already. */
+ * is enough; those of a store are in order already. */
 static int sort_offs(struct timeline *tl, struct err *e)
 {
 	BIGVEC(struct off) sorted = {0};
@@ -393,9 +393,8 @@ static int run_order(const void *a, const void *b)
 }
 
 /*
- * Runs are put in order by the time they begin in: each CPU's time is cut into slots of some
- * few runs, a first walk counts the runs of each slot, a second one puts each into its slot,
- * and what is left is to sort within slots.
+ * Sorts runs by start: each CPU's time is cut into slots of a few runs, a first walk counts the
+ * runs of each slot, a second one puts each into its slot, then each slot is sorted.
  */
 struct run_sorter {
 	uint64_t from_ns, slot_ns;
@@ -466,7 +465,7 @@ static int sorter_init(struct run_sorter *s, const struct timeline *tl, uint32_t
 	return 0;
 }
 
-/* Counts → where each slot begins. */
+/* Turn counts into the index where each slot begins. */
 static uint32_t sum_slots(struct run_sorter *s)
 {
 	uint32_t at = 0;
@@ -478,7 +477,7 @@ static uint32_t sum_slots(struct run_sorter *s)
 	return at;
 }
 
-/* Slots hold few runs: insertion is quickest. One that holds many is for qsort. */
+/* Most slots hold a few runs: insertion sort is fastest. */
 static void sort_slot(struct tl_run *v, size_t n)
 {
 	enum { FEW = 32 };

@@ -1,6 +1,6 @@
 /*
  * timeline.h - what every thread did at every moment: the model that tail, svg, timeline,
- * report and the store read, whatever its origin. It is built from a recording (build.h,
+ * report and the store read. It is built from a recording (build.h,
  * through the state machine of sched.h) or loaded from a store (store_read.h).
  *
  *	thread  ──running──┐            ┌──running──┐  ┌─ ...
@@ -29,8 +29,8 @@ enum {
 	TL_MAX_STATES = 255,
 };
 
-/* In whose name a wakeup was done. Only the first two have a waker thread; in the others the
- * current task was a bystander. */
+/* The context that a wakeup came from. Only WAKER_TASK and WAKER_SOFTIRQ_INLINE have a waker
+ * thread; in the others the current task was a bystander. */
 enum waker_context {
 	WAKER_NONE, /* no wakeup is known */
 	WAKER_TASK,
@@ -60,36 +60,36 @@ enum off_flag {
 	OFF_SITE = OFF_IDLE | OFF_UNCLEAR | OFF_LOOP, /* what its site says */
 };
 
-/* What the first argument of the system call that a thread waits in is; names in
- * wait_arg_name. From ARG_FD on it is a file descriptor. */
+/* What the first argument of the waiting system call is; names in wait_arg_name. From ARG_FD on
+ * it is a file descriptor. */
 enum wait_arg {
-	ARG_NONE,     /* not known, or no call that waits on one */
+	ARG_NONE,     /* not known, or the call has no such argument */
 	ARG_FUTEX,    /* the address of a futex in the process: distinguishes locks */
-	ARG_FD,       /* a descriptor; nothing else is known of it */
-	ARG_FILE,     /* of a file, a terminal or a device */
-	ARG_SOCKET,   /* which side began is not known */
-	ARG_ACCEPTED, /* a socket whose other side connected to this process' host or path */
+	ARG_FD,       /* a descriptor of unknown kind */
+	ARG_FILE,     /* a file, a terminal or a device */
+	ARG_SOCKET,   /* which side connected is not known */
+	ARG_ACCEPTED, /* the other side connected to this process's host or path */
 	ARG_LISTENING,
-	ARG_CONNECTED, /* a socket that this side connected */
+	ARG_CONNECTED, /* this side connected */
 	ARG_PIPE,
 	ARG_EVENTFD,
 	ARG_TIMERFD,
-	ARG_EPOLL,           /* of sockets, none or none that is known */
+	ARG_EPOLL,           /* no known sockets in it */
 	ARG_EPOLL_ACCEPTED,  /* all sockets in it are accepted or listening */
-	ARG_EPOLL_CONNECTED, /* one or more is connected */
+	ARG_EPOLL_CONNECTED, /* at least one is connected */
 	ARG_KINDS,
 };
 
-/* Such an argument. */
+/* A first argument. */
 struct tl_arg {
 	uint64_t value;
-	uint32_t variable; /* strings id: "orders: book+0x8", of a futex; 0: memory of no file,
-			    * or without a symbol */
+	uint32_t variable; /* of a futex: strings id of "orders: book+0x8"; 0: memory of no
+			    * file, or without a symbol */
 };
 
 /* One off-CPU interval: from the switch that takes the thread off a CPU to the switch that puts
- * it on one. Where `unknown` is set the whole length is of state unknown and blocked_ns is 0;
- * else off = blocked + runnable and runnable = end - start - blocked. 72 bytes. */
+ * it on one. If `unknown` is set, the whole length is of state unknown and blocked_ns is 0;
+ * else end - start = blocked + runnable. */
 struct off {
 	uint64_t start_ns, end_ns;
 	uint64_t blocked_ns;
@@ -98,7 +98,7 @@ struct off {
 	uint32_t path;       /* call path of the switch-out; 0 = none recorded */
 	uint32_t waker;      /* thread, or TL_NONE */
 	uint32_t waker_path; /* call path of the waking; of the bystander in irq contexts */
-	uint16_t cpu_out, cpu_in, cpu_wake; /* TL_NOCPU where not known */
+	uint16_t cpu_out, cpu_in, cpu_wake; /* TL_NOCPU: not known */
 	uint16_t cpu_queue; /* in whose run queue the wakeup put it; TL_NOCPU: not known */
 	int16_t prio_in;    /* kernel priority (120 = nice 0, < 100 real-time); -1 not known */
 	uint8_t state; /* index of timeline.states: the text perf prints, "S", "R+", "D|K" */
@@ -121,9 +121,9 @@ enum site_verdict {
 	SITE_VERDICTS,
 };
 
-/* Why; docs/tail.md has the rule, sites.h its lines. */
+/* Why a site has its verdict; docs/tail.md has the rule, sites.h the steps. */
 enum site_reason {
-	REASON_CAUSE,          /* work: of a cause that nothing waits for work in */
+	REASON_CAUSE,          /* work: a cause that never means waiting for work */
 	REASON_WORK_FRAME,     /* work: --work-frame */
 	REASON_WORK_WAIT,      /* work: a frame known to be part of work */
 	REASON_INSIDE_WORK,    /* work: below a function that does other work, too */
@@ -170,7 +170,7 @@ struct tl_thread {
 	uint32_t comm;    /* strings id: the last known name */
 	uint64_t first_ns, last_ns;
 	uint32_t off_first, off_n; /* its intervals in timeline.off, valid once finished */
-	uint16_t first_cpu;        /* where it ran at first_ns; TL_NOCPU when it did not */
+	uint16_t first_cpu;        /* where it ran at first_ns; TL_NOCPU: it did not run */
 	int16_t first_prio;
 	uint32_t flags;
 };
@@ -187,7 +187,7 @@ struct tl_sample {
  * contents became intervals, marks and totals. It has ids of its own: the timeline's threads
  * are only those in the scheduler's records. */
 struct tl_event_sample {
-	uint64_t time_ns; /* SAMPLE_DUMMY_TIMES where it has no place in time */
+	uint64_t time_ns; /* SAMPLE_DUMMY_TIMES: not known */
 	uint64_t period;
 	int32_t pid, tid;
 	uint32_t comm, path;
@@ -204,11 +204,12 @@ enum stack_kind {
 	STACK_KINDS,
 };
 
-/* All samples of one event, thread, name and stack, where a store was asked for sums alone. */
+/* The sum of all samples of one event, thread, name and stack, when a store is read for sums
+ * only. */
 struct tl_sum {
 	uint64_t samples, weight;
-	uint64_t first_ns,
-		last_ns; /* of the thread's samples with any stack; UINT64_MAX, 0: none */
+	uint64_t first_ns, last_ns; /* of the thread's samples, whatever their stacks;
+				       UINT64_MAX, 0: none */
 	int32_t pid, tid;
 	uint32_t comm, path;
 	uint16_t event; /* index of timeline.events */
@@ -218,7 +219,7 @@ struct tl_event {                  /* an event of the recording (perf's evsel) *
 	uint32_t name;             /* strings id */
 	uint8_t tracepoint, sched; /* sched: its records went into the state machine */
 	uint8_t stacks;            /* enum stack_kind */
-	/* Of its samples that are kept nowhere: how many, their periods, and when. */
+	/* Of samples that were counted but not stored: how many, their periods, and when. */
 	uint64_t counted, counted_period, first_ns, last_ns;
 };
 
@@ -229,20 +230,20 @@ struct tl_span {
 	uint64_t key;
 	uint64_t handed_ns; /* when end_thread got it from thread; 0: they are one */
 	uint32_t name;      /* strings id */
-	/* Of a side file's also TL_NONE, both: it did not say, or no such thread was recorded.
-	 */
+	/* In a span of a side file both may be TL_NONE: the file names no thread, or no such
+	 * thread was recorded. */
 	uint32_t thread, end_thread;
 	uint32_t parent;   /* index of timeline.spans or TL_NONE */
 	uint32_t key_text; /* strings id: the key as a side file has it, or 0 */
-	int32_t pid;       /* of a side file's without a thread: its process; else -1 */
+	int32_t pid;       /* the process of a side file's span without a thread; else -1 */
 	uint32_t flags;    /* OFF_OPEN, OFF_SUSPECT, enum span_flag */
 };
 
 enum span_flag {
-	/* Of a side file's: its thread worked on other spans meanwhile, so what the thread did
-	 * is not what the span did. */
+	/* Its thread worked on other spans meanwhile, so what the thread did is not what the
+	 * span did. Side files only. */
 	SPAN_OVERLAPPED = 32,
-	SPAN_CALL = 64, /* of a side file's: a call of a function */
+	SPAN_CALL = 64, /* a call of a function. Side files only */
 };
 
 struct tl_label {            /* what a side file says of a span */
@@ -251,7 +252,7 @@ struct tl_label {            /* what a side file says of a span */
 };
 
 enum counter_flag {
-	COUNTER_SCALED = 1,   /* extrapolated: it counted part of the time (multiplexing) */
+	COUNTER_SCALED = 1, /* extrapolated: it counted only part of the time (multiplexing) */
 	COUNTER_AT_LEAST = 2, /* the value may be too low; by how much is not known */
 };
 
@@ -264,34 +265,34 @@ struct tl_counter {
 	uint32_t flags; /* enum counter_flag */
 };
 
-/* The counter that says how much of a span was its probes' own time, and was left out. */
+/* The counter of the time that the probes themselves took, which is not part of the span. */
 #define PROBE_COST "probe-cost"
 
 /* 1 when a counter counts nanoseconds. */
 int counter_is_time(const char *event);
 
-/* A function that a program calls labelled work through, so that stacks show the label. */
+/* A function through which a program calls labelled work, so that stacks show the label. */
 struct tl_trampoline {
 	uint32_t frame;                    /* frame id */
-	uint32_t history;                  /* of tl_binding */
+	uint32_t history;                  /* tl_binding.history */
 	int32_t pid;                       /* its process; -1: any */
-	uint32_t thread_first, thread_end; /* its recording, by the indexes of its threads */
+	uint32_t thread_first, thread_end; /* the threads of its recording */
 };
 
-/* A trampoline's calls bear this label from here until the history's next binding. */
+/* A trampoline's calls have this label from here until the history's next binding. */
 struct tl_binding {
 	uint64_t from_ns;
 	uint32_t history;
 	uint32_t key, value; /* strings ids */
 };
 
-/* What the host knew before and after the recording (strings ids; 0: not known then); kinds and
- * keys are in build/fact_table.h. Asked through facts.h. */
+/* A fact about the host before and after the recording (strings ids; 0: not known). Kinds and
+ * keys are in build/fact_table.h; facts.h looks facts up. */
 struct tl_fact {
 	uint32_t kind, subject, key, before, after;
 };
 
-struct tl_mark { /* a single event worth showing: a tracepoint that is no scheduler's */
+struct tl_mark { /* a single event worth showing: a tracepoint other than the scheduler's */
 	uint64_t time_ns;
 	uint32_t name; /* strings id: the event */
 	uint32_t text; /* strings id: its fields as text, or 0 */
@@ -299,32 +300,32 @@ struct tl_mark { /* a single event worth showing: a tracepoint that is no schedu
 	uint16_t cpu;
 };
 
-/* The time of an interrupt on a CPU; one that came inside of it counts in both. */
+/* An interrupt on a CPU, including the time of interrupts nested in it. */
 struct tl_interrupt {
 	uint64_t start_ns, end_ns;
 	uint32_t vector; /* strings id: "irq 25 virtio0-input", "softirq NET_RX", "local_timer"
 			  */
-	uint32_t thread; /* whose time it was; TL_NONE: the idle task's */
+	uint32_t thread; /* the interrupted thread; TL_NONE: the idle task */
 	uint16_t cpu;
 };
 
-/* Time of a CPU that a program which wanted all of it did not get, as it measured. */
+/* Time in which a program that spins on a CPU did not get it, as the program measured. */
 struct tl_gap {
-	uint64_t start_ns, end_ns; /* it is in here, */
-	uint64_t lost_ns;          /* as long as this: end - start where both were measured */
-	uint32_t thread;           /* the program's, which spins; TL_NONE: not known */
+	uint64_t start_ns, end_ns; /* the gap is within these, */
+	uint64_t lost_ns;          /* and this long: end - start if both were measured */
+	uint32_t thread;           /* the spinner; TL_NONE: not known */
 	uint16_t cpu;
 	uint8_t flags; /* OFF_OPEN, GAP_CONTROL */
 };
 
-/* The control CPU, which should be idle: its gaps are a baseline and not in answers. */
+/* On the control CPU, which should be idle: the baseline, left out of answers. */
 enum { GAP_CONTROL = 128 };
 
 enum loss_kind {
 	LOSS_LOST,
 	LOSS_HOLE,
 	LOSS_THROTTLE,
-	LOSS_DISORDER, /* nothing, but the order of the records there is not sure */
+	LOSS_DISORDER, /* nothing is missing, but the order of the records is uncertain */
 	LOSS_KINDS,
 };
 
@@ -332,19 +333,18 @@ enum loss_kind {
 struct tl_loss {
 	uint64_t from_ns, to_ns;
 	uint64_t count; /* records lost; 1 for a hole or a throttle */
-	uint16_t cpu;   /* TL_NOCPU: not known, touches every CPU */
+	uint16_t cpu;   /* TL_NOCPU: not known, so it affects every CPU */
 	uint8_t kind;
 	uint8_t sched; /* scheduler records may be missing there */
 };
 
-/* What is wrong with the times of the records; known while a recording is read, and kept in
- * stores as findings only. */
+/* What is wrong with the times of the records. Stores keep it as findings only. */
 struct tl_disorder {
 	uint64_t late, late_ns; /* records that came late (libparse/order.h), by how much */
 	uint64_t back, back_ns; /* steps back on one CPU */
-	int moved;              /* late ones count as of when they came: a stream */
-	/* Clocks of CPUs that differ: pairs of CPUs, orders that cannot be; the pair that is
-	 * apart the most, and by how much at least. */
+	int moved;              /* late ones have the time they came at: a stream */
+	/* Clocks of CPUs that differ: pairs of CPUs, impossible orders of records; the pair
+	 * that differs most, and by how much at least. */
 	uint64_t skewed_pairs, skewed, skew_ns;
 	uint16_t skew_cpus[2];
 };
@@ -360,19 +360,19 @@ struct tl_recording {
 	uint32_t arch, cmdline;
 	uint64_t origin_ns, end_ns; /* first and last record */
 	uint64_t wall_ns; /* wall-clock time (ns since 1970) of origin_ns; 0 = unknown */
-	uint64_t hash;    /* of its bytes: its id everywhere; 0 = unknown */
+	uint64_t hash;    /* of its bytes: identifies the recording; 0 = unknown */
 	uint32_t ncpus;
 	uint8_t wall_exact;   /* from CLOCK_DATA; else from the header's capture time */
 	struct time_conv tsc; /* stores do not keep it */
 };
 
-/* One of several recordings in a timeline; it has the threads, samples and CPUs from here up to
- * those of the next. */
+/* One of several recordings in a timeline. Its threads, samples, CPUs and so on begin here and
+ * end where the next part's begin. */
 struct tl_part {
 	struct tl_recording rec; /* times on its own clock */
 	int64_t id;              /* in the store */
 	uint32_t flags;          /* enum timeline_flag */
-	uint32_t label;          /* strings id: its host, made distinct */
+	uint32_t label;          /* strings id: its host, numbered if several have it */
 	uint8_t disk_queues;     /* block_rq_insert was recorded */
 	uint32_t thread_first;
 	size_t fact_first;
@@ -390,20 +390,20 @@ enum timeline_flag {
 	TL_SAMPLED = 32,     /* sched_switch was sampled: not every switch is there */
 	TL_HAS_TOTALS = 64,  /* --off-cpu, accumulated */
 	TL_HAS_DIRECT = 128, /* --off-cpu, direct */
-	TL_SOME_CPUS = 256,  /* recorded with -C: threads run unseen on the others */
+	TL_SOME_CPUS = 256,  /* recorded with -C: on other CPUs threads run unseen */
 	TL_THINNED = 512,    /* by timeline_thin: explanations of short intervals are lost */
 };
 
 struct timeline {
 	struct stacks *stacks;     /* borrowed; life: at least the timeline's */
 	VEC(uint16_t) roles;       /* by frame; see timeline_roles */
-	struct tl_recording rec;   /* of several: what they have in common */
+	struct tl_recording rec;   /* with several parts: what they have in common */
 	VEC(struct tl_part) parts; /* empty where the timeline is one recording */
 	VEC(struct tl_thread) threads;
 	BIGVEC(struct off) off; /* once finished: by thread, then by time */
 	BIGVEC(struct tl_sample) samples;
-	BIGVEC(struct tl_event_sample) event_samples; /* where asked for; in no order */
-	BIGVEC(struct tl_sum) sums;                   /* in place of samples and intervals */
+	BIGVEC(struct tl_event_sample) event_samples; /* only on request; unordered */
+	BIGVEC(struct tl_sum) sums;                   /* instead of samples and intervals */
 	VEC(struct tl_event) events;
 	VEC(struct tl_span) spans;
 	VEC(struct tl_label) labels;           /* by span */
@@ -413,13 +413,13 @@ struct timeline {
 	VEC(struct tl_fact) facts;
 	VEC(struct tl_mark) marks;
 	VEC(struct tl_interrupt) interrupts; /* where recorded; by end */
-	VEC(struct tl_gap) gaps;             /* of --with; by CPU, then by start */
+	VEC(struct tl_gap) gaps;             /* from --with; by CPU, then by start */
 	VEC(struct tl_loss) losses;
 	VEC(struct tl_off_total) totals;
-	VEC(struct tl_site) sites;      /* of causes_apply; [0] stands for none */
+	VEC(struct tl_site) sites;      /* from causes_apply; [0] is no site */
 	uint32_t states[TL_MAX_STATES]; /* strings ids; states[0] is "" (not known) */
 	VEC(uint32_t) syscalls;         /* strings ids; [0] is "" */
-	struct u64map syscall_of;       /* the other way */
+	struct u64map syscall_of;       /* strings id → its index in syscalls */
 	VEC(struct tl_arg) args;        /* first arguments of system calls; [0] is none */
 	struct idmap arg_of;
 	uint8_t nstates;
@@ -436,7 +436,7 @@ int timeline_init(struct timeline *tl, struct stacks *stacks);
 void timeline_release(struct timeline *tl);
 
 /*
- * Look up what each frame is for; causes_apply does, too. Frames that come later have no role.
+ * Look up the roles of all frames; causes_apply does it, too. Frames added later have none.
  * ERR_NOMEM.
  */
 int timeline_set_roles(struct timeline *tl, const struct frame_table *t, struct err *e);
@@ -471,30 +471,30 @@ struct tl_sums {
 	uint64_t offs, open, suspect; /* intervals */
 };
 
-/* 1 when it shows when threads left and got a CPU: its events are known, and need be no more.
- */
+/* 1 if context switches were recorded, even if none happened. */
 int timeline_has_switches(const struct timeline *tl);
 
 /* Sum up one thread. Needs a finished timeline. */
 void timeline_thread_sums(const struct timeline *tl, uint32_t thread, struct tl_sums *out);
 
 /*
- * The conservation law: inside its life each thread's intervals are in order, do not overlap,
- * off = blocked + runnable (+ unknown), and run + blocked + runnable + unknown = last - first.
- * 0, or ERR_FORMAT naming the first thread that breaks it.
+ * Check that time adds up: each thread's intervals are in order within its life, do not
+ * overlap, off = blocked + runnable (+ unknown), and run + blocked + runnable + unknown = last
+ * - first. 0, or ERR_FORMAT naming the first thread that breaks it.
  */
 int timeline_check(const struct timeline *tl, struct err *e);
 
-/* What a thread did in [from, to) is the intervals of its slice that overlap it. The index of
- * the first of its intervals with end_ns > from; off_first + off_n when there is none. */
+/* The index of the thread's first interval with end_ns > from; off_first + off_n if there is
+ * none. A walk from here up to `to` sees all that the thread did in [from, to). */
 uint32_t timeline_off_after(const struct timeline *tl, uint32_t thread, uint64_t from);
 
-/* The same, soonest where the answer is about `near`, an index of timeline.off; one of another
- * thread is as good as none. */
+/* The same, fastest if the answer is close to `near`, an index of timeline.off; any other value
+ * is harmless. */
 uint32_t timeline_off_after_near(const struct timeline *tl, uint32_t thread, uint64_t from,
 				 uint32_t near);
 
-/* The CPU that a thread has at `ns`, or gets next when it is off then; TL_NOCPU: not known. */
+/* The CPU that a thread runs on at `ns`, or gets next if it is off then; TL_NOCPU: not known.
+ */
 uint16_t timeline_cpu_at(const struct timeline *tl, uint32_t thread, uint64_t ns);
 
 /* A time during which a thread had a CPU. */
@@ -505,9 +505,8 @@ struct tl_run {
 	int16_t prio;
 };
 
-/* All running intervals, by CPU and then by start: who had which CPU when. `first` gets
- * ncpus + 1 indexes, CPU c being [first[c], first[c + 1]). Both are freed by tl_runs_release.
- */
+/* All runs, by CPU and then by start: which thread had which CPU when. `first` has ncpus + 1
+ * indexes: CPU c has the runs [first[c], first[c + 1]). */
 struct tl_runs {
 	VEC(struct tl_run) v;
 	VEC(uint32_t) first;
@@ -515,78 +514,78 @@ struct tl_runs {
 int timeline_runs(const struct timeline *tl, struct tl_runs *out, struct err *e);
 void tl_runs_release(struct tl_runs *r);
 
-/* Trampolines in their order: by frame, then by history. */
+/* Sort trampolines by frame, then by history. */
 void timeline_sort_trampolines(struct timeline *tl);
 
-/* The first number that no trampoline and no binding has for its history. */
+/* The first unused number for a history. */
 uint32_t timeline_next_history(const struct timeline *tl);
 
 /* The labels of a span: timeline.labels[*first], and how many. */
 size_t timeline_labels_of(const struct timeline *tl, uint32_t span, size_t *first);
 
-/* The value of a span's label (strings ids); 0 where it has none of that key. */
+/* The value of a span's label (strings ids); 0 if it has no label with that key. */
 uint32_t timeline_label(const struct timeline *tl, uint32_t span, uint32_t key);
 
 /*
- * The thread in whose row a span is drawn: its own, or for one without a thread, which waited
- * in a queue, the thread that took it out: a span of the same key begins there as it ends.
- * TL_NONE.
+ * The thread in whose row a span is drawn: its own. A span without a thread, which waited in a
+ * queue, is drawn with the thread that took it out: there a span of the same key begins as it
+ * ends. TL_NONE if no thread did.
  */
 uint32_t timeline_span_thread(const struct timeline *tl, uint32_t span);
 
-/* Counters in their order: by span, then by event. */
+/* Sort counters by span, then by event. */
 void timeline_sort_counters(struct timeline *tl);
 
 /* The counters of a span: timeline.counters[*first], and how many. */
 size_t timeline_counters_of(const struct timeline *tl, uint32_t span, size_t *first);
 
-/* A span's counter of an event (strings id); NULL where it has none. */
+/* A span's counter of an event (strings id), or NULL. */
 const struct tl_counter *timeline_counter(const struct timeline *tl, uint32_t span,
 					  uint32_t event);
 
-/* Which of several recordings a thread is of; NULL where the timeline is one.
- * timeline_recording_of is never NULL. */
+/* The part that a thread belongs to; NULL if the timeline is one recording.
+ * timeline_recording_of never returns NULL. */
 const struct tl_part *timeline_part_of(const struct timeline *tl, uint32_t thread);
 const struct tl_recording *timeline_recording_of(const struct timeline *tl, uint32_t thread);
 
-/* What the recording of a thread holds: enum timeline_flag. */
+/* The flags of a thread's recording: enum timeline_flag. */
 uint32_t timeline_flags_of(const struct timeline *tl, uint32_t thread);
 
 /* A CPU's number on its own host. */
 uint16_t timeline_cpu(const struct timeline *tl, uint16_t cpu);
 
-/* The part that a CPU is of, by its number in the timeline; NULL where there are no parts, and
- * of TL_NOCPU. */
+/* The part that a CPU belongs to, by its number in the timeline; NULL for TL_NOCPU, and if the
+ * timeline is one recording. */
 const struct tl_part *timeline_part_of_cpu(const struct timeline *tl, uint16_t cpu);
 
 /* 1 if an event of that name was recorded, in any part. */
 int timeline_has_event(const struct timeline *tl, const char *name);
 
-/* 1 when times of all parts are of one clock on one host and can be compared. */
+/* 1 if the times of all parts are of one clock on one host, so that they can be compared. */
 int timeline_one_clock(const struct timeline *tl);
 
-/* How long was recorded, in ns: the sum where there are several recordings. */
+/* How long was recorded, in ns: the sum if there are several recordings. */
 uint64_t timeline_recorded_ns(const struct timeline *tl);
 
-/* The same of what is in [from, to); to 0: no end. */
+/* The same within [from, to); to 0: no end. */
 uint64_t timeline_recorded_in(const struct timeline *tl, uint64_t from_ns, uint64_t to_ns);
 
 /*
  * Can off-CPU questions be answered? 0, or ERR_REFUSED with the reason and the right
- * `perf record` line: no switches recorded, sched_switch sampled, per-task without switch-ins;
- * or that the events' names are cut off (timeline_unnamed_events).
+ * `perf record` line: no switches recorded, sched_switch sampled, per-task without switch-ins,
+ * or the events' names cut off (timeline_unnamed_events).
  * Recordings with only accumulated --off-cpu totals are answerable for sums per stack only:
  * `need_time` asks for places in time.
  */
 int timeline_answerable(const struct timeline *tl, int need_time, struct err *e);
 
-/* Of the waits of threads that are not the system's, in *all: how many have a stack that ends
- * in a kernel frame without a name. What they waited for, and whether they were idle, is then
- * not known. */
+/* How many waits have a stack that ends in an unnamed kernel frame, so that neither what they
+ * waited for nor whether they were idle is known. Threads of the system are left out; *all is
+ * the number of waits looked at. */
 uint64_t timeline_unnamed_waits(const struct timeline *tl, uint64_t *all);
 
 /* Why context switches cannot be recognized although they may be there: the names and formats
- * of tracepoints are at the end of the file, which was cut off. NULL where they are known. */
+ * of tracepoints are at the end of the file, which was cut off. NULL if they are known. */
 const char *timeline_unnamed_events(const struct timeline *tl);
 
 #define TIMELINE_NAMELESS                                                                 \
@@ -601,14 +600,13 @@ const char *loss_kind_name(unsigned int kind);
 /* "futex", "accepted", "epoll-connected"; "" for ARG_NONE. */
 const char *wait_arg_name(unsigned int kind);
 
-/* What the thread waits on, a descriptor or a futex's address, as off->arg_kind says; 0 where
- * that is ARG_NONE. */
+/* What the thread waits on: a descriptor or a futex's address, by arg_kind; 0 for ARG_NONE. */
 static inline uint64_t off_arg(const struct timeline *tl, const struct off *o)
 {
 	return o->arg_kind != ARG_NONE && o->arg < tl->args.n ? tl->args.v[o->arg].value : 0;
 }
 
-/* The variable that is there, of a futex: "orders: book+0x8"; "" where it is not known. */
+/* The variable at a futex's address: "orders: book+0x8"; "" if it is not known. */
 static inline const char *off_variable(const struct timeline *tl, const struct off *o)
 {
 	uint32_t id = o->arg_kind == ARG_FUTEX && o->arg < tl->args.n
@@ -623,7 +621,7 @@ const char *site_verdict_name(unsigned int verdict);
 const char *site_reason_name(unsigned int reason);
 const char *stack_kind_name(unsigned int kind);
 
-/* A site by its index; an empty one, which is work, where there is none. */
+/* A site by its index; an empty one, whose verdict is work, for 0. */
 const struct tl_site *timeline_site(const struct timeline *tl, uint32_t site);
 
 /* The bits of OFF_SITE that the waits of a site have. */
@@ -635,8 +633,8 @@ static inline uint64_t off_ns(const struct off *o)
 	return o->end_ns - o->start_ns;
 }
 
-/* Time that is idle at the beginning of an interval. A sleep whose wakeup is not known is idle
- * as a whole: where its late part begins is not known. */
+/* Idle time at the beginning of an interval. If its wakeup is not known, all of it is idle:
+ * where the rest would begin is not known. */
 static inline uint64_t off_idle_ns(const struct off *o)
 {
 	if (!(o->flags & OFF_IDLE))

@@ -16,36 +16,36 @@ struct join {
 
 /* --- CPUs ----------------------------------------------------------------------------- */
 
-static void reach(uint32_t *n, uint16_t cpu)
+static void raise_above(uint32_t *n, uint16_t cpu)
 {
 	if (cpu != TL_NOCPU && cpu >= *n)
 		*n = cpu + 1u;
 }
 
-/* CPUs that a recording speaks of; its header may not say how many there are. */
+/* How many CPUs the records name: the header may not say it. */
 static uint32_t cpus_of(const struct timeline *tl)
 {
 	uint32_t n = tl->rec.ncpus;
 	for (size_t i = 0; i < tl->threads.n; i++)
-		reach(&n, tl->threads.v[i].first_cpu);
+		raise_above(&n, tl->threads.v[i].first_cpu);
 	for (size_t i = 0; i < tl->off.n; i++) {
-		reach(&n, tl->off.v[i].cpu_out);
-		reach(&n, tl->off.v[i].cpu_in);
-		reach(&n, tl->off.v[i].cpu_wake);
-		reach(&n, tl->off.v[i].cpu_queue);
+		raise_above(&n, tl->off.v[i].cpu_out);
+		raise_above(&n, tl->off.v[i].cpu_in);
+		raise_above(&n, tl->off.v[i].cpu_wake);
+		raise_above(&n, tl->off.v[i].cpu_queue);
 	}
 	for (size_t i = 0; i < tl->samples.n; i++)
-		reach(&n, tl->samples.v[i].cpu);
+		raise_above(&n, tl->samples.v[i].cpu);
 	for (size_t i = 0; i < tl->event_samples.n; i++)
-		reach(&n, tl->event_samples.v[i].cpu);
+		raise_above(&n, tl->event_samples.v[i].cpu);
 	for (size_t i = 0; i < tl->marks.n; i++)
-		reach(&n, tl->marks.v[i].cpu);
+		raise_above(&n, tl->marks.v[i].cpu);
 	for (size_t i = 0; i < tl->losses.n; i++)
-		reach(&n, tl->losses.v[i].cpu);
+		raise_above(&n, tl->losses.v[i].cpu);
 	for (size_t i = 0; i < tl->interrupts.n; i++)
-		reach(&n, tl->interrupts.v[i].cpu);
+		raise_above(&n, tl->interrupts.v[i].cpu);
 	for (size_t i = 0; i < tl->gaps.n; i++)
-		reach(&n, tl->gaps.v[i].cpu);
+		raise_above(&n, tl->gaps.v[i].cpu);
 	return n;
 }
 
@@ -186,8 +186,8 @@ static int join_samples(struct join *j, struct err *e)
 	return 0;
 }
 
-/* A loss whose CPU is not known touched the intervals when its recording was finished; here it
- * only counts. */
+/* A loss whose CPU is not known was applied when its recording was finished; here it is only
+ * counted. */
 static int join_spans_and_losses(struct join *j)
 {
 	for (size_t i = 0; i < j->more->spans.n; i++) {

@@ -15,15 +15,15 @@
 
 /*
  * Append `more` to `tl`; both are finished and use the same stacks, `more` is one recording.
- * Threads and CPUs of `more` get numbers behind those of `tl`; events of the same name become
+ * Its threads and CPUs are numbered after those of `tl`; events of the same name become
  * one. tl->rec then sums up: origin_ns and end_ns span all, host is "" unless there is just
  * one, wall_ns is 0. ERR_LIMIT (more CPUs, events or intervals than there are numbers for),
- * ERR_NOMEM; `tl` is then to be released.
+ * ERR_NOMEM; then release `tl`.
  */
 int timeline_join(struct timeline *tl, const struct timeline *more, struct err *e);
 
-/* The last step: how each recording is called, in part.label: its host; "2:host" for the second
- * where several are of that host. ERR_NOMEM. */
+/* The last step: set part.label to the host, or "2:host" for the second recording of a host.
+ * ERR_NOMEM. */
 int timeline_label_parts(struct timeline *tl, struct err *e);
 
 #endif

@@ -43,7 +43,7 @@ static int add(struct collect *c, const struct disk_request *q)
 	rows_add(c->rows, row, COL_COUNT, 1);
 	rows_add(c->rows, row, COL_BYTES, q->bytes);
 	rows_add(c->rows, row, COL_SERVED, served);
-	if (!q->knows_queue)
+	if (!q->has_insert)
 		return 0;
 	uint64_t most = rows_get(c->rows, row, COL_QUEUED_MAX);
 	rows_add(c->rows, row, COL_QUEUED, queued);

@@ -5,9 +5,9 @@
 /* An actor without a thread is "[unexplained]" or the like. */
 static uint64_t taker_of(const struct gap_part *p)
 {
-	if (p->by == TAKEN_BY_THREAD)
+	if (p->by == GAP_THREAD)
 		return p->what;
-	return p->by == TAKEN_BY_INTERRUPT ? ACTOR_NAMED | p->what : ACTOR_GAP | p->by;
+	return p->by == GAP_INTERRUPT ? ACTOR_NAMED | p->what : ACTOR_GAP | p->by;
 }
 
 static int add(struct collect *c, const struct tl_gap *g, uint64_t start,
@@ -24,7 +24,7 @@ static int add(struct collect *c, const struct tl_gap *g, uint64_t start,
 	return 0;
 }
 
-static int add_gap(struct collect *c, struct gap_finder *f, struct tl_gap g, struct gap_work *w)
+static int add_gap(struct collect *c, struct gap_finder *f, struct tl_gap g, struct gap_parts *w)
 {
 	int r = 0;
 	if (g.flags & GAP_CONTROL || !population_gap(&c->q->of, c->tl, &g))
@@ -59,7 +59,7 @@ int tables_need_gaps(const struct timeline *tl, struct err *e)
 int collect_gaps(struct collect *c)
 {
 	struct gap_finder *f;
-	struct gap_work w = {.start_ns = 0};
+	struct gap_parts w = {.start_ns = 0};
 	int r = tables_need_gaps(c->tl, c->e);
 	if (r)
 		return r;
@@ -69,6 +69,6 @@ int collect_gaps(struct collect *c)
 	if (!r)
 		set_shares(c->rows);
 	gap_finder_free(f);
-	gap_work_release(&w);
+	gap_parts_release(&w);
 	return r;
 }

@@ -304,7 +304,7 @@ const char *actor_name(const struct timeline *tl, uint64_t actor)
 {
 	if (actor & ACTOR_NAMED)
 		return strtab_get(&tl->stacks->strings, (uint32_t)actor);
-	return actor & ACTOR_GAP ? gap_taker_name((unsigned)actor)
+	return actor & ACTOR_GAP ? gap_part_kind_name((unsigned)actor)
 				 : waker_context_name((unsigned)actor);
 }
 

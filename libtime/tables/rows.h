@@ -40,7 +40,7 @@ enum cell {
 /* Actors other than threads; the low half says which. */
 #define ACTOR_CONTEXT (1ull << 32) /* enum waker_context */
 #define ACTOR_NAMED (1ull << 33)   /* a strings id: an interrupt */
-#define ACTOR_GAP (1ull << 34)     /* enum gap_taker */
+#define ACTOR_GAP (1ull << 34)     /* enum gap_part_kind */
 
 enum column {
 	COL_TIME, /* start of the row's window (--every) */

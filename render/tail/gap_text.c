@@ -16,7 +16,7 @@ struct writer {
 	struct buf *b;
 	const struct episodes_answer *a;
 	struct gap_finder *finder;
-	struct gap_work w;
+	struct gap_parts w;
 };
 
 static const struct tl_gap *gap_at(const struct writer *w, size_t rank)
@@ -32,12 +32,12 @@ static int look(struct writer *w, size_t rank, struct err *e)
 void gap_describe_taker(struct buf *b, const struct timeline *tl, const struct gap_part *p)
 {
 	const struct strtab *s = &tl->stacks->strings;
-	if (p->by == TAKEN_BY_THREAD)
+	if (p->by == GAP_THREAD)
 		describe_thread(b, tl, p->what, tl->threads.v[p->what].comm);
-	else if (p->by == TAKEN_BY_INTERRUPT)
+	else if (p->by == GAP_INTERRUPT)
 		escape_visible(b, strtab_get(s, p->what), strtab_len(s, p->what));
 	else
-		buf_fmt(b, "[%s]", gap_taker_name(p->by));
+		buf_fmt(b, "[%s]", gap_part_kind_name(p->by));
 }
 
 /* --- the control ---------------------------------------------------------------------- */
@@ -282,10 +282,10 @@ static void parts(struct writer *w, struct json *j)
 	for (size_t i = 0; i < w->w.v.n; i++) {
 		const struct gap_part *p = &w->w.v.v[i];
 		json_open(j, NULL, '{');
-		json_str(j, "by", gap_taker_name(p->by));
-		if (p->by == TAKEN_BY_THREAD)
+		json_str(j, "by", gap_part_kind_name(p->by));
+		if (p->by == GAP_THREAD)
 			answer_json_thread(j, w->a->tl, p->what);
-		if (p->by == TAKEN_BY_INTERRUPT)
+		if (p->by == GAP_INTERRUPT)
 			answer_json_text(j, w->a->tl, "vector", p->what);
 		json_u64(j, "ns", p->ns);
 		json_close(j, '}');
@@ -351,13 +351,13 @@ static void csv_part(struct writer *w, size_t rank, const struct gap_part *p)
 	else
 		buf_char(w->b, ',');
 	buf_fmt(w->b, ",%" PRIu64 ",%d,%s,", g->lost_ns, (g->flags & OFF_OPEN) != 0,
-		gap_taker_name(p->by));
-	if (p->by == TAKEN_BY_THREAD) {
+		gap_part_kind_name(p->by));
+	if (p->by == GAP_THREAD) {
 		const struct tl_thread *t = &tl->threads.v[p->what];
 		csv_field(w->b, strtab_get(s, t->comm), strtab_len(s, t->comm));
 		buf_fmt(w->b, ",%d,%d", t->pid, t->tid);
 	} else {
-		if (p->by == TAKEN_BY_INTERRUPT)
+		if (p->by == GAP_INTERRUPT)
 			csv_field(w->b, strtab_get(s, p->what), strtab_len(s, p->what));
 		buf_str(w->b, ",,");
 	}
@@ -386,7 +386,7 @@ static int answer(struct buf *b, const struct episodes_answer *a,
 	int r = gap_finder_new(&w.finder, a->tl, e);
 	r = r ? r : with(&w, e);
 	gap_finder_free(w.finder);
-	gap_work_release(&w.w);
+	gap_parts_release(&w.w);
 	return r ? r : buf_failed(b) ? err_nomem(e) : 0;
 }
 

@@ -17,7 +17,7 @@ int gaps_text(struct buf *b, const struct episodes_answer *a, struct err *e);
  * "max_ns"},"episodes":[{"rank","cpu","start_ns","end_ns","duration_ns","open","placed",
  * "spinner":{"tid","pid","comm"},"parts":[{"by","tid","pid","comm","vector","ns"}]}],
  * "control":[{"cpu","count","p50_ns" ... "max_ns"}]}; start_ns, end_ns count from the
- * recording's first record and are null if the gap is not placed; "by" is a gap_taker_name.
+ * recording's first record and are null if the gap is not placed; "by" is a gap_part_kind_name.
  * ERR_NOMEM.
  */
 int gaps_json(struct buf *b, const struct episodes_answer *a, struct err *e);

@@ -128,7 +128,7 @@ static void recordings(struct writer *w)
 static void percentile(struct writer *w, const char *key, uint32_t millipercent)
 {
 	const struct episodes *x = &w->t->episodes;
-	if (!x->clean.n || episodes_cannot_say(x, millipercent))
+	if (!x->clean.n || episodes_are_uncertain(x, millipercent))
 		json_null(&w->j, key);
 	else
 		json_u64(&w->j, key, episodes_percentile(x, millipercent, 0));
@@ -219,7 +219,7 @@ static void population(struct writer *w)
 	json_open(&w->j, "population", '{');
 	json_u64(&w->j, "count", x->clean.n);
 	int none = !s->threshold_ns && !x->clean.n; /* a percentile of nothing */
-	if (s->cannot_say || s->threshold_ns == UINT64_MAX || none)
+	if (s->uncertain || s->threshold_ns == UINT64_MAX || none)
 		json_null(&w->j, "threshold_ns");
 	else
 		json_u64(&w->j, "threshold_ns", s->threshold_ns);
@@ -331,13 +331,13 @@ static void root_members(struct writer *w, const struct tail_root *r)
 	json_i64(&w->j, "pid", w->tl->threads.v[r->thread].pid);
 	json_str(&w->j, "via", link_via_name(r->via));
 	string(w, "process", r->process);
-	mechanism(w, "mechanism", r->mechanism ? r->mechanism : r->for_what);
+	mechanism(w, "mechanism", r->mechanism ? r->mechanism : r->held_mechanism);
 }
 
 static void holder(struct writer *w, const struct tail_holder *h)
 {
 	json_open(&w->j, "holder", '{');
-	json_str(&w->j, "way", holder_way_name(h->way));
+	json_str(&w->j, "way", holder_kind_name(h->way));
 	if (h->thread == TL_NONE) {
 		json_null(&w->j, "tid");
 		json_null(&w->j, "comm");
@@ -435,7 +435,7 @@ static void disk(struct writer *w, uint32_t off)
 	json_str(&w->j, "name", disk_name(w->tl, w->tl->off.v[off].thread, q, text));
 	json_str(&w->j, "operation", disk_operation(q));
 	json_u64(&w->j, "bytes", q->bytes);
-	if (q->knows_queue)
+	if (q->has_insert)
 		json_u64(&w->j, "queued_ns", q->issue_ns - q->insert_ns);
 	else
 		json_null(&w->j, "queued_ns");

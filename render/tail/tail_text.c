@@ -113,7 +113,7 @@ static void percentile_cell(struct table *t, const struct episodes *x, uint32_t 
 {
 	if (!x->clean.n)
 		table_text(t, "-");
-	else if (episodes_cannot_say(x, millipercent))
+	else if (episodes_are_uncertain(x, millipercent))
 		table_text(t, "cannot say");
 	else
 		table_duration(t, episodes_percentile(x, millipercent, 0));
@@ -704,7 +704,7 @@ static void percentile_line(struct buf *line, const struct tail *t,
 {
 	buf_char(line, 'p');
 	units_percent(line, p->millipercent);
-	if (t->selection.cannot_say) {
+	if (t->selection.uncertain) {
 		buf_str(line, p->dirty ? ": cannot say; "
 				       : ": cannot say; of those measured whole, ");
 		put_lasted(line, t);

@@ -180,7 +180,7 @@ static void disk_times(struct buf *b, const struct off *o, const struct disk_req
 		units_duration(b, late);
 		buf_str(b, " until it was submitted, ");
 	}
-	if (q->knows_queue) {
+	if (q->has_insert) {
 		units_duration(b, q->issue_ns - q->insert_ns);
 		buf_str(b, " queued, ");
 	}
@@ -699,7 +699,7 @@ static void gaps_fit(struct buf *b, const struct period *beat)
 
 void describe_period(struct buf *b, const struct recurrence *r, const char *they)
 {
-	if (!recurrence_is(r))
+	if (!recurrence_found(r))
 		return;
 	buf_fmt(b, "%s recur ", they);
 	if (r->rate.ns) {
@@ -734,7 +734,7 @@ int link_held_lock(const struct explanation *x, const struct chain_link *l)
  * what it did itself. 1 when something was appended. */
 static int put_role(struct buf *b, const struct tail_root *r)
 {
-	const struct mechanism *m = r->for_what;
+	const struct mechanism *m = r->held_mechanism;
 	size_t at = b->n;
 	if (r->via == VIA_CPU)
 		buf_str(b, "had the CPU");

@@ -12,7 +12,7 @@ struct writer {
 	struct buf *b;
 	const struct episodes_answer *a;
 	struct part_sums parts;
-	struct window_work w;
+	struct window_activity w;
 };
 
 static const struct episode *episode_at(const struct writer *w, size_t rank)

@@ -33,7 +33,7 @@ static int add_panel(struct drawer *d, struct tl_episode *te, struct buf *senten
 /* --- gaps --------------------------------------------------------------------------------- */
 
 static void gap_sentence(struct buf *b, const struct drawer *d, size_t rank,
-			 const struct tl_gap *g, const struct gap_work *w)
+			 const struct tl_gap *g, const struct gap_parts *w)
 {
 	const struct timeline *tl = d->a->tl;
 	buf_fmt(b, "#%zu  CPU %u, ", rank + 1, timeline_cpu(tl, g->cpu));
@@ -51,11 +51,11 @@ static void gap_sentence(struct buf *b, const struct drawer *d, size_t rank,
 }
 
 /* The threads that took most of the gap, then the one that lacked the CPU. */
-static size_t gap_threads(struct drawer *d, const struct tl_gap *g, const struct gap_work *w)
+static size_t gap_threads(struct drawer *d, const struct tl_gap *g, const struct gap_parts *w)
 {
 	size_t n = 0;
 	for (size_t i = 0; i < w->v.n && n < THREADS - 1; i++)
-		if (w->v.v[i].by == TAKEN_BY_THREAD && w->v.v[i].what != g->thread)
+		if (w->v.v[i].by == GAP_THREAD && w->v.v[i].what != g->thread)
 			d->threads[n++] = w->v.v[i].what;
 	if (g->thread != TL_NONE)
 		d->threads[n++] = g->thread;
@@ -66,7 +66,7 @@ static int add_gap(struct drawer *d, struct gap_finder *finder, size_t rank, str
 {
 	const struct timeline *tl = d->a->tl;
 	const struct tl_gap *g = &tl->gaps.v[episode_at(d, rank)->at];
-	struct gap_work w = {.start_ns = 0};
+	struct gap_parts w = {.start_ns = 0};
 	struct buf b = {0};
 	int r = gap_explain(finder, g, &w, e);
 	if (!r) {
@@ -79,7 +79,7 @@ static int add_gap(struct drawer *d, struct gap_finder *finder, size_t rank, str
 		gap_sentence(&b, d, rank, g, &w);
 		r = add_panel(d, &te, &b, e);
 	}
-	gap_work_release(&w);
+	gap_parts_release(&w);
 	return r;
 }
 
@@ -122,7 +122,7 @@ static int add_window(struct drawer *d, const struct part_sums *parts, size_t ra
 {
 	const struct episode *ep = episode_at(d, rank);
 	struct tl_episode te = {.start_ns = ep->start_ns, .end_ns = ep->end_ns};
-	struct window_work w = {.asleep = 0};
+	struct window_activity w = {.asleep = 0};
 	struct buf b = {0};
 	int r = window_of(parts, &d->a->episodes->query, ep, &w, e);
 	for (; te.nthreads < w.v.n && te.nthreads < THREADS; te.nthreads++)

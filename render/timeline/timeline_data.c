@@ -39,7 +39,7 @@ struct writer {
 	windows_vec holders;           /* of one lock */
 	VEC(struct lock_hold) held;    /* of all in the panel */
 	struct gap_finder *gap_finder; /* made for the first gap */
-	struct gap_work gap;
+	struct gap_parts gap;
 	int failed;
 };
 
@@ -451,8 +451,8 @@ static void put_part(struct writer *w, const struct gap_part *p)
 {
 	svg_number(w->b, p->ns);
 	svg_number(w->b, p->by);
-	svg_number(w->b, p->by == TAKEN_BY_THREAD      ? thread_no(w, p->what)
-			 : p->by == TAKEN_BY_INTERRUPT ? string_no(w, p->what)
+	svg_number(w->b, p->by == GAP_THREAD      ? thread_no(w, p->what)
+			 : p->by == GAP_INTERRUPT ? string_no(w, p->what)
 						       : 0);
 }
 
@@ -638,7 +638,7 @@ int tl_data_write(const struct tl_data *d, const struct tl_panel *panels, size_t
 		rc = put_panel(&w, &panels[i]);
 	evidence_release(&w.evidence);
 	gap_finder_free(w.gap_finder);
-	gap_work_release(&w.gap);
+	gap_parts_release(&w.gap);
 	vec_release(&w.holders);
 	vec_release(&w.held);
 	put_threads(&w);

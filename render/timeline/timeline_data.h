@@ -26,7 +26,7 @@
  *	   irqs     cpu, start (s), length, vector (string), of CPUs that have rows
  *	   gaps     cpu, start (s), length, time lost to the gap, 1 if all that is known is that
  *	              it is there, then what had the CPU, the most first: ns, enum
- *	              gap_taker, thread or vector (string); of CPUs that have rows
+ *	              gap_part_kind, thread or vector (string); of CPUs that have rows
  *	   held     who held the lock of a wait: row, number of its interval there, thread,
  *	            start since the wait's, length
  *	   high-    row, start (s), length

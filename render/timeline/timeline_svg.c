@@ -242,8 +242,8 @@ static void put_conf(struct tl_writer *w)
 	for (unsigned i = 0; i < LOSS_KINDS; i++)
 		buf_fmt(b, "%s%s", i ? "|" : " ", loss_kind_name(i));
 	buf_str(b, "\ntakers");
-	for (unsigned i = 0; i <= TAKEN_NOWHERE; i++)
-		buf_fmt(b, "%s%s", i ? "|" : " ", gap_taker_name(i));
+	for (unsigned i = 0; i <= GAP_NOT_PLACED; i++)
+		buf_fmt(b, "%s%s", i ? "|" : " ", gap_part_kind_name(i));
 	buf_fmt(b, "\nclock %llu", (unsigned long long)w->base_ns);
 	buf_fmt(b, "\nwallMs %.3f\n</d-conf>\n",
 		w->tl->rec.wall_ns ? ((double)w->tl->rec.wall_ns -

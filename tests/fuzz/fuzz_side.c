@@ -70,7 +70,7 @@ static void check_bindings(const struct timeline *tl)
 /* The parts of each gap add up to it. */
 static void check_gaps(const struct timeline *tl)
 {
-	struct gap_work w = {.start_ns = 0};
+	struct gap_parts w = {.start_ns = 0};
 	struct gap_finder *f;
 	if (!tl->gaps.n || gap_finder_new(&f, tl, NULL))
 		return;
@@ -81,7 +81,7 @@ static void check_gaps(const struct timeline *tl)
 			sum += w.v.v[k].ns;
 		fuzz_must(sum == tl->gaps.v[i].lost_ns, "its parts sum up");
 	}
-	gap_work_release(&w);
+	gap_parts_release(&w);
 	gap_finder_free(f);
 }
 

@@ -94,7 +94,7 @@ static void add_off(struct job *j, char **w)
 			.cpu_in = cpu(w[14]),
 			.cpu_wake = TL_NOCPU,
 			.cpu_queue = TL_NOCPU};
-	o.cause = (uint8_t)cause_of(w[5]);
+	o.cause = (uint8_t)cause_find(w[5]);
 	o.comm = j->tl.threads.v[o.thread].comm;
 	o.path = stack(j, w[9]);
 	o.waker_path = stack(j, w[12]);

@@ -98,7 +98,7 @@ static void real_waits_get_their_cause(void **state)
 	assert_non_null(f);
 	while (fscanf(f, "%lu %31s %15s %8191s", &n, comm, st, stack) == 4) {
 		enum cause got = classify(c, st, stack);
-		int want = cause_of(comm);
+		int want = cause_find(comm);
 		assert_true(want >= 0);
 		if (*st == 'R') {
 			int yield = strstr(stack, "sys_sched_yield") != NULL;

@@ -42,7 +42,7 @@ static void a_request_queues_and_is_served(void **state)
 	assert_int_equal(q->end_ns, 400000);
 	assert_int_equal(q->bytes, 4096);
 	assert_int_equal(q->cpu, 1);
-	assert_int_equal(q->knows_queue, 1);
+	assert_int_equal(q->has_insert, 1);
 	assert_string_equal(disk_operation(q), "write");
 	assert_string_equal(disk_name(&r.tl, 0, q, space), "254:0");
 	vec_release(&v);
@@ -64,7 +64,7 @@ static void a_request_may_not_queue(void **state)
 		disk_requests v = requests(&r);
 		assert_int_equal(v.n, 1);
 		assert_int_equal(v.v[0].insert_ns, 150000);
-		assert_int_equal(v.v[0].knows_queue, known);
+		assert_int_equal(v.v[0].has_insert, known);
 		assert_string_equal(disk_operation(&v.v[0]), "read");
 		vec_release(&v);
 		rig_release(&r);
@@ -86,8 +86,8 @@ static void each_recording_knows_its_own_queues(void **state)
 	}
 	disk_requests v = requests(&r);
 	assert_int_equal(v.n, 2);
-	assert_int_equal(v.v[0].knows_queue, 1);
-	assert_int_equal(v.v[1].knows_queue, 0);
+	assert_int_equal(v.v[0].has_insert, 1);
+	assert_int_equal(v.v[1].has_insert, 0);
 	vec_release(&v);
 	rig_release(&r);
 }

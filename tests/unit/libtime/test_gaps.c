@@ -16,7 +16,7 @@ static const char *parts(struct rig *r, struct tl_gap g)
 {
 	static char out[256];
 	struct gap_finder *f;
-	struct gap_work w = {.start_ns = 0};
+	struct gap_parts w = {.start_ns = 0};
 	uint64_t sum = 0;
 	size_t n = 0;
 	assert_int_equal(gap_finder_new(&f, &r->tl, NULL), 0);
@@ -24,17 +24,17 @@ static const char *parts(struct rig *r, struct tl_gap g)
 	for (size_t i = 0; i < w.v.n; i++) {
 		const struct gap_part *p = &w.v.v[i];
 		const char *name =
-			p->by == TAKEN_BY_THREAD
+			p->by == GAP_THREAD
 				? strtab_get(&r->stacks.strings, r->tl.threads.v[p->what].comm)
-			: p->by == TAKEN_BY_INTERRUPT ? strtab_get(&r->stacks.strings, p->what)
-						      : gap_taker_name(p->by);
+			: p->by == GAP_INTERRUPT ? strtab_get(&r->stacks.strings, p->what)
+						      : gap_part_kind_name(p->by);
 		n += (size_t)snprintf(out + n, sizeof(out) - n, "%s%s %llu", i ? "; " : "",
 				      name, (unsigned long long)p->ns);
 		sum += p->ns;
 	}
 	assert_int_equal(sum, g.lost_ns);
 	gap_finder_free(f);
-	gap_work_release(&w);
+	gap_parts_release(&w);
 	return out;
 }
 

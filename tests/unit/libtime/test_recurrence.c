@@ -72,7 +72,7 @@ static void what_comes_at_random_has_no_rhythm(void **state)
 								   (uint64_t)at + MS, 1};
 				}
 				struct recurrence r = of(v, sizes[s]);
-				told += recurrence_is(&r);
+				told += recurrence_found(&r);
 			}
 			if (told > ROUNDS / 100) /* two distances of three moments: 1 % */
 				fail_msg("kind %d, %zu moments: %d of %d have a rhythm", kind,
@@ -167,7 +167,7 @@ static void fewer_than_six_gaps_are_no_rhythm(void **state)
 			v[i] = (struct occurrence){(i + 1) * 100 * MS, (i + 1) * 100 * MS + MS,
 						   1};
 		struct recurrence r = of(v, n);
-		assert_int_equal(recurrence_is(&r), n == 7);
+		assert_int_equal(recurrence_found(&r), n == 7);
 	}
 }
 
@@ -182,7 +182,7 @@ static void moments_that_overlap_are_one(void **state)
 	struct recurrence r = of(v, 5);
 	assert_int_equal(r.occurrences, 3);
 	assert_int_equal(r.together, 1);
-	assert_false(recurrence_is(&r));
+	assert_false(recurrence_found(&r));
 	r = of(v, 0);
 	assert_int_equal(r.occurrences, 0);
 	struct occurrence same[] = {{5, 5, 1}, {5, 5, 1}, {UINT64_MAX, UINT64_MAX, 1}};

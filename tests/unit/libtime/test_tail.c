@@ -170,12 +170,12 @@ static void open_and_suspect_ones_stand_apart(void **state)
 	assert_int_equal(episodes_percentile(&t.episodes, 90000, 1), 1000 * 1000);
 	assert_int_equal(t.selection.dirty, 2);
 	/* nine clean ones reach 10 µs too */
-	assert_int_equal(t.selection.cannot_say, 0);
+	assert_int_equal(t.selection.uncertain, 0);
 	tail_release(&t);
 	r.tl.off.v[0].end_ns += 1000;
 	r.tl.off.v[0].blocked_ns += 1000;
 	t = make(&r, q);
-	assert_int_equal(t.selection.cannot_say, 1);
+	assert_int_equal(t.selection.uncertain, 1);
 	assert_int_equal(t.selection.v.n, 2); /* and the one that never ended */
 	tail_release(&t);
 	q.pick.dirty = 1;

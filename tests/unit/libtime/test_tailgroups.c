@@ -51,7 +51,7 @@ static void the_rhythm_of_one_offender_is_told_apart(void **state)
 	q.episodes.of.ncomms = 1;
 	q.group_by = GROUP_HOLDER;
 	struct tail t = make(&r, q);
-	assert_false(recurrence_is(&t.recurrence));
+	assert_false(recurrence_found(&t.recurrence));
 	assert_int_equal(t.nrecurrences, 1);
 	assert_string_equal(name(&r, t.recurrences[0].comm), "flusher");
 	assert_int_equal(t.recurrences[0].count, 10);
