@@ -80,8 +80,8 @@ void explanation_release(struct explanation *x)
 
 /* --- the windows of an episode -------------------------------------------------------- */
 
-/* The last wait of `thread` that was ended in (from, to) by `giver`; by whichever thread, if
- * that is TL_NONE and the wait was idle. */
+/* The last wait of `thread` that `giver` ended in (from, to); with TL_NONE, the last idle wait
+ * that any other thread ended. */
 static const struct off *handed_over_at(const struct timeline *tl, uint32_t thread,
 					uint64_t from, uint64_t to, uint32_t giver)
 {
@@ -111,16 +111,16 @@ static void reverse(struct window *v, size_t n)
 	}
 }
 
-/* When the last thread of a span got it, where no wakeup shows how it came there: it was at
- * work already. 0 = not known. */
-static uint64_t taken_at(const struct timeline *tl, const struct episode *ep)
+/* When the last thread of a span got it, if no wakeup shows that because the thread was already
+ * running. 0: not known. */
+static uint64_t handed_ns(const struct timeline *tl, const struct episode *ep)
 {
 	uint64_t at = ep->at < tl->spans.n ? tl->spans.v[ep->at].handed_ns : 0;
 	return at > ep->start_ns && at < ep->end_ns ? at : 0;
 }
 
-/* Work handed from thread to thread is followed backwards from its end: a thread has it since
- * the thread that began it woke it last, or else since the wakeup out of its idle wait. */
+/* Work handed from thread to thread is followed backwards from its end: a thread got it when
+ * the thread that began it woke it last, or else when it was woken from its idle wait. */
 int episode_windows(const struct timeline *tl, const struct episode *ep, windows_vec *out)
 {
 	struct window w = {ep->start_ns, ep->end_ns, ep->end_thread};
@@ -137,7 +137,7 @@ int episode_windows(const struct timeline *tl, const struct episode *ep, windows
 			return ERR_NOMEM;
 		w = (struct window){ep->start_ns, w.from_ns, o->waker};
 	}
-	uint64_t taken = w.thread != ep->thread && out->n == first ? taken_at(tl, ep) : 0;
+	uint64_t taken = w.thread != ep->thread && out->n == first ? handed_ns(tl, ep) : 0;
 	if (taken) {
 		w.from_ns = taken;
 		if (vec_push(out, w))
@@ -152,13 +152,13 @@ int episode_windows(const struct timeline *tl, const struct episode *ep, windows
 
 /* --- one link ------------------------------------------------------------------------- */
 
-static int running(struct explainer *x, uint32_t thread, uint64_t from, uint64_t to)
+static int add_running(struct explainer *x, uint32_t thread, uint64_t from, uint64_t to)
 {
 	x->link->run_ns += to - from;
 	return vec_push(&x->ran, ((struct window){from, to, thread}));
 }
 
-/* The episode's own time, before it is known who kept it there. */
+/* Sum up the episode's own time, whichever thread kept it waiting. */
 static void sum_own(struct explainer *x, uint32_t off, unsigned state, uint64_t ns)
 {
 	const struct off *o = &x->tl->off.v[off];
@@ -173,7 +173,7 @@ static void sum_own(struct explainer *x, uint32_t off, unsigned state, uint64_t 
 		*longest = (struct stretch){ns, off};
 }
 
-static int unknown(struct explainer *x, uint32_t off, uint64_t from, uint64_t to)
+static int add_unknown(struct explainer *x, uint32_t off, uint64_t from, uint64_t to)
 {
 	uint8_t why = x->tl->off.v[off].unknown;
 	x->link->unknown_ns += to - from;
@@ -183,15 +183,15 @@ static int unknown(struct explainer *x, uint32_t off, uint64_t from, uint64_t to
 }
 
 /* An interval of the link's thread inside [from, to). */
-static int visit_off(struct explainer *x, uint32_t off, uint64_t from, uint64_t to,
-		     struct err *e)
+static int visit_interval(struct explainer *x, uint32_t off, uint64_t from, uint64_t to,
+			  struct err *e)
 {
 	const struct off *o = &x->tl->off.v[off];
 	struct chain_link *l = x->link;
 	uint64_t woken = chain_clamp(o->start_ns + o->blocked_ns, from, to);
 	int r = 0;
 	if (o->unknown)
-		return unknown(x, off, from, to);
+		return add_unknown(x, off, from, to);
 	l->blocked_ns += woken - from;
 	l->runnable_ns += to - woken;
 	if (o->flags & OFF_RUNNING)
@@ -207,7 +207,7 @@ static int visit_off(struct explainer *x, uint32_t off, uint64_t from, uint64_t 
 	return r;
 }
 
-/* Lost, or not recorded at all? */
+/* Was the wakeup lost, or were wakeups not recorded at all? */
 static unsigned missing_wakeup(const struct explainer *x, uint32_t thread)
 {
 	uint32_t flags = timeline_flags_of(x->tl, thread);
@@ -233,7 +233,7 @@ static int visit_window(struct explainer *x, const struct window *w, struct err 
 	const struct tl_thread *t = &x->tl->threads.v[w->thread];
 	uint64_t at = w->from_ns, to = w->to_ns;
 	int r = 0;
-	/* what is outside a thread's recorded life is not known */
+	/* nothing is known outside of a thread's recorded life */
 	if (at < t->first_ns || to > t->last_ns) {
 		uint64_t a = chain_clamp(t->first_ns, at, to),
 			 b = chain_clamp(t->last_ns, a, to);
@@ -252,20 +252,20 @@ static int visit_window(struct explainer *x, const struct window *w, struct err 
 		uint64_t from = chain_clamp(o->start_ns, at, to),
 			 end = chain_clamp(o->end_ns, from, to);
 		if (from > at)
-			r = running(x, w->thread, at, from);
+			r = add_running(x, w->thread, at, from);
 		if (!r)
-			r = visit_off(x, i, from, end, e);
+			r = visit_interval(x, i, from, end, e);
 		if (!x->out->chain.n)
 			note_missing(x, o);
 		at = end;
 	}
 	if (!r && at < to)
-		r = running(x, w->thread, at, to);
+		r = add_running(x, w->thread, at, to);
 	return r;
 }
 
-/* The stack with which a thread left the CPU at the end of a running window: the next best
- * thing to a sample of what it did. */
+/* The stack at which a thread left the CPU at the end of a running window: the next best thing
+ * to a sample. */
 static uint32_t stack_at(const struct explainer *x, const struct window *w)
 {
 	if (!w)
@@ -300,7 +300,7 @@ uint32_t chain_runner(const struct explainer *x)
 	return runner;
 }
 
-/* The longest stretch that a thread ran: its end is looked at when there are no samples. */
+/* The longest stretch that a thread ran. */
 static const struct window *longest(const windows_vec *v, uint32_t thread)
 {
 	const struct window *w = NULL;
@@ -311,8 +311,8 @@ static const struct window *longest(const windows_vec *v, uint32_t thread)
 	return w;
 }
 
-/* Where no sample shows what ran: the stack of the wakeup it ended with, or the one it left the
- * CPU with; of the two the first that shows a function of the application. */
+/* Without samples: take the stack of the wakeup that the running ended with, or the stack at
+ * which it left the CPU, whichever first shows a function of the application. */
 static int guess_running(struct explainer *x, const struct candidate *from,
 			 struct chain_part *p)
 {
@@ -332,17 +332,18 @@ static int guess_running(struct explainer *x, const struct candidate *from,
 	return 0;
 }
 
-/* The part of its running time that interrupts took from a thread, by its samples: few say
- * nothing. 0 for none. */
+/* How much of a thread's running time interrupts took, estimated from its samples; 0 if there
+ * are too few of them. */
 static uint64_t interrupted_ns(const struct hot *hot, uint64_t run_ns)
 {
-	enum { SEEN = 3, SHARE = 20 };
-	if (hot->interrupted < SEEN || hot->interrupted * SHARE < hot->of)
+	enum { MIN_SAMPLES = 3, SHARE = 20 };
+	if (hot->interrupted < MIN_SAMPLES || hot->interrupted * SHARE < hot->of)
 		return 0;
 	return run_ns / hot->of * hot->interrupted;
 }
 
-/* What interrupts took of the running time: as they were recorded, else as samples show. */
+/* Make a part of what interrupts took from the running time: as recorded, else estimated from
+ * samples. *taken is its length. */
 static int interrupted_part(struct explainer *x, const struct hot *hot, uint64_t *taken,
 			    struct err *e)
 {
@@ -368,8 +369,7 @@ static int interrupted_part(struct explainer *x, const struct hot *hot, uint64_t
 	return p.ns && chain_add_part(x, &p, NULL) ? err_nomem(e) : 0;
 }
 
-/* All running time is one part, the function most samples were in, less what interrupts took.
- */
+/* Make one part of all other running time, with the function that most samples were in. */
 static int running_part(struct explainer *x, const struct candidate *from, struct err *e)
 {
 	struct hot hot;
@@ -398,8 +398,8 @@ static int running_part(struct explainer *x, const struct candidate *from, struc
 	return chain_add_part(x, &p, NULL) ? err_nomem(e) : 0;
 }
 
-/* Take the link's windows apart and choose the next link, whose windows go to x->next. 1 when
- * there is one, 0 at the root. */
+/* Divide the link's windows into parts and choose the next link, whose windows go to x->next:
+ * 1, or 0 at the root. */
 static int visit_link(struct explainer *x, struct chain_link *l, struct candidate *via,
 		      struct err *e)
 {

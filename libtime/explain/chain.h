@@ -1,25 +1,24 @@
 /*
- * chain.h - why an episode lasted: its time taken apart, and the chain of threads behind it.
+ * chain.h - why an episode lasted: the parts of its time, and the chain of threads behind it.
  *
  *	front  ████▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒██    blocked (lock) until middle woke it
  *	middle ██████▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒█       blocked (lock) until back woke it
  *	back   ─────█▒▒▒▒io▒▒▒▒sleep▒▒▒█        the root: what it did is the end of the chain
  *
- * From the episode's end backwards: its waker is looked at in the time the thread was blocked,
- * the thread that had its CPU in the time it was runnable, and so on; each link covers the
- * part of the episode that it explains. A link's time is divided into parts that add up to it:
- * code that ran, waiting for a CPU, and one for each cause and function it was blocked in,
- * whichever thread ended those waits. The chain goes on from the largest part to the thread
- * that kept the link there for more than half of it, unless another part is larger than what
- * that thread explains; else it ends, and that link is the root. Threads already on the chain
- * and depth CHAIN_DEPTH cut it.
+ * The chain goes backwards from the episode's end: to the waker for the time in which the
+ *thread was blocked, to the thread that had its CPU for the time in which it was runnable, and
+ *so on. Each link covers the part of the episode that it explains. A link's time is divided
+ *into parts that add up to it: code that ran, waiting for a CPU, and one for each cause and
+ *function it was blocked in, whichever thread ended those waits. The chain goes on from the
+ *largest part to the thread that kept the link there for more than half of it, unless another
+ *part is larger than what that thread explains. Otherwise it ends there, and that link is the
+ *root. It also ends at a thread that is already on it, and at depth CHAIN_DEPTH.
  *
  *	front  12 ms lock   ─► middle  11 ms lock   ─► back  8 ms asleep
  *	        1 ms running            1 ms running          3 ms waiting for a CPU
  *
  * The root's parts and those that the chain did not follow are the shares of the episode: they
- * add up to it. Intervals next to lost records are parts that are not known, whatever they look
- * like.
+ * add up to it. Intervals next to lost records are unknown parts, whatever they look like.
  */
 #ifndef LIBTIME_EXPLAIN_CHAIN_H
 #define LIBTIME_EXPLAIN_CHAIN_H
@@ -42,7 +41,7 @@ enum part_end {
 	END_DEVICE,   /* io, fault: a device answered */
 	END_TIMER,    /* a sleep or timeout ended */
 	END_NETWORK,  /* a packet from elsewhere */
-	END_IRQ,      /* woken from an interrupt that is not named */
+	END_IRQ,      /* woken from an unknown interrupt */
 	END_IDLE_CPU, /* runnable, but no thread is known to have had the CPU */
 	END_OPEN,     /* not woken before the recording ended, or before it began */
 	END_NO_WAKE,  /* no wakeup recorded */
@@ -53,7 +52,7 @@ enum part_end {
 	END_QUOTA,     /* its cgroup had used up its CPU quota */
 	END_TIMED_OUT, /* a lock's holder is not known: the wait timed out, and so did its
 			  retries */
-	END_SUSPECT,   /* not known: records are missing next to the interval */
+	END_SUSPECT,   /* records are missing next to the interval */
 	END_IDLE_EXIT, /* its CPU was idle, and had to wake up */
 	END_COUNT,
 };
@@ -68,14 +67,15 @@ enum link_via { VIA_SELF, VIA_WAKER, VIA_OWNER, VIA_CPU };
  * PART_RUNNABLE. */
 struct chain_part {
 	uint64_t ns, first_ns; /* sum; where the first begins */
-	uint64_t largest_ns;   /* the largest single one: `path` and `off` are its */
-	uint64_t kept_ns;      /* of ns: a thread is known to have kept it there */
-	uint64_t actor_ns;     /* of that: the one that did so longest */
+	uint64_t largest_ns;   /* the largest single one, which has `path` and `off` */
+	uint64_t kept_ns; /* of ns: the time in which a thread is known to have kept it there */
+	uint64_t actor_ns; /* of that: the thread that did so longest, */
 	uint64_t by_end[END_COUNT];
-	uint32_t actor, actors; /* that one, or TL_NONE; how many did */
+	uint32_t actor, actors; /* which is this one, or TL_NONE; and how many did */
 	uint32_t path;          /* switch-out stack, hot sample's stack, or the wakeup's; 0 */
 	uint32_t function;      /* frame id of its innermost application frame; 0 */
-	uint32_t vector; /* strings id: END_IRQ, the interrupt that took most, where recorded; 0
+	uint32_t vector; /* strings id: END_IRQ, the interrupt that took most, if recorded; else
+			  * 0
 			  */
 	uint32_t off;    /* index of timeline.off; TL_NONE for running */
 	const struct mechanism *mechanism; /* of `path`; NULL; life: the explainer's */
@@ -91,19 +91,19 @@ struct chain_link {
 	uint32_t thread, comm;
 	uint64_t ns; /* how much of the episode this link explains */
 	uint64_t run_ns, blocked_ns, runnable_ns, preempted_ns /* of runnable */, unknown_ns;
-	uint64_t next_ns;      /* what the next link explains of it; 0 = the root */
-	uint64_t queued_ns;    /* of runnable_ns: others are known to have had its CPU */
-	uint32_t behind;       /* how many others */
-	uint32_t followed;     /* the part that the next link explains next_ns of */
+	uint64_t next_ns;      /* how much of it the next link explains; 0: this is the root */
+	uint64_t queued_ns;    /* of runnable_ns: other threads are known to have had its CPU */
+	uint32_t n_ahead;      /* how many other threads */
+	uint32_t followed;     /* the part of which the next link explains next_ns */
 	uint32_t part, nparts; /* explanation.parts[part ..], largest first */
 	uint8_t via;           /* enum link_via */
-	uint8_t state, cause;  /* of what led to the next link; of the root its largest part */
-	uint32_t path, off;    /* likewise */
+	uint8_t state, cause;  /* of the followed part; in the root, of its largest part */
+	uint32_t path, off;    /* of the same */
 	int16_t prio;          /* VIA_CPU: the priority it ran with; else -1 */
 	uint64_t samples;      /* taken in its running time */
-	/* Of a link behind a wait: what it did meanwhile; NULL. */
+	/* VIA_WAKER, VIA_OWNER: what it did meanwhile, if known; else NULL. */
 	const struct mechanism *doing;
-	uint8_t guessed; /* its function while running is that of its wakeup or switch-out */
+	uint8_t guessed; /* no samples: its function is taken from its wakeup or switch-out */
 };
 
 /* A thread that had the CPU while the episode's thread was runnable there. */
@@ -113,13 +113,13 @@ struct corunner {
 	int16_t prio;
 };
 
-/* What is not known, as bits; explain_missing says each in words. */
+/* Why an answer is incomplete, as bits. */
 enum missing {
 	MISSING_WAKEUP = 1,        /* no waking recorded for a wait */
 	MISSING_STACK = 2,         /* a wait without a stack */
 	MISSING_HOLE = 4,          /* a hole or lost records inside */
-	MISSING_SAMPLES = 8,       /* code ran that no sample saw */
-	MISSING_WAKING_EVENT = 16, /* the recording has no wakeups at all */
+	MISSING_SAMPLES = 8,       /* running time without samples */
+	MISSING_WAKING_EVENT = 16, /* wakeups were not recorded */
 	MISSING_OPEN = 32,
 };
 
@@ -129,15 +129,15 @@ struct explanation {
 	uint64_t run_ns, blocked_ns, runnable_ns, preempted_ns /* of runnable */, unknown_ns;
 	uint64_t throttled_ns;   /* of preempted: by a CPU quota */
 	uint64_t interrupted_ns; /* of run: by interrupts, where those were recorded */
-	uint32_t interrupt;      /* strings id: the one that took most of it; 0 */
-	uint32_t interrupts;     /* how many did */
+	uint32_t interrupt;      /* strings id: the one that took most of it, or 0 */
+	uint32_t interrupts;     /* how many different ones did */
 	uint64_t blocked_by[CAUSE_COUNT];
-	uint8_t state, cause;           /* of its largest part; CAUSE_RUNQUEUE when runnable */
-	uint32_t off;                   /* the interval most of that was in; TL_NONE */
+	uint8_t state, cause;           /* of its largest part; CAUSE_RUNQUEUE if runnable */
+	uint32_t off;                   /* the interval with most of that; TL_NONE */
 	uint32_t path;                  /* and its stack */
 	uint64_t samples;               /* taken while it ran */
-	VEC(struct corunner) corunners; /* most first */
-	VEC(struct corunner) ahead;     /* of the root's own time, likewise */
+	VEC(struct corunner) corunners; /* longest first */
+	VEC(struct corunner) ahead;     /* the same for the root's own time */
 	VEC(struct chain_link) chain;   /* [0] is the episode's own thread; last is the root */
 	VEC(struct chain_part) parts;
 	unsigned missing; /* enum missing bits */
@@ -148,21 +148,20 @@ struct explainer;
 int explainer_new(const struct timeline *tl, struct explainer **out, struct err *e);
 void explainer_free(struct explainer *x);
 
-/* Take one episode apart. ERR_NOMEM. */
+/* Explain one episode. ERR_NOMEM. */
 int explain(struct explainer *x, const struct episode *ep, struct explanation *out,
 	    struct err *e);
 void explanation_release(struct explanation *x);
 
-/* The samples and stacks behind an explainer; life: its. */
+/* The explainer's indexes of samples and stacks; they live as long as it. */
 struct evidence *explainer_evidence(struct explainer *x);
 
-/* The windows of its thread (of its threads, when handed over) that an episode consists of, in
- * the order of time; appended to *out. ERR_NOMEM. */
+/* Append to *out the windows that an episode consists of, in order of time: of its thread, or
+ * of several if it was handed over. ERR_NOMEM. */
 int episode_windows(const struct timeline *tl, const struct episode *ep, windows_vec *out);
 
-/* The CPU whose run queue a thread stood in at this interval: a preempted one in that of the
- * CPU it was taken from, a woken one where the wakeup put it, wherever another CPU pulled it to
- * in the end. TL_NOCPU: not known. */
+/* The CPU in whose run queue a thread waited: the one it was preempted on, or the one that the
+ * wakeup put it on, even if another CPU pulled it in the end. TL_NOCPU: not known. */
 static inline uint16_t off_waited_cpu(const struct off *o)
 {
 	if (o->flags & OFF_RUNNING && o->cpu_out != TL_NOCPU)
@@ -172,35 +171,36 @@ static inline uint16_t off_waited_cpu(const struct off *o)
 	return o->cpu_in != TL_NOCPU ? o->cpu_in : o->cpu_out;
 }
 
-/* The last link's largest part: what the root did. */
+/* The root: the last link. */
 static inline const struct chain_link *explanation_root(const struct explanation *x)
 {
 	return &x->chain.v[x->chain.n - 1];
 }
 
-/* A share of an episode: the root's parts, and what the chain did not follow at the links above
- * it. */
+/* A share of an episode: a part of the root, or one that the chain did not follow at a link
+ * above it. */
 struct chain_share {
 	uint64_t ns;
-	uint32_t link, part; /* whose; indexes of explanation.chain and .parts */
+	uint32_t link, part; /* indexes of explanation.chain and .parts */
 };
 typedef VEC(struct chain_share) shares_vec;
 
-/* All shares of an episode, largest first; but those of the root lead where they are equal.
- * They sum up to its length. Replaces what *out held. ERR_NOMEM. */
+/* All shares of an episode, largest first; of equal ones those of the root come first. They sum
+ * up to its length. *out is replaced. ERR_NOMEM. */
 int explanation_shares(const struct explanation *x, shares_vec *out);
 
-/* 1 when the chain ends at an interval next to missing records: then the root is not known. */
+/* 1 if the chain ends at an interval next to missing records, so that the root is not known. */
 int explanation_suspect(const struct explanation *x);
 
-/* The part of a link that stands for it: the first. NULL when it has none. */
+/* The largest part of a link, which is its first; NULL if it has no parts. */
 static inline const struct chain_part *link_part(const struct explanation *x,
 						 const struct chain_link *l)
 {
 	return l->nparts ? &x->parts.v[l->part] : NULL;
 }
 
-/* What a link's thread waited for, where the chain goes on behind it; NULL. */
+/* What a link's thread waited for, if the chain goes on after it and that is known; else NULL.
+ */
 static inline const struct mechanism *link_mechanism(const struct explanation *x,
 						     const struct chain_link *l)
 {

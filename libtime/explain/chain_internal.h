@@ -1,9 +1,9 @@
 /*
  * chain_internal.h - what the parts of the explainer (chain.h) share.
  *
- *	chain.c       an episode's windows; link after link, each taken apart window by window
+ *	chain.c       an episode's windows; link after link, each divided window by window
  *	chain_parts.c the parts of a link, and who kept it in them
- *	chain_sum.c   what a link comes to: its parts in order, and the next link
+ *	chain_sum.c   the sums of a link: its parts in order, and the next link
  */
 #ifndef LIBTIME_EXPLAIN_CHAIN_INTERNAL_H
 #define LIBTIME_EXPLAIN_CHAIN_INTERNAL_H
@@ -15,7 +15,7 @@
 struct candidate {
 	uint64_t ns, largest_ns;
 	uint32_t thread;
-	uint32_t part;      /* index of explanation.parts, before they are put in order */
+	uint32_t part;      /* index of explanation.parts before they are sorted */
 	uint32_t path, off; /* of the largest stretch it explains */
 	uint32_t more;      /* the same thread's candidate for another part; TL_NONE */
 	uint8_t via, state;
@@ -35,12 +35,12 @@ struct stretch {
 struct explainer {
 	const struct timeline *tl;
 	struct evidence ev;
-	/* of the link being taken apart */
+	/* of the current link */
 	windows_vec windows, next, ran, holders, owners;
 	VEC(struct candidate) candidates;
 	VEC(struct claim) claims;
-	struct u64map part_of; /* of the link's: its key → its number */
-	/* where a thread stands in `candidates` (its first one) and in `ahead` */
+	struct u64map part_of; /* key of a part of the link → its number */
+	/* of each thread: its first index in `candidates`, and its index in `ahead` */
 	struct place {
 		uint32_t link, candidate; /* valid when `link` is the link's number */
 		uint32_t ahead_link, ahead;
@@ -55,8 +55,8 @@ struct explainer {
 
 /* --- chain.c -------------------------------------------------------------------------- */
 
-/* The thread that ran most of the link's running time: windows of work that was handed over are
- * of several. */
+/* The thread with most of the link's running time: work that was handed over has windows of
+ * several. */
 uint32_t chain_runner(const struct explainer *x);
 
 /* --- chain_parts.c -------------------------------------------------------------------- */
@@ -66,26 +66,26 @@ static inline uint64_t chain_clamp(uint64_t x, uint64_t lo, uint64_t hi)
 	return x < lo ? lo : x > hi ? hi : x;
 }
 
-/* A stretch of the link, to the part of the same state, cause and function, or a new one; *at,
- * where not NULL, is the part's index. ERR_NOMEM; so all below. */
+/* Add a stretch of the link to the part of the same state, cause and function, or to a new one;
+ * *at, if not NULL, is the part's index. ERR_NOMEM, as for all below. */
 int chain_add_part(struct explainer *x, const struct chain_part *p, uint32_t *at);
 
-/* The link's own doing in a stretch of it. */
+/* Add a stretch in which no other thread held the link up. */
 int chain_own_part(struct explainer *x, uint8_t state, uint8_t end, uint32_t off, uint64_t from,
 		   uint64_t to);
 
-/* [from, to) of the wait `off`, in which the thread was blocked: the cause of that claims
- * it. */
+/* Add [from, to) of the wait `off`, in which the thread was blocked, with a claim of the thread
+ * that held it up. */
 int chain_blocked(struct explainer *x, uint32_t off, uint64_t from, uint64_t to, struct err *e);
 
-/* The same, in which it waited for a CPU: so do those who had that CPU. */
+/* The same for time in which it waited for a CPU: the threads that had the CPU claim it. */
 int chain_runnable(struct explainer *x, uint32_t off, uint64_t from, uint64_t to,
 		   struct err *e);
 
 /* --- chain_sum.c ---------------------------------------------------------------------- */
 
-/* All windows of x->link are taken apart: its parts are put in order, the episode's own are
- * summed up from the first link, and *next is the next link or NULL. ERR_NOMEM. */
+/* After all windows of x->link: sort its parts, sum up the episode's own from the first link,
+ * and choose *next, the next link or NULL. ERR_NOMEM. */
 int chain_end_link(struct explainer *x, const struct candidate **next);
 
 #endif

@@ -1,10 +1,11 @@
-/* chain_parts.c - the parts of a link, and who else is in them; see chain_internal.h. */
+/* chain_parts.c - the parts of a link, and the threads that kept it there; see
+ * chain_internal.h. */
 #include "libtime/explain/chain_internal.h"
 #include "libtime/explain/lock_holders.h"
 
 #include <string.h>
 
-enum { FEW = 16 };
+enum { LOOKED_THROUGH = 16 };
 
 static uint64_t part_key(const struct chain_part *p)
 {
@@ -13,12 +14,12 @@ static uint64_t part_key(const struct chain_part *p)
 	       (uint64_t)p->state << 8 | p->cause;
 }
 
-/* Where the link's part of that key stands among its parts. The first few are looked through,
- * which is all that most links have; the others are in a map. */
+/* Find the link's part with that key. Most links have only a few parts, which are compared one
+ * by one; the others are in a map. */
 static int find_part(const struct explainer *x, uint64_t key, uint32_t *at)
 {
 	const struct chain_link *l = x->link;
-	for (*at = 0; *at < l->nparts && *at < FEW; ++*at)
+	for (*at = 0; *at < l->nparts && *at < LOOKED_THROUGH; ++*at)
 		if (part_key(&x->out->parts.v[l->part + *at]) == key)
 			return 1;
 	return u64map_get(&x->part_of, key, at);
@@ -35,7 +36,8 @@ static int new_part(struct explainer *x, uint64_t key, const struct chain_part *
 				 .state = p->state,
 				 .cause = p->cause};
 	*at = l->nparts;
-	if (vec_push(&x->out->parts, new) || (*at >= FEW && u64map_put(&x->part_of, key, *at)))
+	if (vec_push(&x->out->parts, new) ||
+	    (*at >= LOOKED_THROUGH && u64map_put(&x->part_of, key, *at)))
 		return ERR_NOMEM;
 	l->nparts++;
 	return 0;
@@ -60,10 +62,10 @@ int chain_add_part(struct explainer *x, const struct chain_part *p, uint32_t *in
 	return 0;
 }
 
-/* A stretch that a thread spent off a CPU. Waiting for one is one part, no matter which thread
- * had it. */
-static int off_part(struct explainer *x, uint8_t state, uint8_t end, uint32_t off,
-		    const struct window *w, uint32_t *index)
+/* Add a stretch that a thread spent off a CPU. All waiting for a CPU is one part, whichever
+ * thread had it. */
+static int add_off_part(struct explainer *x, uint8_t state, uint8_t end, uint32_t off,
+			const struct window *w, uint32_t *index)
 {
 	struct chain_part p = {.ns = w->to_ns - w->from_ns,
 			       .first_ns = w->from_ns,
@@ -84,10 +86,10 @@ static int off_part(struct explainer *x, uint8_t state, uint8_t end, uint32_t of
 int chain_own_part(struct explainer *x, uint8_t state, uint8_t end, uint32_t off, uint64_t from,
 		   uint64_t to)
 {
-	return off_part(x, state, end, off, &(struct window){from, to, TL_NONE}, NULL);
+	return add_off_part(x, state, end, off, &(struct window){from, to, TL_NONE}, NULL);
 }
 
-/* The thread's candidate for a part, a new one if it has none. */
+/* The thread's candidate for a part, or a new one. */
 static int find_candidate(struct explainer *x, uint32_t thread, uint32_t part, uint32_t *at)
 {
 	struct place *p = &x->place[thread];
@@ -108,7 +110,8 @@ static int claim(struct explainer *x, const struct window *w, uint8_t via, uint8
 	uint64_t ns = w->to_ns - w->from_ns;
 	uint32_t part, at;
 	uint8_t end = state == PART_RUNNABLE ? END_QUEUED : END_NONE;
-	if (off_part(x, state, end, off, w, &part) || find_candidate(x, w->thread, part, &at))
+	if (add_off_part(x, state, end, off, w, &part) ||
+	    find_candidate(x, w->thread, part, &at))
 		return ERR_NOMEM;
 	struct candidate *c = &x->candidates.v[at];
 	c->ns += ns;
@@ -131,8 +134,8 @@ static int on_chain(const struct explainer *x, uint32_t thread)
 	return 0;
 }
 
-/* May the chain go on from the wait `off` to the window's thread? Cuts the window to its
- * recorded life; where it may not, *end says why. */
+/* May the chain go on from the wait `off` to the window's thread? If so, the window is cut to
+ * the thread's recorded life; if not, *end says why. */
 static int follow(const struct explainer *x, uint32_t off, struct window *w, uint8_t *end)
 {
 	const struct tl_thread *t = &x->tl->threads.v[w->thread];
@@ -152,9 +155,10 @@ static int follow(const struct explainer *x, uint32_t off, struct window *w, uin
 	return w->from_ns < w->to_ns;
 }
 
-/* A thread of the kernel that only took packets in (threaded NAPI, PREEMPT_RT, ksoftirqd). What
- * is polled may be another device's than the network's: its irq_thread says nothing. */
-static int took_packets(const struct explainer *x, const struct off *o)
+/* Did a kernel thread end the wait that only received packets (threaded NAPI, PREEMPT_RT,
+ * ksoftirqd)? poll may wait for a device other than the network's, whose irq_thread proves
+ * nothing. */
+static int only_took_packets(const struct explainer *x, const struct off *o)
 {
 	static const char *const names[] = {"irq_thread", "net_rx_action", "__napi_poll",
 					    "napi_threaded_poll", NULL};
@@ -170,12 +174,12 @@ static uint8_t end_of_net(const struct explainer *x, const struct off *o)
 	if (evidence_stack_has(x->tl, o->waker_path, timeouts))
 		return END_TIMER;
 	return o->waker_context == WAKER_SOFTIRQ || o->waker_context == WAKER_HARDIRQ ||
-			       took_packets(x, o)
+			       only_took_packets(x, o)
 		       ? END_NETWORK
 		       : END_IRQ;
 }
 
-/* What ended a wait that no thread ended. */
+/* What ended a wait, if not a thread. */
 static uint8_t end_of(const struct explainer *x, const struct off *o, uint8_t cut)
 {
 	if (o->flags & OFF_OPEN && cut)
@@ -192,17 +196,17 @@ static uint8_t end_of(const struct explainer *x, const struct off *o, uint8_t cu
 	case CAUSE_RWLOCK:
 		return o->waker_context == WAKER_NONE ? END_NO_WAKE : END_TIMED_OUT;
 	default:
-		if (took_packets(x, o))
+		if (only_took_packets(x, o))
 			return END_NETWORK;
 		return o->waker_context == WAKER_NONE ? END_NO_WAKE : END_IRQ;
 	}
 }
 
-/* Did a thread end the wait? Where timers run in threads of the kernel (PREEMPT_RT), those that
- * end a sleep are its timer. */
+/* Did a thread end the wait? Timers may run in kernel threads (PREEMPT_RT): one that ends a
+ * sleep counts as its timer. */
 static int has_waker(const struct explainer *x, const struct off *o)
 {
-	if (o->waker == TL_NONE || took_packets(x, o))
+	if (o->waker == TL_NONE || only_took_packets(x, o))
 		return 0;
 	if (o->cause == CAUSE_SLEEP && x->tl->threads.v[o->waker].flags & THREAD_KERNEL)
 		return 0;
@@ -211,9 +215,9 @@ static int has_waker(const struct explainer *x, const struct off *o)
 	return o->waker_context == WAKER_TASK || o->waker_context == WAKER_SOFTIRQ_INLINE;
 }
 
-/* Does a thread of the kernel wait for something to do? Then its main function, which kthread()
- * called, waits itself. */
-static int rests(const struct explainer *x, const struct off *o)
+/* Does a kernel thread wait for work? Then its main function, the one that kthread() called,
+ * waits itself. */
+static int is_idle_kthread(const struct explainer *x, const struct off *o)
 {
 	static const char *const waits[] = {"schedule", "__schedule", "schedule_timeout",
 					    "kswapd_try_to_sleep", "irq_wait_for_interrupt"};
@@ -231,9 +235,9 @@ static int rests(const struct explainer *x, const struct off *o)
 	return 0;
 }
 
-/* Since when in [from, to) the thread that ended a wait for a device has been at work for it: a
- * thread of the kernel since its last rest. Before that the device was. */
-static uint64_t at_work_since(const struct explainer *x, uint32_t thread, uint64_t from,
+/* When in [from, to) the thread that ended a wait for a device began to work for it: a kernel
+ * thread at the end of its last idle wait. Before that the device was at work. */
+static uint64_t began_work_ns(const struct explainer *x, uint32_t thread, uint64_t from,
 			      uint64_t to)
 {
 	const struct tl_thread *t = &x->tl->threads.v[thread];
@@ -244,14 +248,14 @@ static uint64_t at_work_since(const struct explainer *x, uint32_t thread, uint64
 		i++;
 	for (; i > t->off_first && x->tl->off.v[i - 1].end_ns > from; i--) {
 		const struct off *o = &x->tl->off.v[i - 1];
-		if (rests(x, o))
+		if (is_idle_kthread(x, o))
 			return chain_clamp(o->start_ns + o->blocked_ns, from, to);
 	}
 	return from;
 }
 
-/* A blocked stretch that the window's thread kept the link in. */
-static int kept_by(struct explainer *x, struct window w, uint8_t via, uint32_t off)
+/* Add a blocked stretch in which the window's thread kept the link waiting. */
+static int add_kept(struct explainer *x, struct window w, uint8_t via, uint32_t off)
 {
 	uint64_t from = w.from_ns, to = w.to_ns;
 	uint8_t end = END_NONE;
@@ -275,16 +279,16 @@ int chain_blocked(struct explainer *x, uint32_t off, uint64_t from, uint64_t to,
 		w.from_ns = chain_clamp(w.from_ns, from, to);
 		w.to_ns = chain_clamp(w.to_ns, from, to);
 		if (w.from_ns < w.to_ns)
-			r = kept_by(x, w, VIA_OWNER, off);
+			r = add_kept(x, w, VIA_OWNER, off);
 	}
 	if (r || x->owners.n)
 		return r;
 	uint64_t since = from;
 	if (has_waker(x, last)) {
 		if (o->cause == CAUSE_IO || o->cause == CAUSE_FAULT)
-			since = at_work_since(x, last->waker, from, to);
-		r = since < to ? kept_by(x, (struct window){since, to, last->waker}, VIA_WAKER,
-					 off)
+			since = began_work_ns(x, last->waker, from, to);
+		r = since < to ? add_kept(x, (struct window){since, to, last->waker}, VIA_WAKER,
+					  off)
 			       : 0;
 		to = since;
 	}
@@ -309,9 +313,9 @@ static int note_corunner(struct explainer *x, const struct window *w, uint16_t c
 	return vec_push(&x->out->ahead, c);
 }
 
-/* Why nobody is seen on the CPU that a woken thread waited for, from `at` on: where all
- * switches were recorded it was idle, and had to wake up. */
-static uint8_t end_of_free_cpu(struct explainer *x, const struct off *o, uint64_t at)
+/* Why no thread is seen on the CPU that a woken thread waited for since `at`: if all switches
+ * were recorded, it was idle and had to wake up. */
+static uint8_t end_of_idle_cpu(struct explainer *x, const struct off *o, uint64_t at)
 {
 	unsigned flags = timeline_flags_of(x->tl, o->thread);
 	int all = flags & TL_HAS_SWITCH && !(flags & (TL_PER_TASK | TL_SOME_CPUS | TL_SAMPLED));
@@ -321,7 +325,8 @@ static uint8_t end_of_free_cpu(struct explainer *x, const struct off *o, uint64_
 									 : END_IDLE_CPU;
 }
 
-/* A thread without quota left is not on the run queue: who had its CPU did not keep it off. */
+/* A thread without quota left is not on the run queue: the threads on its CPU did not hold it
+ * up. */
 int chain_runnable(struct explainer *x, uint32_t off, uint64_t from, uint64_t to, struct err *e)
 {
 	const struct off *o = &x->tl->off.v[off];
@@ -337,7 +342,7 @@ int chain_runnable(struct explainer *x, uint32_t off, uint64_t from, uint64_t to
 		if (note_corunner(x, &w, off_waited_cpu(o)))
 			return ERR_NOMEM;
 		if (w.from_ns > at)
-			r = chain_own_part(x, PART_RUNNABLE, end_of_free_cpu(x, o, at), off, at,
+			r = chain_own_part(x, PART_RUNNABLE, end_of_idle_cpu(x, o, at), off, at,
 					   w.from_ns);
 		uint64_t since = w.from_ns;
 		at = w.to_ns;
@@ -354,6 +359,6 @@ int chain_runnable(struct explainer *x, uint32_t off, uint64_t from, uint64_t to
 			r = chain_own_part(x, PART_RUNNABLE, END_GONE, off, w.to_ns, at);
 	}
 	if (!r && at < to)
-		r = chain_own_part(x, PART_RUNNABLE, end_of_free_cpu(x, o, at), off, at, to);
+		r = chain_own_part(x, PART_RUNNABLE, end_of_idle_cpu(x, o, at), off, at, to);
 	return r;
 }

@@ -1,4 +1,4 @@
-/* chain_sum.c - what a link comes to: its parts in order, and the next link; see
+/* chain_sum.c - the sums of a link: its parts in order, and the next link; see
  * chain_internal.h. */
 #include "libtime/explain/chain_internal.h"
 #include "libtime/explain/lock_holders.h"
@@ -15,7 +15,7 @@ static int part_order(const void *a, const void *b)
 	return (x->state > y->state) - (x->state < y->state);
 }
 
-/* The thread that kept the link in a part for longest. */
+/* The thread that kept the link in a part longest. */
 static const struct candidate *actor_of(const struct explainer *x, uint32_t part)
 {
 	const struct candidate *best = NULL;
@@ -28,8 +28,9 @@ static const struct candidate *actor_of(const struct explainer *x, uint32_t part
 	return best;
 }
 
-/* The next link: who kept this one in its largest part for most of that, if that is as much as
- * each other part of it. What the thread did itself needs no other: who ended that helped. */
+/* The next link: the thread that kept this one in its largest part for more than half of it,
+ * unless another part is larger than that. A part that the thread's own state explains has no
+ * next link. */
 static const struct candidate *best_candidate(const struct explainer *x)
 {
 	const struct chain_link *l = x->link;
@@ -48,13 +49,14 @@ static const struct candidate *best_candidate(const struct explainer *x)
 	return c;
 }
 
-/* The stack that ended a wait; 0 for none. */
+/* The stack that ended a wait, or 0. */
 static uint32_t waker_path(const struct explainer *x, uint32_t off)
 {
 	return off != TL_NONE ? x->tl->off.v[lock_retried(x->tl, off)].waker_path : 0;
 }
 
-/* What a part is by its stacks. Of code that ran they say what it did for others at most. */
+/* The mechanism that a part's stacks show. For running code that can only be one of its own
+ * state. */
 static const struct mechanism *mechanism_of_part(const struct explainer *x,
 						 const struct chain_part *p)
 {
@@ -67,7 +69,8 @@ static const struct mechanism *mechanism_of_part(const struct explainer *x,
 	return m && m->kind == MECHANISM_STATE ? m : NULL;
 }
 
-/* Who kept the link in its parts, what ended most of each, and what it was for. */
+/* Find which thread kept the link in each part, what ended most of the part, and its
+ * mechanism. */
 static void sum_parts(struct explainer *x)
 {
 	struct chain_part *v = x->out->parts.v;
@@ -87,7 +90,8 @@ static void sum_parts(struct explainer *x)
 			if (v[i].by_end[end] > v[i].by_end[v[i].end])
 				v[i].end = end;
 		v[i].mechanism = mechanism_of_part(x, &v[i]);
-		/* who had the CPU is worth telling though more of it was not seen */
+		/* report the threads that had the CPU even if they are only known for a tenth
+		 * of it */
 		if (v[i].state == PART_RUNNABLE && v[i].kept_ns > v[i].ns / 10)
 			v[i].end = END_QUEUED;
 	}
@@ -125,13 +129,13 @@ static void name_link(struct explainer *x, const struct candidate *next)
 	}
 }
 
-/* Of work that was handed over, the thread of whose doing the link tells. */
+/* The thread that the link reports, if its work was handed over. */
 static uint32_t main_thread(const struct explainer *x, const struct chain_link *l)
 {
 	return l->off != TL_NONE ? x->tl->off.v[l->off].thread : chain_runner(x);
 }
 
-/* The name a thread had at the link: that of its wait, else its last. */
+/* The thread's name at the time: the one in its wait, else its last. */
 static uint32_t comm_at(const struct explainer *x, const struct chain_link *l)
 {
 	return l->off != TL_NONE && x->tl->off.v[l->off].thread == l->thread
@@ -147,7 +151,7 @@ static int corunner_order(const void *a, const void *b)
 	return (x->thread > y->thread) - (x->thread < y->thread);
 }
 
-/* The state most of the link's time was spent in. */
+/* The state in which the link spent most time. */
 static uint8_t main_state(const struct chain_link *l)
 {
 	const uint64_t ns[] = {[PART_RUNNING] = l->run_ns,
@@ -171,7 +175,8 @@ static uint8_t main_cause(const struct explanation *out)
 	return best;
 }
 
-/* The stretch that stands for the episode: the longest one of its main state and cause. */
+/* Choose the interval that represents the episode: the longest one of its main state and
+ * cause. */
 static void choose_main(struct explainer *x, const struct chain_link *l)
 {
 	struct explanation *out = x->out;
@@ -194,7 +199,7 @@ static void choose_main(struct explainer *x, const struct chain_link *l)
 			out->path = out->parts.v[l->part + i].path;
 }
 
-/* The episode's own parts, from its first link. */
+/* Sum up the episode's own parts, from its first link. */
 static int sum_up(struct explainer *x, const struct chain_link *l)
 {
 	struct explanation *out = x->out;
@@ -226,8 +231,8 @@ int chain_end_link(struct explainer *x, const struct candidate **next)
 		if (p->state != PART_RUNNABLE)
 			continue;
 		l->queued_ns = p->kept_ns;
-		l->behind = p->actors;
-		/* where it waited for a CPU tells where it was, if nobody else is to be named
+		l->n_ahead = p->actors;
+		/* report where it waited for a CPU, unless the next link names a thread there
 		 */
 		if (!(*next && (*next)->via == VIA_CPU))
 			p->function = appframe_reported(x->tl, p->path);

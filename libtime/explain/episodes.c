@@ -43,8 +43,8 @@ static void hide_system(struct episodes *out, uint64_t ns)
 	out->apart.system_ns += ns;
 }
 
-/* Count what is set apart of a wait, and leave the rest of it in *w. An unclear wait counts in
- * full among both; of one whose begin was cut off, and of others, what is left. */
+/* Count the separate part of a wait and leave the rest in *w. `both` gets an unclear wait in
+ * full, unless its begin was cut off; of other waits the rest. */
 static int set_apart(struct collector *c, struct wait *w)
 {
 	enum apart apart = w->apart;
@@ -67,14 +67,14 @@ int episode_wait(const struct timeline *tl, const struct population *of, uint32_
 		return 0;
 	*last = lock_last_try(tl, off);
 	if (of->to_ns && of->to_ns < tl->off.v[*last].end_ns)
-		*last = off; /* the label does not hold from try to try */
+		*last = off; /* between the tries the label does not hold */
 	if (*last == off)
 		return 1;
 	const struct off *o = &tl->off.v[*last];
 	out->end = o->end_ns;
 	population_clip(of, &out->start, &out->end, &out->open);
 	out->open |= o->flags & OFF_OPEN;
-	out->unended = population_wait(of, tl, o, &end) && end.unended;
+	out->ongoing = population_wait(of, tl, o, &end) && end.ongoing;
 	return 1;
 }
 
@@ -104,7 +104,7 @@ static int add_part(struct collector *c, const struct population *of, uint32_t i
 		.cpu = o->cpu_in != TL_NOCPU ? o->cpu_in : o->cpu_out,
 		.flags = (uint8_t)((o->flags & OFF_SUSPECT) | (w.open ? OFF_OPEN : 0)),
 		.unknown = o->unknown != KNOWN,
-		.unended = w.unended != 0,
+		.ongoing = w.ongoing != 0,
 	};
 	return add_episode(c, &ep);
 }
@@ -163,8 +163,8 @@ int episodes_span_thread(const struct timeline *tl, const struct episode_query *
 	return s->pid < 0 || tl->threads.v[*thread].pid == s->pid;
 }
 
-/* A window is not its thread's doing, so what of that is suspect or unknown does not count. */
-static void as_window(struct episode *ep)
+/* A window is not its thread's work, so it does not matter what is suspect or unknown there. */
+static void drop_thread_flags(struct episode *ep)
 {
 	ep->flags &= OFF_OPEN;
 	ep->unknown = 0;
@@ -199,7 +199,7 @@ int episodes_span(const struct timeline *tl, const struct episode_query *q, uint
 		.unknown = s->unknown_ns != 0 && s->thread != TL_NONE,
 	};
 	if (window)
-		as_window(out);
+		drop_thread_flags(out);
 	if (thread != TL_NONE && !population_has_thread(&q->of, tl, thread, out->comm))
 		return 0;
 	if (q->of.ncpus && thread != TL_NONE) {
@@ -220,7 +220,8 @@ static int add_span(struct collector *c, uint32_t i)
 		       : 0;
 }
 
-/* Of one whose place is not known the length counts: it stands at the end of its interval. */
+/* Only the length of a gap is sure if it is not placed: it is put at the end of its interval.
+ */
 static int add_gap(struct collector *c, uint32_t i)
 {
 	const struct tl_gap *g = &c->tl->gaps.v[i];
@@ -274,7 +275,7 @@ static int end_activation(struct collector *c, struct activation *a, uint64_t en
 
 static void begin_activation(struct activation *a, const struct off *o)
 {
-	/* the waking of an idle wait cut by the end was never seen */
+	/* an idle wait cut by the recording's end has no waking */
 	a->begun = !(o->flags & OFF_OPEN) || off_runnable_ns(o);
 	a->ep = (struct episode){
 		.start_ns = o->start_ns + (o->unknown ? off_ns(o) : o->blocked_ns),
@@ -288,7 +289,7 @@ static void begin_activation(struct activation *a, const struct off *o)
 	};
 }
 
-/* The idle wait before or after an activation; CPUs are asked of activations. */
+/* Add the idle wait before or after an activation. --cpu filters only activations. */
 static int add_bound(struct collector *c, const struct off *o)
 {
 	struct population all = {.start_ns = c->of->start_ns, .stop_ns = c->of->stop_ns};
@@ -436,12 +437,12 @@ static size_t below(const uint64_t *v, size_t n, uint64_t x)
 	return PARTITION_POINT(i, 0, n, v[i] < x);
 }
 
-/* The rank-th smallest of two ascending arrays together. */
+/* The rank-th smallest of x->clean and x->dirty together; both are ascending. */
 static uint64_t ranked(const struct episodes *x, uint64_t rank)
 {
 	size_t i = 0, k = 0;
 	uint64_t last = 0;
-	/* k grows by at most dirty.n steps, i by whole stretches */
+	/* k takes at most dirty.n steps, i skips whole runs */
 	while (rank) {
 		if (k == x->dirty.n)
 			return x->clean.v[i + rank - 1];
@@ -497,7 +498,7 @@ static uint64_t threshold_of(const struct episodes *x, const struct episode_pick
 	return p->dirty ? ranked(x, shortest + 1) : x->clean.v[shortest];
 }
 
-static int worse(const void *a, const void *b, void *ctx)
+static int worst_order(const void *a, const void *b, void *ctx)
 {
 	const struct episode *v = ctx;
 	const struct episode *x = &v[*(const uint32_t *)a], *y = &v[*(const uint32_t *)b];
@@ -524,7 +525,7 @@ static int is_picked(const struct episodes *x, const struct timeline *tl,
 		return key ? key == pick->key_text : ep->key && ep->key == pick->key;
 	return episode_ns(ep) >= threshold &&
 	       (!(ep->flags & (OFF_OPEN | OFF_SUSPECT)) || pick->dirty ||
-		(ep->unended && !(ep->flags & OFF_SUSPECT)));
+		(ep->ongoing && !(ep->flags & OFF_SUSPECT)));
 }
 
 int episodes_select(const struct episodes *x, const struct timeline *tl,
@@ -545,7 +546,7 @@ int episodes_select(const struct episodes *x, const struct timeline *tl,
 		}
 	}
 	if (out->v.n)
-		qsort_r(out->v.v, out->v.n, sizeof(*out->v.v), worse, x->v.v);
+		qsort_r(out->v.v, out->v.n, sizeof(*out->v.v), worst_order, x->v.v);
 	if (pick->kind == PICK_TOP && out->v.n > pick->top)
 		out->v.n = (size_t)pick->top;
 	return 0;

@@ -52,8 +52,8 @@ static int need_runs(struct evidence *x, struct err *e)
 	return r;
 }
 
-/* The first run of a CPU that may reach past `from`: runs overlap only where switches were
- * lost, so looking a few back is enough. */
+/* The first run of a CPU that may reach past `from`. Runs overlap only where switches were
+ * lost, so a few steps back are enough. */
 static size_t first_run(struct evidence *x, uint16_t cpu, uint64_t from, size_t *end)
 {
 	enum { BACK = 5 };
@@ -62,7 +62,7 @@ static size_t first_run(struct evidence *x, uint16_t cpu, uint64_t from, size_t 
 		return *end = 0;
 	size_t begin = r->first.v[cpu];
 	*end = r->first.v[cpu + 1];
-	/* questions mostly go on in time from where the last one was */
+	/* most questions are about a time shortly after the last one */
 	size_t lo =
 		gallop_after(BY_KEY(r->v.v, start_ns), begin, *end, x->last_run.v[cpu], from);
 	size_t first = x->last_run.v[cpu] = lo;
@@ -121,7 +121,7 @@ int evidence_knows_cpu(struct evidence *x, uint16_t cpu, uint64_t at_ns)
 	return first < x->runs.first.v[cpu + 1] && x->runs.v.v[first].start_ns < at_ns;
 }
 
-/* "state=1 cpu_id=3"; on its way out of it -1, unsigned (drivers/cpuidle/cpuidle.c). */
+/* "state=1 cpu_id=3"; leaving the state it is (unsigned)-1 (drivers/cpuidle/cpuidle.c). */
 int evidence_idle_state(const struct evidence *x, uint16_t cpu, uint64_t at_ns)
 {
 	enum { BACK = 100000, NAMED = 100 };
@@ -143,9 +143,10 @@ int evidence_idle_state(const struct evidence *x, uint16_t cpu, uint64_t at_ns)
 
 /* --- samples and marks by thread ------------------------------------------------------ */
 
-/* A counting sort by thread; `thread_at(i)` keeps the order of time. */
-static int group(struct by_thread *g, const struct timeline *tl, const void *v, size_t n,
-		 size_t size, size_t thread_at)
+/* A counting sort by thread, which keeps the order of time. Elements of `size` bytes have their
+ * thread at offset `thread_at`. */
+static int group_by_thread(struct by_thread *g, const struct timeline *tl, const void *v,
+			   size_t n, size_t size, size_t thread_at)
 {
 	size_t threads = tl->threads.n;
 	if (n >= UINT32_MAX)
@@ -177,8 +178,8 @@ static int need_samples(struct evidence *x, struct err *e)
 {
 	if (x->have_samples)
 		return 0;
-	if (group(&x->samples, x->tl, x->tl->samples.v, x->tl->samples.n,
-		  sizeof(struct tl_sample), offsetof(struct tl_sample, thread)))
+	if (group_by_thread(&x->samples, x->tl, x->tl->samples.v, x->tl->samples.n,
+			    sizeof(struct tl_sample), offsetof(struct tl_sample, thread)))
 		return err_nomem(e);
 	x->have_samples = 1;
 	return 0;
@@ -188,8 +189,8 @@ static int need_marks(struct evidence *x, struct err *e)
 {
 	if (x->have_marks)
 		return 0;
-	if (group(&x->marks, x->tl, x->tl->marks.v, x->tl->marks.n, sizeof(struct tl_mark),
-		  offsetof(struct tl_mark, thread)))
+	if (group_by_thread(&x->marks, x->tl, x->tl->marks.v, x->tl->marks.n,
+			    sizeof(struct tl_mark), offsetof(struct tl_mark, thread)))
 		return err_nomem(e);
 	x->have_marks = 1;
 	return 0;
@@ -199,8 +200,8 @@ static int need_spans(struct evidence *x, struct err *e)
 {
 	if (x->have_spans)
 		return 0;
-	if (group(&x->spans, x->tl, x->tl->spans.v, x->tl->spans.n, sizeof(struct tl_span),
-		  offsetof(struct tl_span, thread)))
+	if (group_by_thread(&x->spans, x->tl, x->tl->spans.v, x->tl->spans.n,
+			    sizeof(struct tl_span), offsetof(struct tl_span, thread)))
 		return err_nomem(e);
 	x->have_spans = 1;
 	return 0;
@@ -228,7 +229,7 @@ static size_t first_mark(const struct evidence *x, uint32_t thread, uint64_t fro
 			from);
 }
 
-/* The innermost user frame, else the leaf: for stacks that show none of the application. */
+/* For stacks without a frame of the application: the innermost user frame, else the leaf. */
 static uint32_t any_frame(const struct stacks *s, uint32_t path)
 {
 	uint32_t leaf = s->paths.v[path].frame;
@@ -238,8 +239,8 @@ static uint32_t any_frame(const struct stacks *s, uint32_t path)
 	return leaf;
 }
 
-/* Count a sample's function. One whose stack shows none of the application (frame pointers lose
- * the callers of some library functions) counts only while there is none that does. */
+/* Count a sample's function. A stack without a frame of the application (frame pointers lose
+ * the callers of some library functions) counts only until one has such a frame. */
 static int tally(struct evidence *x, uint32_t path, struct hot *best)
 {
 	uint32_t frame = appframe_reported(x->tl, path), i;
@@ -256,7 +257,7 @@ static int tally(struct evidence *x, uint32_t path, struct hot *best)
 			return ERR_NOMEM;
 	}
 	uint64_t n = ++x->weight.v[i];
-	if (n > best->samples) { /* of equals the one that got there first */
+	if (n > best->samples) { /* of equal ones the first to reach the count */
 		best->path = path;
 		best->function = frame;
 		best->samples = n;
@@ -270,8 +271,9 @@ static int is_named(const struct stacks *s, uint32_t frame, const char *name)
 	return frame && !strcmp(strtab_get(&s->strings, s->frames.v[frame].name), name);
 }
 
-/* Was a sample taken below an interrupt? The first frame of what that did, else 0: so too for
- * softirqs that the thread's own system call ran (perf's own interrupt is in no stack).
+/* If a sample was taken inside an interrupt: the first frame of the interrupt's work, else 0.
+ * Softirqs that the thread's own system call ran do not count (perf's own interrupt is in no
+ * stack).
  *
  *	work ── asm_sysvec_call_function_single ── handle_softirqs ── net_rx_action ── ...
  *	        └ of interrupts                                       └ returned
@@ -329,14 +331,14 @@ static int need_interrupts(struct evidence *x)
 {
 	const struct timeline *tl = x->tl;
 	if (!x->have_interrupts &&
-	    group(&x->interrupts, tl, tl->interrupts.v, tl->interrupts.n,
-		  sizeof(struct tl_interrupt), offsetof(struct tl_interrupt, thread)))
+	    group_by_thread(&x->interrupts, tl, tl->interrupts.v, tl->interrupts.n,
+			    sizeof(struct tl_interrupt), offsetof(struct tl_interrupt, thread)))
 		return ERR_NOMEM;
 	x->have_interrupts = 1;
 	return 0;
 }
 
-/* Add what a vector took; *best is the one with most so far, *most how much. */
+/* Add what a vector took; *best is the vector with most so far, *most its time. */
 static int tally_vector(struct evidence *x, uint32_t vector, uint64_t ns, uint32_t *best,
 			uint64_t *most)
 {
@@ -354,8 +356,8 @@ static int tally_vector(struct evidence *x, uint32_t vector, uint64_t ns, uint32
 	return 0;
 }
 
-/* Behind the last interrupt that ended in a window: that window's end may be in another one, or
- * in several, which end behind what came inside of them. */
+/* The index after the last interrupt that overlaps a window. Its end may be inside of nested
+ * interrupts, of which the outer ones end last. */
 static size_t past_window(const struct evidence *x, const struct window *w, size_t last)
 {
 	enum { INSIDE = 256 };
@@ -366,8 +368,8 @@ static size_t past_window(const struct evidence *x, const struct window *w, size
 	return end;
 }
 
-/* They are sorted by their ends: from the last one back, an interrupt inside one that is
- * already counted adds nothing.
+/* Interrupts are sorted by end. Going backwards, one that is inside of one already counted adds
+ * nothing.
  *
  *	outer ├───────────┤   counted first
  *	inner    ├───┤        nothing left of it
@@ -406,7 +408,7 @@ int evidence_interrupted(struct evidence *x, const struct window *w, size_t n, u
 	return 0;
 }
 
-/* How many samples of the windows are in a function or below it. */
+/* How many samples of the windows are in a function or in what it called. */
 static uint64_t samples_below(const struct evidence *x, const struct window *w, size_t n,
 			      uint32_t frame)
 {
@@ -430,7 +432,11 @@ static uint64_t samples_below(const struct evidence *x, const struct window *w, 
 void evidence_caller(const struct evidence *x, const struct window *w, size_t n,
 		     struct hot *out)
 {
-	enum { CALLERS = 4, FRAMES = 64, MANY = 10000 }; /* further up it is the program */
+	enum {
+		CALLERS = 4,
+		FRAMES = 64,
+		MANY = 10000
+	}; /* callers further up would be the whole program */
 	uint64_t own = out->of - out->interrupted;
 	const struct stacks *s = x->tl->stacks;
 	int callers = 0;
@@ -441,7 +447,7 @@ void evidence_caller(const struct evidence *x, const struct window *w, size_t n,
 	for (int i = 0; p && i < FRAMES && callers <= CALLERS; i++, p = s->paths.v[p].parent) {
 		if (!appframe_is_called(x->tl, p) || !s->frames.v[s->paths.v[p].frame].name)
 			continue;
-		callers++; /* the first is the function itself */
+		callers++; /* the first one is the function itself */
 		uint32_t frame = s->paths.v[p].frame;
 		uint64_t below = samples_below(x, w, n, frame);
 		if (below * 4 < own * 3)
@@ -495,8 +501,9 @@ int evidence_stack_has(const struct timeline *tl, uint32_t path, const char *con
 	return 0;
 }
 
-/* Did the end of a request wake the wait's thread? The same function records the end and then
- * wakes; where the stack of the wakeup is not known, both come at about the same time. */
+/* Did the end of a request wake the thread? The function that records the end then wakes the
+ * thread, so it is on the wakeup's stack. Without that stack the times decide: both are about
+ * the same. */
 static int ended_by(const struct timeline *tl, const struct off *o,
 		    const struct disk_request *q)
 {
@@ -529,13 +536,13 @@ int evidence_disk(struct evidence *x, uint32_t off, const struct disk_request **
 
 /* --- threads by their tid ------------------------------------------------------------- */
 
-/* From the last one on, so that the first is found first. */
+/* Goes from the last thread to the first, so that the first is found first. */
 static int need_tids(struct evidence *x)
 {
 	const struct timeline *tl = x->tl;
 	if (x->have_tids)
 		return 0;
-	u64map_release(&x->by_tid); /* of an attempt that memory ended */
+	u64map_release(&x->by_tid); /* left by an attempt that ran out of memory */
 	x->same_tid.n = 0;
 	if (vec_reserve(&x->same_tid, tl->threads.n))
 		return ERR_NOMEM;
@@ -601,8 +608,8 @@ static int need_lock_wakes(struct evidence *x)
 	}
 	if (x->lock_wakes.n)
 		qsort(x->lock_wakes.v, x->lock_wakes.n, sizeof(*x->lock_wakes.v), wake_order);
-	if (group(&x->wakes, x->tl, x->lock_wakes.v, x->lock_wakes.n, sizeof(struct lock_wake),
-		  offsetof(struct lock_wake, waker)))
+	if (group_by_thread(&x->wakes, x->tl, x->lock_wakes.v, x->lock_wakes.n,
+			    sizeof(struct lock_wake), offsetof(struct lock_wake, waker)))
 		return ERR_NOMEM;
 	x->have_wakes = 1;
 	return 0;
@@ -668,7 +675,7 @@ static int need_lock_marks(struct evidence *x)
 	return 0;
 }
 
-/* The first hit for that lock, or one that follows it, at `from` or later. */
+/* The index of the first hit for that lock at `from` or later. */
 static size_t lock_mark_from(const struct evidence *x, uint64_t address, uint64_t from)
 {
 	const struct lock_mark *m = x->lock_marks.v;

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 
 enum {
-	NESTED = 16,      /* interrupts one in another */
-	TENTH = 10,       /* a stretch may be shorter than the gap by 1 part of so many */
-	BRIDGE_NS = 2000, /* between interrupts and threads of one stretch */
+	NESTED = 16,      /* depth of nested interrupts */
+	TENTH = 10,       /* a stretch may be shorter than the gap by 1 part in so many */
+	BRIDGE_NS = 2000, /* the longest pause inside one stretch */
 };
 
 struct gap_finder {
@@ -105,7 +105,7 @@ static uint32_t run_after(const struct gap_finder *f, uint16_t cpu, uint64_t ns)
 					 f->runs.v.v[i].end_ns <= ns);
 }
 
-/* Are records of a CPU missing at `ns`? *until: up to when that stays so. */
+/* Are records of a CPU missing at `ns`? The answer holds until *until. */
 static int is_lost(const struct gap_finder *f, uint16_t cpu, uint64_t ns, uint64_t *until)
 {
 	const struct timeline *tl = f->tl;
@@ -122,9 +122,9 @@ static int is_lost(const struct gap_finder *f, uint16_t cpu, uint64_t ns, uint64
 	return lost;
 }
 
-/* What had the CPU at `at`, interrupts aside, and up to when. */
-static struct gap_part base_at(const struct gap_finder *f, const struct tl_gap *gap,
-			       uint64_t at, uint64_t *until)
+/* What had the CPU at `at`, apart from interrupts; it holds until *until. */
+static struct gap_part below_interrupts(const struct gap_finder *f, const struct tl_gap *gap,
+					uint64_t at, uint64_t *until)
 {
 	struct gap_part p = {.by = GAP_NOT_RUNNING};
 	*until = UINT64_MAX;
@@ -169,7 +169,7 @@ struct sweep {
 	uint64_t at;
 };
 
-/* Up to `to`: the innermost interrupt, else what it came into. */
+/* Add the parts up to `to`: the innermost interrupt, or what is below all interrupts. */
 static int sweep_to(struct sweep *s, uint64_t to)
 {
 	while (s->at < to) {
@@ -182,7 +182,7 @@ static int sweep_to(struct sweep *s, uint64_t to)
 					      .what = s->open[s->n - 1]->vector};
 			until = s->open[s->n - 1]->end_ns;
 		} else {
-			p = base_at(s->f, s->gap, s->at, &until);
+			p = below_interrupts(s->f, s->gap, s->at, &until);
 		}
 		end = until < end ? until : end;
 		if (add_part(s->out, p, end - s->at))
@@ -258,7 +258,7 @@ static void taken(struct stretch *s, uint64_t from, uint64_t to)
 	s->end = to > s->end ? to : s->end;
 }
 
-/* Other threads' runs and interrupts in order of time. */
+/* Go through other threads' runs and interrupts in order of time. */
 static int find_place(const struct gap_finder *f, const struct tl_gap *gap, struct stretch *s)
 {
 	uint32_t end, i = irq_after(f, gap->cpu, gap->start_ns, &end), run, runs;

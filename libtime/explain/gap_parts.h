@@ -1,19 +1,19 @@
 /*
- * gap_parts.h - a gap taken apart: what had the CPU while a program that wanted it did not.
+ * gap_parts.h - the parts of a gap: what had the CPU while a program that wanted it did not.
  *
  *	spinner   ████████▏                  ▕████████        what it measured: the gap
  *	CPU       spinner │ cc1 ──────│ spinner                  sched_switch
  *	interrupts        ├ timer ┤     ├ virtio ┤               irq, softirq, vectors
  *	parts             timer   cc1   ?  virtio  ?             ? = unexplained
  *
- * Interrupts are taken out of what they interrupted, inner ones out of outer ones, so that the
- * parts add up to the gap. Nothing outside of a gap explains it: where the spinner had the CPU
- * and no interrupt was recorded, the time is unexplained (the hypervisor, SMIs, NMIs, or what
- * was not recorded).
+ * An interrupt's time does not count for what it interrupted, whether a thread or another
+ * interrupt, so the parts add up to the gap. Nothing outside of a gap explains it: where the
+ *spinner had the CPU and no interrupt was recorded, the time is unexplained (the hypervisor,
+ *SMIs, NMIs, or what was not recorded).
  *
- * Of a gap only an interval that contains it may be known. Its place is then the one stretch of
- * that length (up to a tenth shorter) in which the spinner did not have the CPU. If there is
- * none, or more than one, the gap is a single part, "not placed".
+ * For some gaps only an interval that contains them is known. The gap is then placed at the one
+ * stretch of its length (up to a tenth shorter) in which the spinner did not have the CPU. If
+ * there is no such stretch, or several, the gap is a single part, "not placed".
  */
 #ifndef LIBTIME_EXPLAIN_GAP_PARTS_H
 #define LIBTIME_EXPLAIN_GAP_PARTS_H
@@ -23,10 +23,10 @@
 enum gap_part_kind {
 	GAP_THREAD,
 	GAP_INTERRUPT,
-	GAP_UNEXPLAINED, /* unexplained */
-	GAP_NOT_RUNNING,    /* no thread had the CPU: the spinner itself was waiting */
-	GAP_RECORDS_MISSING,    /* records are missing there */
-	GAP_NOT_PLACED,    /* not placed */
+	GAP_UNEXPLAINED,
+	GAP_NOT_RUNNING,     /* no thread had the CPU: the spinner itself was waiting */
+	GAP_RECORDS_MISSING, /* records are missing there */
+	GAP_NOT_PLACED,      /* not placed */
 };
 
 /* "thread", "interrupt", "unexplained", "spinner not running", "records missing", "not placed";
@@ -42,15 +42,15 @@ struct gap_part {
 /* One gap's parts; zero-initialised is empty, reused from gap to gap. */
 struct gap_parts {
 	VEC(struct gap_part) v;    /* the longest first */
-	uint64_t start_ns, end_ns; /* where it was; both 0 where it is not placed */
+	uint64_t start_ns, end_ns; /* where it was; 0 and 0: not placed */
 };
 
 struct gap_finder;
 
-/* Over a finished timeline, which is borrowed. ERR_NOMEM. */
+/* The timeline is finished, and borrowed. ERR_NOMEM. */
 int gap_finder_new(struct gap_finder **out, const struct timeline *tl, struct err *e);
 void gap_finder_free(struct gap_finder *f);
-/* Take one gap of that timeline apart; *out is emptied first, and its parts add up to the gap.
+/* Find the parts of one gap of that timeline; they replace those of *out and add up to the gap.
  * ERR_NOMEM. */
 int gap_explain(struct gap_finder *f, const struct tl_gap *gap, struct gap_parts *out,
 		struct err *e);

@@ -1,7 +1,7 @@
 #include "libtime/explain/lock_holders.h"
 
-/* So many wakeups and hits of the probe are looked at for one wait. */
-enum { STEPS = 256 };
+/* How many wakeups and probe hits are looked at for one wait. */
+enum { MAX_STEPS = 256 };
 
 /* A wait for a lock, and the search for its holders. */
 struct lock_wait {
@@ -9,8 +9,8 @@ struct lock_wait {
 	const struct timeline *tl;
 	const struct off *o;
 	struct lock_mark mark;
-	uint64_t end_ns;   /* its wakeup */
-	uint64_t asked_ns; /* up to here the holder is known to have woken no other waiter */
+	uint64_t end_ns;     /* its wakeup */
+	uint64_t checked_ns; /* until then the holder has woken no other waiter */
 	int steps;
 	windows_vec *out;
 };
@@ -22,9 +22,10 @@ static int same_process(const struct timeline *tl, uint32_t a, uint32_t b)
 	       timeline_part_of(tl, a) == timeline_part_of(tl, b);
 }
 
-/* Did that other interval wait for the same lock? By address where the probe has both. A
- * thread that waits again after a vain wakeup does not hit the probe: its stack must show it,
- * since a futex without a probe hit may be a condition, signalled by the lock's holder. */
+/* Did that other interval wait for the same lock? The addresses decide if the probe has both. A
+ * thread that was woken in vain and waits again does not hit the probe: then its stack must
+ * show a lock, since another futex may be a condition variable that the lock's holder
+ * signalled. */
 static int same_lock(struct lock_wait *h, uint32_t off, struct err *e)
 {
 	const struct off *o = &h->tl->off.v[off];
@@ -56,16 +57,17 @@ static int hand_over(struct lock_wait *h, uint32_t thread, uint64_t at)
 	return vec_push(h->out, ((struct window){at, h->end_ns, thread}));
 }
 
-/* Follow the wakeups of waiters for this lock, each by who then holds it, up to a time. */
+/* Follow the wakeups of waiters for this lock, each by the thread that then holds it, up to a
+ * time. */
 static int follow_wakeups(struct lock_wait *h, uint64_t to, struct err *e)
 {
 	size_t i, last;
 	int r;
 	do {
 		uint32_t giver = holder(h);
-		uint64_t after = since(h) > h->asked_ns ? since(h) : h->asked_ns;
+		uint64_t after = since(h) > h->checked_ns ? since(h) : h->checked_ns;
 		r = evidence_lock_wakes(h->ev, giver, after, to, &i, &last, e);
-		for (; !r && i < last && holder(h) == giver && h->steps++ < STEPS; i++) {
+		for (; !r && i < last && holder(h) == giver && h->steps++ < MAX_STEPS; i++) {
 			const struct lock_wake *w = &h->ev->lock_wakes.v[h->ev->wakes.id.v[i]];
 			r = same_lock(h, w->off, e);
 			if (r > 0)
@@ -76,14 +78,14 @@ static int follow_wakeups(struct lock_wait *h, uint64_t to, struct err *e)
 		if (holder(h) == giver)
 			break;
 	} while (!r);
-	h->asked_ns = to - 1;
+	h->checked_ns = to - 1;
 	return r;
 }
 
 /*
- * Can the thread with the tid that a probe read have the lock? In a container the probe reads a
- * tid of the container, which is another's outside: not a kernel thread's, nor one of another
- * process, unless that ended the wait (a lock in shared memory).
+ * Can the thread with the tid that a probe read hold the lock? A probe in a container reads a
+ * tid of that container, which another thread has on the host. So it must not be a kernel
+ * thread, nor a thread of another process unless that ended the wait (a lock in shared memory).
  */
 static int can_own(const struct lock_wait *h, uint32_t thread)
 {
@@ -92,7 +94,7 @@ static int can_own(const struct lock_wait *h, uint32_t thread)
 	return same_process(h->tl, thread, h->o->thread) || thread == h->o->waker;
 }
 
-/* The owners that other waiters' probes read meanwhile, and between them the wakeups. */
+/* Follow the owners that other waiters' probes read meanwhile, and the wakeups between them. */
 static int follow_marks(struct lock_wait *h, struct err *e)
 {
 	const struct timeline *tl = h->tl;
@@ -101,7 +103,7 @@ static int follow_marks(struct lock_wait *h, struct err *e)
 	if (h->mark.address)
 		r = evidence_lock_marks(h->ev, h->mark.address, h->mark.time_ns, h->end_ns, &i,
 					&last, e);
-	for (; !r && i < last && h->steps++ < STEPS; i++) {
+	for (; !r && i < last && h->steps++ < MAX_STEPS; i++) {
 		struct lock_mark m = h->ev->lock_marks.v[i];
 		if (m.owner <= 0 || !same_process(tl, m.thread, h->o->thread))
 			continue;
@@ -117,8 +119,8 @@ static int follow_marks(struct lock_wait *h, struct err *e)
 	return r ? r : follow_wakeups(h, h->end_ns, e);
 }
 
-/* Where a thread's last stretch on a CPU before `to` begins; if it is off then, *off_ns is
- * since when, else `to`. */
+/* Where a thread's last stretch on a CPU before `to` begins. *off_ns is where it ends, or `to`.
+ */
 static uint64_t last_on(const struct timeline *tl, uint32_t thread, uint64_t to,
 			uint64_t *off_ns)
 {
@@ -130,8 +132,8 @@ static uint64_t last_on(const struct timeline *tl, uint32_t thread, uint64_t to,
 	return i > t->off_first ? tl->off.v[i - 1].end_ns : t->first_ns;
 }
 
-/* The thread that ended the wait held the lock last, though no hand-over to it is seen: since
- * the holder before it, which let go while on a CPU, was on one last. */
+/* The thread that ended the wait was the last holder, even if no wakeup shows that it got the
+ * lock. It has held it since the holder before it was last on a CPU, where that released it. */
 static int end_with_waker(struct lock_wait *h)
 {
 	const struct off *o = h->o;
@@ -149,7 +151,7 @@ static int end_with_waker(struct lock_wait *h)
 	return off < h->end_ns ? hand_over(h, o->waker, off) : 0;
 }
 
-/* Cut to the wait itself: the probe was hit a little before it. */
+/* Cut the windows to the wait itself: the probe was hit a little before it. */
 static void cut(windows_vec *v, uint64_t from)
 {
 	size_t n = 0;
@@ -187,7 +189,7 @@ int lock_holders(struct evidence *x, uint32_t off, windows_vec *out, struct err 
 	return r;
 }
 
-/* Did that wait for a lock end by itself? */
+/* Did a timeout end this wait for a lock? */
 static int timed_out(const struct off *o)
 {
 	return (o->cause == CAUSE_LOCK || o->cause == CAUSE_RWLOCK) && !o->unknown &&
@@ -196,18 +198,19 @@ static int timed_out(const struct off *o)
 
 uint32_t lock_last_try(const struct timeline *tl, uint32_t off)
 {
-	enum { BRIEFLY = 8 }; /* it ran in between for less than this part of the wait */
+	enum { BRIEFLY = 8 }; /* between tries it ran for less than 1 in so many of the wait */
 	const struct off *first = &tl->off.v[off], *last = first;
 	const struct tl_thread *t = &tl->threads.v[first->thread];
 	uint64_t ran = 0;
 	uint32_t i = off + 1;
-	for (int n = 0; timed_out(last) && n < STEPS && i < t->off_first + t->off_n; n++, i++) {
+	for (int n = 0; timed_out(last) && n < MAX_STEPS && i < t->off_first + t->off_n;
+	     n++, i++) {
 		const struct off *o = &tl->off.v[i];
 		ran += o->start_ns - tl->off.v[i - 1].end_ns;
 		if (ran > off_ns(last) / BRIEFLY)
 			break;
 		if (o->flags & OFF_RUNNING)
-			continue; /* preempted on its way there */
+			continue; /* preempted before the next try */
 		if (o->path != first->path || o->cause != first->cause ||
 		    o->flags & OFF_SUSPECT || o->unknown)
 			break;

@@ -23,7 +23,7 @@ enum {
  * and tolerances counts. */
 static const double MAX_CHANCE = -6.5;
 static const double CLEARLY = 3;     /* from end to start must be e^3 times less likely */
-static const double ROUNDING = 1e-9; /* of libm on different processors */
+static const double ROUNDING = 1e-9; /* differences of libm between processors */
 
 typedef VEC(uint64_t) gaps;
 
@@ -35,7 +35,7 @@ static int occurrence_order(const void *a, const void *b)
 	return (x->thread > y->thread) - (x->thread < y->thread);
 }
 
-/* Occurrences that overlap, or nearly do, become one. */
+/* Join occurrences that overlap, or nearly do. */
 static size_t join(struct occurrence *v, size_t n, uint64_t *together)
 {
 	size_t out = 0;
@@ -56,7 +56,7 @@ static size_t join(struct occurrence *v, size_t n, uint64_t *together)
 	return out;
 }
 
-/* The smallest tolerance, from 0, at which the gap is a multiple of the period; -1: none. */
+/* The smallest tolerance at which the gap is a multiple of the period, as a level; -1: none. */
 static int level_of(uint64_t gap, uint64_t period)
 {
 	uint64_t k = (gap + period / 2) / period;
@@ -84,8 +84,8 @@ struct candidate {
 	double chance; /* logarithm */
 };
 
-/* How well a period explains the gaps, one of which it was made from. Gaps of only 20 and 50 ms
- * do not have a period of 10 ms: enough of them must be single periods. */
+/* How well a period explains the gaps; it was made from one of them. Enough gaps must be single
+ * periods: gaps of only 20 and 50 ms do not have a period of 10 ms. */
 static void try_period(const gaps *d, uint64_t period, struct candidate *best)
 {
 	size_t n = d->n < SEARCHED_GAPS ? d->n : SEARCHED_GAPS, count[LEVELS] = {0}, fit = 0;
@@ -147,7 +147,7 @@ static int measure(const gaps *d, const struct candidate *best, struct period *o
 	return 0;
 }
 
-/* From start to start, or from end to start. */
+/* Gaps from start to start, or with `pauses` from end to start. */
 static int gaps_of(const struct occurrence *v, size_t n, int pauses, gaps *out)
 {
 	for (size_t i = 1; i < n; i++) {
@@ -158,7 +158,7 @@ static int gaps_of(const struct occurrence *v, size_t n, int pauses, gaps *out)
 	return 0;
 }
 
-/* The period of gaps of one kind, if its chance is at most *chance, which is then set. */
+/* Find the period of gaps of one kind, if its chance is at most *chance, which is updated. */
 static int find_period(const struct occurrence *v, size_t n, int pauses, double *chance,
 		       struct period *out)
 {

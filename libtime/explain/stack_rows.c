@@ -6,8 +6,8 @@
 
 /* --- waits ---------------------------------------------------------------------------- */
 
-static int give_wait(const struct timeline *tl, const struct wait_selection *s,
-		     const struct wait_row *w, stack_row_sink *add, void *ctx, struct err *e)
+static int add_wait(const struct timeline *tl, const struct wait_selection *s,
+		    const struct wait_row *w, stack_row_sink *add, void *ctx, struct err *e)
 {
 	char irq[32];
 	struct row_waker waker = {.path = w->waker_comm ? w->waker_path : 0, .name = irq};
@@ -36,7 +36,7 @@ int stack_rows_waits(const struct timeline *tl, const struct wait_selection *s,
 	struct wait_sums w;
 	int rc = wait_sums_collect(&w, tl, s, e);
 	for (size_t i = 0; i < w.rows.n && !rc; i++)
-		rc = give_wait(tl, s, &w.rows.v[i], add, ctx, e);
+		rc = add_wait(tl, s, &w.rows.v[i], add, ctx, e);
 	*hidden = w.apart;
 	w.apart = (struct set_apart){.system = 0};
 	wait_sums_release(&w);
@@ -45,15 +45,15 @@ int stack_rows_waits(const struct timeline *tl, const struct wait_selection *s,
 
 /* --- wall-clock time ------------------------------------------------------------------ */
 
-struct giving {
+struct sink {
 	stack_row_sink *add;
 	void *ctx;
 	struct err *e;
 };
 
-static int give_wall(void *ctx, const struct wall_row *w)
+static int add_wall(void *ctx, const struct wall_row *w)
 {
-	const struct giving *g = ctx;
+	const struct sink *g = ctx;
 	struct stack_row r = {.of = {.comm = w->comm,
 				     .pid = w->pid,
 				     .tid = w->tid,
@@ -68,15 +68,14 @@ static int give_wall(void *ctx, const struct wall_row *w)
 int stack_rows_wall(const struct timeline *tl, const struct population *of, stack_row_sink *add,
 		    void *ctx, struct set_apart *hidden, struct err *e)
 {
-	struct giving g = {add, ctx, e};
-	return wall_collect(tl, of, give_wall, &g, hidden, e);
+	struct sink g = {add, ctx, e};
+	return wall_collect(tl, of, add_wall, &g, hidden, e);
 }
 
 /* --- chains --------------------------------------------------------------------------- */
 
-static int give_chain(const struct timeline *tl, const struct episode *ep,
-		      const struct explanation *x, stack_row_sink *add, void *ctx,
-		      struct err *e)
+static int add_chain(const struct timeline *tl, const struct episode *ep,
+		     const struct explanation *x, stack_row_sink *add, void *ctx, struct err *e)
 {
 	struct row_waker wakers[CHAIN_DEPTH + 1];
 	const struct tl_thread *t = &tl->threads.v[ep->thread];
@@ -115,7 +114,7 @@ int stack_rows_chains(const struct timeline *tl, const struct population *of,
 	rc = explainer_new(tl, &ex, e);
 	for (size_t i = 0; i < eps.v.n && !rc; i++) {
 		rc = explain(ex, &eps.v.v[i], &x, e);
-		rc = rc ? rc : give_chain(tl, &eps.v.v[i], &x, add, ctx, e);
+		rc = rc ? rc : add_chain(tl, &eps.v.v[i], &x, add, ctx, e);
 	}
 	*hidden = eps.apart;
 	eps.apart = (struct set_apart){.system = 0};
@@ -127,9 +126,9 @@ int stack_rows_chains(const struct timeline *tl, const struct population *of,
 
 /* --- the worst episodes --------------------------------------------------------------- */
 
-static int give_time(void *ctx, const struct folded *f, struct err *e)
+static int add_time(void *ctx, const struct folded *f, struct err *e)
 {
-	const struct giving *g = ctx;
+	const struct sink *g = ctx;
 	struct stack_row r = {.of = *f};
 	r.of.samples = 0;
 	return g->add(g->ctx, &r, e);
@@ -142,7 +141,7 @@ int stack_rows_tail_chains(const struct tail *t, stack_row_sink *add, void *ctx,
 	for (size_t i = 0; i < t->rows.n && !rc; i++) {
 		const struct episode *ep = &t->episodes.v.v[t->rows.v[i].episode];
 		rc = explain(t->explainer, ep, &x, e);
-		rc = rc ? rc : give_chain(t->tl, ep, &x, add, ctx, e);
+		rc = rc ? rc : add_chain(t->tl, ep, &x, add, ctx, e);
 	}
 	explanation_release(&x);
 	return rc;
@@ -150,8 +149,8 @@ int stack_rows_tail_chains(const struct tail *t, stack_row_sink *add, void *ctx,
 
 int stack_rows_tail(const struct tail *t, stack_row_sink *add, void *ctx, struct err *e)
 {
-	struct giving g = {add, ctx, e};
-	struct tail_times times = {.tail = t, .add = give_time, .ctx = &g};
+	struct sink g = {add, ctx, e};
+	struct tail_times times = {.tail = t, .add = add_time, .ctx = &g};
 	int rc = 0;
 	for (size_t i = 0; i < t->rows.n && !rc; i++)
 		rc = tail_times_add(&times, &t->episodes.v.v[t->rows.v[i].episode], e);
@@ -161,8 +160,8 @@ int stack_rows_tail(const struct tail *t, stack_row_sink *add, void *ctx, struct
 int stack_rows_median(const struct tail *t, stack_row_sink *add, void *ctx, uint64_t *tail_ns,
 		      uint64_t *median_ns, struct err *e)
 {
-	struct giving g = {add, ctx, e};
-	struct tail_times times = {.tail = t, .add = give_time, .ctx = &g};
+	struct sink g = {add, ctx, e};
+	struct tail_times times = {.tail = t, .add = add_time, .ctx = &g};
 	tail_episodes median = {0};
 	*tail_ns = *median_ns = 0;
 	for (size_t i = 0; i < t->rows.n; i++)

@@ -1,8 +1,7 @@
 /*
  * stack_rows.h - stacks with their weights in ns: waits, waits with their wakers or with the
  * chain of threads behind them, wall-clock time, or the time inside the worst episodes. Rows
- * have the same shape for every question, so that one function each writes folded text, flame
- * graphs and exports.
+ * have the same shape for every question, so that each output format needs one function.
  *
  *	comm ── below ── stack of `path`, root first ── above ── "--" waker's stack reversed,
  *	        [open]                                  lock          its name ── "--" ...
@@ -14,28 +13,29 @@
 #include "libtime/explain/tail_model.h"
 #include "libtime/population/wait_sums.h"
 
-/* The thread that ended a wait, or that kept a link of a chain waiting. */
+/* The thread that ended a wait, or that held up a link of a chain. */
 struct row_waker {
-	uint32_t path;    /* 0: none known */
-	const char *name; /* of the thread, or "[hardirq]" and the like; life: the call's */
+	uint32_t path; /* 0: not known */
+	const char
+		*name; /* of the thread, or "[hardirq]" and the like; valid during the call */
 };
 
 struct stack_row {
 	struct folded of; /* whose, and where; its weight, and how many it stands for (0: that
 			   * was not counted) */
 	const char *below, *above; /* marks; NULL: none */
-	const char *cause;         /* of a wait, where asked for: WAITS_BY_CAUSE; else NULL */
+	const char *cause;         /* of a wait, with WAITS_BY_CAUSE; else NULL */
 	const struct row_waker *wakers;
 	size_t nwakers;
 	int waiting; /* the time was not spent running */
 };
 
-/* A row lives for the call. A return other than 0 stops and is returned. */
+/* The row is valid during the call. A return value other than 0 stops, and is passed on. */
 typedef int stack_row_sink(void *ctx, const struct stack_row *r, struct err *e);
 
 /*
- * Each calls `add` for its rows; equal ones may come more than once. *hidden is what was set
- * apart, the caller's to release in any case. ERR_NOMEM, or what `add` failed with.
+ * Each function calls `add` for its rows; equal rows may come more than once. *hidden gets the
+ * separate waits; the caller always releases it. ERR_NOMEM, or the error of `add`.
  *
  * Waits: summed up; with WAITS_BY_WAKER a row has its waker.
  */
@@ -47,12 +47,13 @@ int stack_rows_waits(const struct timeline *tl, const struct wait_selection *s,
 int stack_rows_wall(const struct timeline *tl, const struct population *of, stack_row_sink *add,
 		    void *ctx, struct set_apart *hidden, struct err *e);
 
-/* Each wait, and behind it link by link who held it up. A link explains a part of what the one
- * before it does; the rest ends there, so one wait makes a row a link. */
+/* Each wait with the chain of threads that held it up. A link explains only part of the one
+ * before it, so a wait makes one row for each link: the time that its chain explains up to
+ * there. */
 int stack_rows_chains(const struct timeline *tl, const struct population *of,
 		      stack_row_sink *add, void *ctx, struct set_apart *hidden, struct err *e);
 
-/* The same of the shown episodes. */
+/* The same for the shown episodes. */
 int stack_rows_tail_chains(const struct tail *t, stack_row_sink *add, void *ctx, struct err *e);
 
 /* The time inside the shown episodes: tail_times.h. */

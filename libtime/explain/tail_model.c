@@ -21,7 +21,7 @@ int tail_group_of(const char *name)
 	return -1;
 }
 
-/* The name of each thread's process: that of the thread with its pid, where that is known. */
+/* The name of each thread's process: that of the thread with its pid, if there is one. */
 static int name_processes(struct tail *t)
 {
 	const struct timeline *tl = t->tl;
@@ -45,7 +45,7 @@ static int name_processes(struct tail *t)
 	return r;
 }
 
-/* The root, in short: of its main part. */
+/* Summarize the root by its main part. */
 static void root_of(const struct tail *t, const struct explanation *x, struct tail_root *out)
 {
 	const struct chain_link *l = explanation_root(x);
@@ -59,7 +59,7 @@ static void root_of(const struct tail *t, const struct explanation *x, struct ta
 		.comm = l->comm,
 		.process = neighbour ? t->process_of.v[l->thread] : l->comm,
 		.via = l->via,
-		.held = held ? l[-1].cause : (uint8_t)CAUSE_UNKNOWN,
+		.held_cause = held ? l[-1].cause : (uint8_t)CAUSE_UNKNOWN,
 		.held_mechanism = held ? link_mechanism(x, l - 1) : NULL,
 		.doing = l->doing,
 		.mechanism = p ? p->mechanism : NULL,
@@ -73,11 +73,11 @@ static void root_of(const struct tail *t, const struct explanation *x, struct ta
 	};
 }
 
-const char *holder_kind_name(unsigned int way)
+const char *holder_kind_name(unsigned int kind)
 {
 	static const char *const names[] = {"none", "queue", "cpu", "lock", "waker"};
 	ENTRIES(names, HOLDER_WAKER + 1);
-	return way < sizeof(names) / sizeof(*names) ? names[way] : "";
+	return kind < sizeof(names) / sizeof(*names) ? names[kind] : "";
 }
 
 static int is_queue(const struct explanation *x)
@@ -90,17 +90,17 @@ static int holder_of(struct evidence *ev, const struct explanation *x, struct ta
 {
 	*out = (struct tail_holder){.thread = TL_NONE};
 	if (x->chain.n < 2) {
-		out->way = is_queue(x) ? HOLDER_QUEUE : HOLDER_NONE;
+		out->kind = is_queue(x) ? HOLDER_QUEUE : HOLDER_NONE;
 		return 0;
 	}
 	const struct chain_link *self = &x->chain.v[0], *l = &x->chain.v[1];
 	int lock = self->cause == CAUSE_LOCK || self->cause == CAUSE_RWLOCK;
 	out->thread = l->thread;
 	out->comm = l->comm;
-	out->way = l->via == VIA_CPU             ? HOLDER_CPU
-		   : l->via == VIA_OWNER || lock ? HOLDER_LOCK
-						 : HOLDER_WAKER;
-	out->cause = out->way == HOLDER_WAKER ? self->cause : CAUSE_UNKNOWN;
+	out->kind = l->via == VIA_CPU             ? HOLDER_CPU
+		    : l->via == VIA_OWNER || lock ? HOLDER_LOCK
+						  : HOLDER_WAKER;
+	out->cause = out->kind == HOLDER_WAKER ? self->cause : CAUSE_UNKNOWN;
 	if (l != explanation_root(x)) {
 		out->function = appframe_reported(ev->tl, l->path);
 		return 0;
@@ -141,7 +141,7 @@ static int explain_rows(struct tail *t, const struct tail_show *show, struct err
 
 /* --- groups --------------------------------------------------------------------------- */
 
-/* Functions are the same when they have the same name, whichever file they are from. */
+/* Functions with the same name are the same, whichever file they are from. */
 static uint64_t function_key(const struct timeline *tl, uint32_t frame)
 {
 	if (!frame)
@@ -160,7 +160,7 @@ enum root_role { ROLE_SELF, ROLE_LOCK, ROLE_CPU };
 /* How the root held up the others: by a CPU, a lock, or its own work. */
 static unsigned role_of(const struct tail_root *r)
 {
-	int lock = r->held == CAUSE_LOCK || r->held == CAUSE_RWLOCK;
+	int lock = r->held_cause == CAUSE_LOCK || r->held_cause == CAUSE_RWLOCK;
 	return r->via == VIA_CPU             ? ROLE_CPU
 	       : r->via == VIA_OWNER || lock ? ROLE_LOCK
 					     : ROLE_SELF;
@@ -172,13 +172,13 @@ static uint64_t root_key(const struct tail *t, const struct tail_root *r, uint32
 		   r->vector ? ~(uint64_t)r->vector : function_key(t->tl, function));
 }
 
-/* Equal keys are one group; a 64-bit hash of the few fields that distinguish them. */
+/* A hash of the fields that distinguish groups. */
 static uint64_t group_key(const struct tail *t, const struct tail_row *row)
 {
 	const struct episode *ep = &t->episodes.v.v[row->episode];
 	switch (t->group_by) {
 	case GROUP_HOLDER:
-		return mix(mix(mix(row->holder.way, row->holder.cause), row->holder.comm),
+		return mix(mix(mix(row->holder.kind, row->holder.cause), row->holder.comm),
 			   function_key(t->tl, row->holder.function));
 	case GROUP_STACK:
 		return mix(1, row->path);
@@ -222,11 +222,10 @@ static int add_to_group(struct tail *t, struct u64map *index, uint64_t key, uint
 	return 0;
 }
 
-/* The group, if there is one, of the nearest function that called the one a group is named by;
- * else its own number. */
+/* The group of the nearest caller of the function that names group g, or g if there is none. */
 static int callers_group(struct tail *t, const struct u64map *index, uint32_t g, uint32_t *out)
 {
-	enum { CALLERS = 4, FRAMES = 64 }; /* the runtime's frames, as qsort's, are many */
+	enum { CALLERS = 4, FRAMES = 64 }; /* a runtime may have many frames, as qsort has */
 	const struct tail_root *root = &t->rows.v[t->groups.v[g].row].root;
 	const struct stacks *s = t->tl->stacks;
 	uint32_t p, found;
@@ -249,15 +248,15 @@ static int callers_group(struct tail *t, const struct u64map *index, uint32_t g,
 	return r < 0 ? r : 0;
 }
 
-/* Halves the way for the next lookup. */
-static uint32_t last_of(uint32_t *into, uint32_t g)
+/* The group that g has been joined to; halves the path for the next lookup. */
+static uint32_t joined_group(uint32_t *into, uint32_t g)
 {
 	while (into[g] != g)
 		g = into[g] = into[into[g]];
 	return g;
 }
 
-/* Groups of functions go into those of their callers. */
+/* Join groups of functions with those of their callers. */
 static int join_callers(struct tail *t, const struct u64map *index)
 {
 	size_t n = t->groups.n, kept = 0;
@@ -267,11 +266,11 @@ static int join_callers(struct tail *t, const struct u64map *index)
 		into[g] = g;
 	for (uint32_t g = 0; !r && g < n; g++) {
 		r = callers_group(t, index, g, &to);
-		if (!r && last_of(into, to) != g) /* functions may call each other */
+		if (!r && joined_group(into, to) != g) /* functions may call each other */
 			into[g] = to;
 	}
 	for (uint32_t g = 0; !r && g < n; g++) {
-		to = last_of(into, g);
+		to = joined_group(into, g);
 		if (to == g)
 			continue;
 		t->groups.v[to].count += t->groups.v[g].count;
@@ -290,13 +289,13 @@ static uint64_t doing_key(const struct tail_root *root)
 	return mix(mix((4 + root->state) << 8 | role_of(root), root->cause), root->comm);
 }
 
-/* What the rows of a group of unseen code say is its function. */
+/* The vote of a group's rows, for groups without samples: which function is its own? */
 struct vote {
 	uint64_t function, lead, count;
 	uint32_t first; /* row of that function */
 };
 
-/* By Boyer and Moore's vote, then a count. */
+/* Boyer and Moore's majority vote, then a count. */
 static void count_vote(struct vote *v, int round, uint64_t function, uint32_t row)
 {
 	if (round) {
@@ -310,8 +309,8 @@ static void count_vote(struct vote *v, int round, uint64_t function, uint32_t ro
 	}
 }
 
-/* Of each group of unseen code, those from `named` on, which `unseen` distinguishes by what
- * they do: does it deserve its worst member's function, or another's? */
+/* Name the groups without samples, which begin at `named` and whose keys are in `unseen`, by
+ * the function that most of their rows have. */
 static int name_unseen(struct tail *t, const struct u64map *unseen, size_t named)
 {
 	size_t n = t->groups.n - named;
@@ -335,8 +334,8 @@ static int name_unseen(struct tail *t, const struct u64map *unseen, size_t named
 	return 0;
 }
 
-/* The first group, in order, of those that do the same: an episode of unseen code most likely
- * belongs to it. */
+/* Index the first group of each state, cause and thread name: an episode without samples most
+ * likely belongs to it. */
 static int index_likely(const struct tail *t, struct u64map *likely)
 {
 	uint32_t any;
@@ -372,20 +371,20 @@ static int add_unseen(struct tail *t)
 	return r;
 }
 
-/* What a root held up, where that says more than what it did meanwhile: a CPU, or a lock or
- * wait with a name of its own. 0 for nothing of that kind; equal keys are one group. */
+/* A key for roots that are grouped by what they held (a CPU, or a lock or wait with a name of
+ * its own), not by what they did meanwhile. 0 for others. */
 static uint64_t held_key(const struct tail_root *r)
 {
 	if (r->via == VIA_CPU)
 		return mix(5, r->process);
-	return r->held_mechanism
-		       ? mix(mix(6, (uintptr_t)r->held_mechanism), mix((uintptr_t)r->doing, r->comm))
-		       : 0;
+	return r->held_mechanism ? mix(mix(6, (uintptr_t)r->held_mechanism),
+				       mix((uintptr_t)r->doing, r->comm))
+				 : 0;
 }
 
-/* Groups that held up the same become one: processes of one name that had the CPU, threads of
- * one name that had the GIL. It is named by the function that most of it has, if there is one:
- * that of the largest group, which comes first. */
+/* Join groups that held the same: processes of one name that had the CPU, threads of one name
+ * that had the GIL. The largest group comes first; its function names them all if most have it.
+ */
 static int join_holders(struct tail *t)
 {
 	struct u64map index = {0}; /* key → group */
@@ -438,7 +437,7 @@ static int group_rows(struct tail *t)
 
 /* --- recurrence ----------------------------------------------------------------------- */
 
-/* Was the episode held up by a thread of that name? comm 0: any. */
+/* Did a thread of that name hold the episode up? comm 0: any name. */
 static int held_up_by(const struct tail *t, const struct tail_row *row, uint32_t comm)
 {
 	uint32_t own = t->episodes.v.v[row->episode].thread;
@@ -446,8 +445,8 @@ static int held_up_by(const struct tail *t, const struct tail_row *row, uint32_t
 	       (row->root.thread != own && row->root.comm == comm);
 }
 
-/* Do the recurrences found so far explain most of those that this name held up? Threads that a
- * lock was handed to follow its first holder. */
+/* Do the recurrences found so far cover most of the episodes that this name held up? Threads
+ * that get a lock from its first holder share its recurrence. */
 static int is_reported(const struct tail *t, uint32_t comm)
 {
 	size_t n = 0, known = 0;
@@ -464,7 +463,7 @@ static int is_reported(const struct tail *t, uint32_t comm)
 	return known * 2 > n;
 }
 
-/* Of the shown episodes that threads of that name held up. */
+/* The recurrence of the shown episodes that threads of that name held up. */
 static int recurrence_of(const struct tail *t, uint32_t comm, struct tail_recurrence *out,
 			 struct err *e)
 {
@@ -483,7 +482,7 @@ static int recurrence_of(const struct tail *t, uint32_t comm, struct tail_recurr
 	return r;
 }
 
-struct offender { /* by threads of one name */
+struct offender { /* the threads of one name */
 	uint64_t ns;
 	uint32_t comm;
 };
@@ -511,7 +510,7 @@ static int add_offender(offenders *v, struct u64map *index, uint32_t comm, uint6
 	return 0;
 }
 
-/* The thread names that held up the worst, the one that did for longest first. */
+/* The thread names that held up the shown episodes, the one with most time first. */
 static int find_offenders(const struct tail *t, offenders *out)
 {
 	struct u64map index = {0};
@@ -534,7 +533,7 @@ static int find_offenders(const struct tail *t, offenders *out)
 	return r;
 }
 
-/* Do all that are shown have one root: a thread name that did one thing? */
+/* Do all shown episodes have one root: the same process in the same state and cause? */
 static int have_one_root(const struct tail *t)
 {
 	for (size_t i = 1; i < t->rows.n; i++) {
@@ -546,7 +545,8 @@ static int have_one_root(const struct tail *t)
 	return 1;
 }
 
-/* Of all episodes if they have one root; else of those that the worst offenders held up. */
+/* Find the recurrence of all episodes if they have one root; else of those that the worst
+ * offenders held up. */
 static int find_recurrences(struct tail *t, struct err *e)
 {
 	struct tail_recurrence all, one;

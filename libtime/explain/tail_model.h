@@ -1,6 +1,6 @@
 /*
- * tail_model.h - the answer of `tail` as data: population, the worst episodes with what
- * explains each, and those of equal kind counted together. render/tail*.h write it.
+ * tail_model.h - the answer of `tail` as data: population, the worst episodes with their
+ * explanations, and groups of similar ones. render/tail writes it.
  */
 #ifndef LIBTIME_EXPLAIN_TAIL_MODEL_H
 #define LIBTIME_EXPLAIN_TAIL_MODEL_H
@@ -8,20 +8,21 @@
 #include "libtime/explain/chain.h"
 #include "libtime/explain/recurrence.h"
 
-/* Where a chain ended: what episodes with the same root have in common. */
+/* The root of a chain, in short. */
 struct tail_root {
 	uint64_t ns;
 	uint32_t thread, comm;
 	uint32_t process;  /* strings id: another process by the name of its first thread, else
 			      comm */
 	uint32_t function; /* frame id; 0 = not known */
-	uint32_t path;     /* the stack it stands in; 0 = none */
-	uint32_t vector;   /* strings id: of an interrupt that took its time; 0 */
+	uint32_t path;     /* its stack; 0: none */
+	uint32_t vector;   /* strings id: an interrupt that took its time, or 0 */
 	uint8_t state, cause, end, via;
-	uint8_t held; /* VIA_WAKER, VIA_OWNER: the cause of the wait that it ended */
-	/* What that wait was for, what it did meanwhile, and what its own part is; NULL. */
+	uint8_t held_cause; /* VIA_WAKER, VIA_OWNER: of the wait that it ended */
+	/* What that wait was for, what the root did meanwhile, and its own part; NULL: not
+	 * known. */
 	const struct mechanism *held_mechanism, *doing, *mechanism;
-	uint8_t guessed; /* code that no sample saw: function is not known, or of a wakeup */
+	uint8_t guessed; /* no samples: function is not known, or taken from a wakeup */
 };
 
 enum holder_kind {
@@ -29,22 +30,21 @@ enum holder_kind {
 	HOLDER_QUEUE, /* no single one: several took turns on its CPU */
 	HOLDER_CPU,   /* had its CPU */
 	HOLDER_LOCK,  /* held the lock */
-	HOLDER_WAKER, /* woke it from another kind of wait */
+	HOLDER_WAKER, /* ended another kind of wait */
 };
 
 /* "none", "queue", "cpu", "lock", "waker". */
-const char *holder_kind_name(unsigned int way);
+const char *holder_kind_name(unsigned int kind);
 
-/* Who held the episode up directly: the chain's first other thread, which need not be its root.
- */
+/* The thread that held the episode up directly: the second link of the chain, root or not. */
 struct tail_holder {
 	uint32_t thread, comm; /* TL_NONE, 0 for HOLDER_NONE and HOLDER_QUEUE */
-	uint32_t function;     /* where it was meanwhile; 0 = not known */
-	uint8_t way;           /* enum holder_kind */
+	uint32_t function;     /* where it was meanwhile; 0: not known */
+	uint8_t kind;          /* enum holder_kind */
 	uint8_t cause;         /* HOLDER_WAKER: of the wait that it ended */
 };
 
-/* One selected episode, explained in short; explain() gives all of it again. */
+/* One selected episode, explained in short; explain() gives the full explanation. */
 struct tail_row {
 	uint32_t episode; /* index of episodes.v */
 	uint32_t path, off;
@@ -67,24 +67,24 @@ enum tail_group_by {
 /* "root", "holder", "stack", "cause", "thread", "comm", "label"; "" past the end. */
 const char *tail_group_name(unsigned int by);
 
-/* A name → enum tail_group_by; -1 for none. */
+/* The enum tail_group_by with that name; -1: none. */
 int tail_group_of(const char *name);
 
-/* By root, code that ran, or waited for a CPU, in a function and in one that it called is one
- * group, the caller's: which of the two a sample or a preemption meets is chance. The processes
- * of one name that had the CPU are one group, whatever their threads ran, and so are threads of
- * one name that held a lock with a name of its own (mechanism.h).
+/* Grouped by root, running or waiting for a CPU in a function and in one that it called is one
+ * group, the caller's: in which of the two a sample or a preemption falls is chance. Processes
+ * of one name that had the CPU are one group, whatever their threads ran. So are threads of one
+ * name that held a lock with a name of its own (mechanism.h).
  *
- * An episode whose root's code no sample saw joins the largest group of that thread
- * name and cause. Where there is none, they are one group; its function is the one that most of
- * them were seen to leave, if there is such. */
+ * An episode whose root ran without samples joins the largest group of the same thread name and
+ * cause. If there is none, such episodes are one group; its function is the one that most of
+ * them were in when they left the CPU, if there is one. */
 struct tail_group {
-	uint64_t count, ns; /* episodes; their durations together */
-	uint32_t row;       /* the worst that names it: index of tail.rows */
-	uint8_t nameless;   /* no function is the root's of most: none is to be named */
+	uint64_t count, ns; /* episodes, and the sum of their lengths */
+	uint32_t row;     /* its worst episode with the group's function: index of tail.rows */
+	uint8_t nameless; /* most of its roots do not share a function, so it has none */
 };
 
-/* Of the episodes that threads of one name held up, as holder or as root. */
+/* Recurrence of the episodes that threads of one name held up, as holder or as root. */
 enum { TAIL_RECURRENCES = 3 };
 struct tail_recurrence {
 	struct recurrence recurrence;
@@ -92,27 +92,27 @@ struct tail_recurrence {
 	uint64_t count; /* episodes */
 };
 
-/* Cause and state filters: which of the selected episodes are shown. */
+/* Which of the selected episodes are shown, by cause and state. */
 struct tail_show {
 	uint32_t causes; /* bits by enum cause; 0 = all */
 	unsigned states; /* bits by enum part_state; 0 = all */
 };
 
 struct tail {
-	const struct timeline *tl; /* borrowed, as the rest until tail_release */
+	const struct timeline *tl; /* borrowed until tail_release */
 	struct explainer *explainer;
 	VEC(uint32_t) process_of; /* thread → strings id: tail_root.process */
 	struct episodes episodes;
 	struct episode_selection selection;
-	VEC(struct tail_row) rows;     /* worst first; as far as shown */
+	VEC(struct tail_row) rows;     /* the shown episodes, worst first */
 	VEC(struct tail_group) groups; /* most time first */
 	struct recurrence recurrence;  /* of all shown episodes, if they have one root */
-	/* else of those that threads of one name held up */
+	/* otherwise: of those that threads of one name held up */
 	struct tail_recurrence recurrences[TAIL_RECURRENCES];
 	size_t nrecurrences;
 	enum tail_group_by group_by;
 	uint32_t group_label; /* GROUP_LABEL: strings id of its key */
-	int too_few; /* of so few episodes the percentile that was asked for is the longest */
+	int too_few;          /* so few episodes that the requested percentile is the longest */
 };
 
 struct tail_query {
@@ -123,8 +123,7 @@ struct tail_query {
 	uint32_t group_label; /* GROUP_LABEL: strings id of its key */
 };
 
-/* Collect and select only, for episodes without a chain. ERR_NOMEM; the caller always releases
- * *out. */
+/* Collect and select, without explanations. ERR_NOMEM; the caller always releases *out. */
 int tail_select(const struct timeline *tl, const struct tail_query *q, struct tail *out,
 		struct err *e);
 

@@ -17,7 +17,7 @@ static int add_time(const struct tail_times *f, uint32_t thread, uint32_t comm, 
 	return ns ? f->add(f->ctx, &row, e) : 0;
 }
 
-/* A stretch of running time: that of its hottest function's stack. */
+/* Add a stretch of running time, with the stack of its hottest function. */
 static int add_run(const struct tail_times *f, uint32_t comm, const struct window *w,
 		   struct err *e)
 {
@@ -70,7 +70,8 @@ static int by_length(const void *a, const void *b, void *episodes)
 	return x < y ? -1 : x > y;
 }
 
-/* The lengths are in order already: only episodes of the lengths in the middle are sorted. */
+/* The lengths are sorted already, so only the episodes with lengths in the middle are sorted.
+ */
 int tail_around_median(const struct tail *t, tail_episodes *out, struct err *e)
 {
 	const struct episodes *all = &t->episodes;

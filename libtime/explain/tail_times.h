@@ -9,8 +9,8 @@
 #include "libtime/explain/tail_model.h"
 
 /*
- * Off-CPU time by the stack that went off, running time by the stack of its hottest function.
- * What is given to `add` lives for the call; its weight is ns.
+ * Off-CPU time has the stack of the switch-out, running time that of its hottest function. The
+ * argument of `add` is valid during the call; its weight is in ns.
  */
 struct tail_times {
 	const struct tail *tail;
@@ -18,14 +18,14 @@ struct tail_times {
 	void *ctx;
 };
 
-/* One episode's time, all of it. ERR_NOMEM, or what `add` fails with. */
+/* Add one episode's time. ERR_NOMEM, or the error of `add`. */
 int tail_times_add(const struct tail_times *f, const struct episode *ep, struct err *e);
 
 /* Indexes of episodes.v. */
 typedef VEC(uint32_t) tail_episodes;
 
-/* As many episodes around the median as the tail has, at most half of all, shortest first; none
- * that was not seen whole. *out is zeroed before and the caller's to release, also after
+/* As many episodes around the median as the tail has, but at most half of all, shortest first;
+ * open and suspect ones are left out. *out must be zeroed; the caller releases it, even after
  * ERR_NOMEM. */
 int tail_around_median(const struct tail *t, tail_episodes *out, struct err *e);
 

@@ -13,7 +13,7 @@ static void add_sums(struct tl_sums *to, const struct tl_sums *x)
 	to->unknown += x->unknown;
 }
 
-/* A thread's part of the window. */
+/* Add a thread's part of the window. */
 static int add_thread(const struct part_sums *parts, uint32_t thread, const struct episode *ep,
 		      struct window_activity *out)
 {
@@ -47,7 +47,7 @@ static size_t spans_before(const struct timeline *tl, uint64_t ns)
 	return PARTITION_POINT(i, 0, tl->spans.n, tl->spans.v[i].start_ns < ns);
 }
 
-/* Spans stand by start, so that the stretches in which any other one is open come in order. */
+/* Spans are sorted by start, so the stretches in which another one is open come in order. */
 static void add_others(const struct part_sums *parts, const struct episode *ep,
 		       struct window_activity *out)
 {

@@ -55,8 +55,7 @@ static int add_episode(struct worst *w, struct timeline *tl, const struct tail *
 	return rc ? rc : vec_push(&w->v, x) ? err_nomem(e) : 0;
 }
 
-/* A tail that rests mostly on episodes that were not seen whole is left out, as tail refuses
- * it. */
+/* A tail that depends mostly on open and suspect episodes is left out: tail refuses it, too. */
 static int add_tail(struct worst *w, struct timeline *tl, const struct population *of,
 		    enum episode_kind kind, uint32_t span, struct err *e)
 {

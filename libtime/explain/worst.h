@@ -1,5 +1,5 @@
 /*
- * worst.h - the worst episodes of one recording: what exports say of it in place of a question.
+ * worst.h - the worst episodes of one recording, for exports that have no question.
  *
  *	worst_collect(&w, &tl, NULL, &e);
  *	for (size_t i = 0; i < w.v.n; i++) ... w.v.v[i] ...
@@ -25,15 +25,15 @@ struct worst {
 	VEC(struct worst_episode) v;
 };
 
-/* The waits, and the spans of each name, from p99.9 on, of a finished timeline with its causes,
- * whose strings may grow; none where most of them were not seen whole, of which `tail` says
- * nothing either. With the label of `of`, if that is not NULL. ERR_NOMEM; then, too, *w is to
- * be released. */
+/* Collect the waits, and the spans of each name, from p99.9 on; with the label of `of`, if that
+ * is not NULL. The timeline is finished and has its causes; its strings may grow. Left out are
+ * those whose p99.9 is uncertain, which `tail` does not answer either. ERR_NOMEM; release *w
+ * then, too. */
 int worst_collect(struct worst *w, struct timeline *tl, const struct population *of,
 		  struct err *e);
 void worst_release(struct worst *w);
 
-/* Append a frame's name as `tail` has it: what has none is known by its file. */
+/* Append a frame's name as `tail` prints it: an unnamed frame has that of its file. */
 void worst_frame_name(struct buf *b, const struct timeline *tl, uint32_t frame);
 
 #endif

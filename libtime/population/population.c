@@ -242,7 +242,7 @@ int population_wait(const struct population *p, const struct timeline *tl, const
 	out->late_open = is_late_open(p, o);
 	out->apart = apart_of(p, tl, o);
 	out->unclear = o->flags & OFF_UNCLEAR && out->apart == APART_NOT;
-	out->unended = is_unended(tl, o) && out->start == o->start_ns && out->end == o->end_ns;
+	out->ongoing = is_unended(tl, o) && out->start == o->start_ns && out->end == o->end_ns;
 	if (o->unknown) {
 		out->unknown = out->end - out->start;
 		return 1;
@@ -262,7 +262,7 @@ uint64_t wait_split_off(struct wait *w)
 	w->blocked = w->unknown = 0;
 	w->start = w->end - w->runnable;
 	w->open = w->late_open;
-	w->unended = 0;
+	w->ongoing = 0;
 	return ns;
 }
 

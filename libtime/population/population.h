@@ -104,7 +104,7 @@ struct wait {
 	int unclear;      /* its site is unclear, but it is not separate */
 	int open;         /* cut by an edge */
 	int late_open;    /* open after wait_split_off */
-	int unended;      /* it began in the recording and had not ended at the end */
+	int ongoing;      /* it began in the recording and had not ended at the end */
 };
 
 /* Make the wait of an interval: 1; 0 if --time or --cpu exclude it. Does not check its thread:

@@ -24,7 +24,8 @@ static int add(struct collect *c, const struct tl_gap *g, uint64_t start,
 	return 0;
 }
 
-static int add_gap(struct collect *c, struct gap_finder *f, struct tl_gap g, struct gap_parts *w)
+static int add_gap(struct collect *c, struct gap_finder *f, struct tl_gap g,
+		   struct gap_parts *w)
 {
 	int r = 0;
 	if (g.flags & GAP_CONTROL || !population_gap(&c->q->of, c->tl, &g))

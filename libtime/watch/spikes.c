@@ -71,7 +71,7 @@ static int is_new(const struct timeline *tl, const struct spike_query *q,
 		  const struct episode *ep)
 {
 	const char *name = strtab_get(&tl->stacks->strings, ep->comm);
-	return ep->end_ns > q->done_ns && ep->end_ns <= q->safe_ns && !ep->unended &&
+	return ep->end_ns > q->done_ns && ep->end_ns <= q->safe_ns && !ep->ongoing &&
 	       (!q->recorder || strncmp(name, q->recorder, strlen(q->recorder)) != 0);
 }
 

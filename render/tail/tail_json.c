@@ -337,7 +337,7 @@ static void root_members(struct writer *w, const struct tail_root *r)
 static void holder(struct writer *w, const struct tail_holder *h)
 {
 	json_open(&w->j, "holder", '{');
-	json_str(&w->j, "way", holder_kind_name(h->way));
+	json_str(&w->j, "way", holder_kind_name(h->kind));
 	if (h->thread == TL_NONE) {
 		json_null(&w->j, "tid");
 		json_null(&w->j, "comm");

@@ -738,7 +738,7 @@ static int put_role(struct buf *b, const struct tail_root *r)
 	size_t at = b->n;
 	if (r->via == VIA_CPU)
 		buf_str(b, "had the CPU");
-	else if (ended_lock(r->via, r->held, m))
+	else if (ended_lock(r->via, r->held_cause, m))
 		buf_fmt(b, "held %s", m ? m->words : "the lock");
 	else if (m)
 		buf_str(b, m->words);
@@ -805,7 +805,7 @@ static void holder_cell(struct buf *b, const struct tail *t, const struct tail_h
 		describe_name(b, t->tl, h->comm);
 		buf_str(b, ": ");
 	}
-	switch (h->way) {
+	switch (h->kind) {
 	case HOLDER_NONE:
 		buf_str(b, "no other thread");
 		break;

@@ -453,7 +453,7 @@ static void put_part(struct writer *w, const struct gap_part *p)
 	svg_number(w->b, p->by);
 	svg_number(w->b, p->by == GAP_THREAD      ? thread_no(w, p->what)
 			 : p->by == GAP_INTERRUPT ? string_no(w, p->what)
-						       : 0);
+						  : 0);
 }
 
 static int put_gap(struct writer *w, const struct tl_gap *g)

@@ -14,7 +14,7 @@ static void several_corunners_are_counted(void **state)
 	struct tail t = explain_one(&r, "victim", &x);
 	assert_int_equal(x.chain.n, 2);
 	assert_int_equal(x.chain.v[0].queued_ns, 100000);
-	assert_int_equal(x.chain.v[0].behind, 3);
+	assert_int_equal(x.chain.v[0].n_ahead, 3);
 	assert_int_equal(x.chain.v[1].ns, 60000);
 	explanation_release(&x);
 	tail_release(&t);

@@ -27,7 +27,7 @@ static const char *parts(struct rig *r, struct tl_gap g)
 			p->by == GAP_THREAD
 				? strtab_get(&r->stacks.strings, r->tl.threads.v[p->what].comm)
 			: p->by == GAP_INTERRUPT ? strtab_get(&r->stacks.strings, p->what)
-						      : gap_part_kind_name(p->by);
+						 : gap_part_kind_name(p->by);
 		n += (size_t)snprintf(out + n, sizeof(out) - n, "%s%s %llu", i ? "; " : "",
 				      name, (unsigned long long)p->ns);
 		sum += p->ns;

@@ -455,7 +455,7 @@ static void a_wait_for_a_whole_life_is_set_apart(void **state)
 	for (size_t i = 0; i < 4; i++) {
 		assert_int_equal(population_wait(&p, &r.tl, &r.tl.off.v[i], &w), 1);
 		assert_int_equal(w.apart, want[i]);
-		assert_int_equal(w.unended, i == 2);
+		assert_int_equal(w.ongoing, i == 2);
 	}
 	rig_release(&r);
 }

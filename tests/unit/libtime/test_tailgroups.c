@@ -57,8 +57,8 @@ static void the_rhythm_of_one_offender_is_told_apart(void **state)
 	assert_int_equal(t.recurrences[0].count, 10);
 	assert_in_range(t.recurrences[0].recurrence.rate.ns, 99000000, 101000000);
 	assert_int_equal(t.groups.n, 2);
-	assert_int_equal(t.rows.v[t.groups.v[0].row].holder.way, HOLDER_WAKER);
-	assert_int_equal(t.rows.v[t.groups.v[1].row].holder.way, HOLDER_LOCK);
+	assert_int_equal(t.rows.v[t.groups.v[0].row].holder.kind, HOLDER_WAKER);
+	assert_int_equal(t.rows.v[t.groups.v[1].row].holder.kind, HOLDER_LOCK);
 	assert_string_equal(function(&r, t.rows.v[t.groups.v[1].row].holder.function), "flush");
 	tail_release(&t);
 	rig_release(&r);
