@@ -1,7 +1,7 @@
 #include "libtime/causes/app_frame.h"
 
 enum {
-	MAX_DEPTH = 512, /* nodes looked at above a stack's leaf */
+	MAX_NODES = 512, /* looked at per stack, from the leaf */
 	NOT_APPLICATION = ROLE_RUNTIME | ROLE_OPAQUE,
 };
 
@@ -31,7 +31,7 @@ int appframe_is_outer(const struct timeline *tl, uint32_t frame)
 uint32_t appframe_node(const struct timeline *tl, uint32_t path)
 {
 	uint32_t start = 0;
-	for (int n = 0; path && n < MAX_DEPTH; n++, path = tl->stacks->paths.v[path].parent) {
+	for (int n = 0; path && n < MAX_NODES; n++, path = tl->stacks->paths.v[path].parent) {
 		uint32_t frame = frame_at(tl, path);
 		unsigned roles = timeline_roles(tl, frame);
 		if (is_kernel(tl, frame))
@@ -43,8 +43,8 @@ uint32_t appframe_node(const struct timeline *tl, uint32_t path)
 	return path ? 0 : start;
 }
 
-/* The application frame that called `node`; 0 when that is the thread's start or no application
- * frame. */
+/* The node of the application frame that called `node`; 0 if that is the thread's start or not
+ * of the application. */
 static uint32_t caller_of(const struct timeline *tl, uint32_t node)
 {
 	uint32_t parent = tl->stacks->paths.v[node].parent, up = appframe_node(tl, parent);
@@ -91,7 +91,7 @@ uint32_t appframe_of_wait(const struct timeline *tl, uint32_t path)
 	uint32_t telling = appframe_reported(tl, path);
 	if (telling && !appframe_is_outer(tl, telling) && is_named(s, telling))
 		return telling;
-	for (int n = 0; path && n < MAX_DEPTH; n++, path = s->paths.v[path].parent) {
+	for (int n = 0; path && n < MAX_NODES; n++, path = s->paths.v[path].parent) {
 		uint32_t at = frame_at(tl, path);
 		if (!is_kernel(tl, at)) {
 			if (!appframe_is_outer(tl, at) && is_named(s, at))

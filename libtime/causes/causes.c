@@ -11,14 +11,14 @@
 #include <string.h>
 
 enum {
-	INNERMOST = 16, /* user frames that show a mechanism: Java's locks have 12 below them */
+	INNERMOST = 16,   /* user frames that show a mechanism: below Java's locks are 12 */
 	MAX_TERMS = 1024, /* per table */
 	MAX_FILE = 1 << 20,
 	MAX_FRAMES = 512, /* looked at per stack, from the leaf */
 	NO_TERM = -1,
 };
 
-/* What a key=PATTERNS of a rule asks of a frame; each has a bit in the frames' masks. */
+/* A key=PATTERNS of a rule; each has a bit in the frames' masks. */
 struct term {
 	const char *globs; /* '\0'-separated, ended by an empty one */
 	uint8_t kind;      /* of frames */
@@ -29,8 +29,8 @@ enum { TERM_USER, TERM_KERNEL, TERM_ANY };
 struct rule {
 	const char *state, *syscall; /* '\0'-separated globs or NULL */
 	int kernel, also, user;      /* terms or NO_TERM; also: a second kernel= */
-	int calls;                   /* of the frame that `kernel` called itself */
-	int waker;                   /* likewise, of the wakeup's stack */
+	int calls;                   /* the frame that the one of `kernel` called directly */
+	int waker;                   /* a frame of the wakeup's stack */
 	uint8_t cause, nokernel;
 };
 
@@ -41,7 +41,7 @@ struct causes {
 	VEC(struct term) terms;
 	VEC(regex_t *) idle_re, work_re;
 	const char *missing[CAUSE_COUNT];
-	/* masks of the frames of `stacks`: `words` u64 each, valid where known[] is set */
+	/* masks of the frames of `stacks`: `words` u64 each, valid if known[] is set */
 	const struct stacks *stacks;
 	size_t words;
 	VEC(uint64_t) mask;
@@ -147,8 +147,8 @@ static int parse_line(const struct rule_line *at, char *line)
 	return vec_push(&c->rules, r) ? err_nomem(at->e) : 0;
 }
 
-/* Rules read later come first; those of one file keep their order. */
-static void put_first(struct causes *c, size_t old)
+/* Rules that are read later come first; those of one file keep their order. */
+static void move_to_front(struct causes *c, size_t old)
 {
 	struct rule *v = c->rules.v;
 	for (size_t from = old, to = 0; from < c->rules.n; from++, to++) {
@@ -165,7 +165,7 @@ int causes_parse(struct causes *c, const char *text, size_t n, const char *name,
 	c->stacks = NULL; /* masks are stale */
 	r = r ? r : rule_lines_each(text, n, name, parse_line, c, e);
 	if (!r)
-		put_first(c, old);
+		move_to_front(c, old);
 	else
 		c->rules.n = old;
 	return r;
@@ -200,7 +200,7 @@ int causes_new(struct causes **out, struct err *e)
 	return r;
 }
 
-static void free_res(regex_t **v, size_t n)
+static void free_regexes(regex_t **v, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		regfree(v[i]);
@@ -213,8 +213,8 @@ void causes_free(struct causes *c)
 	if (!c)
 		return;
 	frame_table_free(c->frames);
-	free_res(c->idle_re.v, c->idle_re.n);
-	free_res(c->work_re.v, c->work_re.n);
+	free_regexes(c->idle_re.v, c->idle_re.n);
+	free_regexes(c->work_re.v, c->work_re.n);
 	vec_release(&c->idle_re);
 	vec_release(&c->work_re);
 	vec_release(&c->rules);
@@ -249,7 +249,7 @@ int causes_idle_frame(struct causes *c, const char *re, struct err *e)
 	regex_t *x;
 	int r = compile(&x, re, e);
 	if (!r && vec_push(&c->idle_re, x)) {
-		free_res(&x, 1);
+		free_regexes(&x, 1);
 		r = err_nomem(e);
 	}
 	return r;
@@ -260,7 +260,7 @@ int causes_work_frame(struct causes *c, const char *re, struct err *e)
 	regex_t *x;
 	int r = compile(&x, re, e);
 	if (!r && vec_push(&c->work_re, x)) {
-		free_res(&x, 1);
+		free_regexes(&x, 1);
 		r = err_nomem(e);
 	}
 	return r;
@@ -327,7 +327,8 @@ struct seen {
 	int kernel, user;               /* frames of each */
 };
 
-static int look(struct causes *c, const struct stacks *s, uint32_t path, struct seen *out)
+static int match_stack(struct causes *c, const struct stacks *s, uint32_t path,
+		       struct seen *out)
 {
 	if (mask_room(c, s))
 		return ERR_NOMEM;
@@ -346,22 +347,22 @@ static int look(struct causes *c, const struct stacks *s, uint32_t path, struct 
 	return 0;
 }
 
-static int has(const uint64_t *mask, int term)
+static int has_term(const uint64_t *mask, int term)
 {
 	return term == NO_TERM || mask[term / 64] >> term % 64 & 1;
 }
 
-/* 1 when a frame that satisfies `caller` stands right above one that satisfies `callee`; look()
- * has seen all frames. */
-static int calls_itself(struct causes *c, const struct stacks *s, uint32_t path, int caller,
-			int callee)
+/* 1 if a frame that satisfies `caller` directly called one that satisfies `callee`;
+ * match_stack() has seen all frames. */
+static int calls_directly(struct causes *c, const struct stacks *s, uint32_t path, int caller,
+			  int callee)
 {
 	int below = 0;
 	for (int n = 0; path && n < MAX_FRAMES; n++, path = s->paths.v[path].parent) {
 		const uint64_t *mask = frame_mask(c, s, s->paths.v[path].frame);
-		if (below && has(mask, caller))
+		if (below && has_term(mask, caller))
 			return 1;
-		below = has(mask, callee);
+		below = has_term(mask, callee);
 	}
 	return 0;
 }
@@ -371,16 +372,16 @@ static int classify(struct causes *c, const struct stacks *s, uint32_t path, con
 {
 	struct seen seen;
 	*out = CAUSE_UNKNOWN;
-	if (look(c, s, path, &seen))
+	if (match_stack(c, s, path, &seen))
 		return err_nomem(e);
 	for (size_t i = 0; i < c->rules.n; i++) {
 		const struct rule *r = &c->rules.v[i];
 		if (r->waker != NO_TERM || (r->nokernel && seen.kernel) ||
 		    (r->state && !globs_match(r->state, state)) ||
 		    (r->syscall && !globs_match(r->syscall, syscall)) ||
-		    !has(seen.inner, r->kernel) || !has(seen.inner, r->also) ||
-		    !has(seen.inner, r->user) ||
-		    (r->calls != NO_TERM && !calls_itself(c, s, path, r->kernel, r->calls)))
+		    !has_term(seen.inner, r->kernel) || !has_term(seen.inner, r->also) ||
+		    !has_term(seen.inner, r->user) ||
+		    (r->calls != NO_TERM && !calls_directly(c, s, path, r->kernel, r->calls)))
 			continue;
 		*out = r->cause;
 		return 0;
@@ -388,20 +389,21 @@ static int classify(struct causes *c, const struct stacks *s, uint32_t path, con
 	return 0;
 }
 
-/* What the stack of its wakeup shows about a futex wait; CAUSE_FUTEX: nothing. */
+/* The cause of a futex wait by the stack of its wakeup; CAUSE_FUTEX if that shows nothing. */
 static int classify_wakeup(struct causes *c, const struct stacks *s, const struct off *o,
 			   enum cause *out, struct err *e)
 {
 	struct seen waiter, waker;
 	*out = CAUSE_FUTEX;
-	if (look(c, s, o->path, &waiter) || look(c, s, o->waker_path, &waker))
+	if (match_stack(c, s, o->path, &waiter) || match_stack(c, s, o->waker_path, &waker))
 		return err_nomem(e);
 	for (size_t i = 0; i < c->rules.n; i++) {
 		const struct rule *r = &c->rules.v[i];
-		if (r->waker == NO_TERM || !has(waker.inner, r->waker) ||
-		    !has(waiter.inner, r->kernel) || !has(waiter.inner, r->also) ||
-		    !has(waiter.inner, r->user) ||
-		    (r->calls != NO_TERM && !calls_itself(c, s, o->path, r->kernel, r->calls)))
+		if (r->waker == NO_TERM || !has_term(waker.inner, r->waker) ||
+		    !has_term(waiter.inner, r->kernel) || !has_term(waiter.inner, r->also) ||
+		    !has_term(waiter.inner, r->user) ||
+		    (r->calls != NO_TERM &&
+		     !calls_directly(c, s, o->path, r->kernel, r->calls)))
 			continue;
 		*out = r->cause;
 		return 0;
@@ -412,7 +414,8 @@ static int classify_wakeup(struct causes *c, const struct stacks *s, const struc
 int causes_classify(struct causes *c, const struct stacks *s, uint32_t path, const char *state,
 		    const char *syscall, enum cause *out, struct err *e)
 {
-	c->stacks = NULL; /* the caller's stacks may be others at the same address */
+	c->stacks =
+		NULL; /* masks are stale: these stacks may be new ones at the same address */
 	return classify(c, s, path, state, syscall, out, e);
 }
 
@@ -442,8 +445,8 @@ struct memos {
 	struct u64map wakeups; /* path << 32 | waker's path → cause of a futex wait */
 };
 
-static int cause_of_off(struct causes *c, struct timeline *tl, struct memos *memo,
-			struct off *o, struct err *e)
+static int cause_of_interval(struct causes *c, struct timeline *tl, struct memos *memo,
+			     struct off *o, struct err *e)
 {
 	uint64_t key = (uint64_t)o->path << 24 | (uint64_t)o->syscall << 8 | o->state;
 	uint32_t known;
@@ -503,9 +506,9 @@ static int waits_in_futex(const struct stacks *s, uint32_t path)
 	return 0;
 }
 
-/* A timer ends a sleep. What a thread ended was none: a futex with a timeout, or a sleep that a
- * signal cut short. Threads of the kernel may be timers (PREEMPT_RT). */
-static void check_sleep(const struct timeline *tl, struct off *o)
+/* A timer ends a sleep. A wait that a thread ended was a futex with a timeout, or a sleep that
+ * a signal cut short. Kernel threads may run timers (PREEMPT_RT). */
+static void correct_sleep(const struct timeline *tl, struct off *o)
 {
 	if (o->cause != CAUSE_SLEEP || o->waker == TL_NONE || o->waker_context != WAKER_TASK ||
 	    tl->threads.v[o->waker].flags & THREAD_KERNEL)
@@ -519,11 +522,11 @@ int causes_apply(struct causes *c, struct timeline *tl, struct err *e)
 	int r = causes_roles(c, tl, e);
 	c->stacks = NULL;
 	for (size_t i = 0; !r && i < tl->off.n; i++) {
-		r = cause_of_off(c, tl, &memo, &tl->off.v[i], e);
+		r = cause_of_interval(c, tl, &memo, &tl->off.v[i], e);
 		if (!r)
 			r = set_by_wakeup(c, tl, &memo, &tl->off.v[i], e);
 		if (!r)
-			check_sleep(tl, &tl->off.v[i]);
+			correct_sleep(tl, &tl->off.v[i]);
 	}
 	u64map_release(&memo.waits);
 	u64map_release(&memo.wakeups);

@@ -19,7 +19,7 @@ enum {
 
 enum side { SIDE_KERNEL, SIDE_USER, SIDE_WAKER };
 
-/* Globs that one frame must fit; a bit in the masks of frames. */
+/* Globs, one of which a frame must match; a bit in the masks of frames. */
 struct condition {
 	const char *globs; /* '\0'-separated, ended by an empty one */
 	uint8_t side;      /* enum side */
@@ -76,7 +76,7 @@ static int parse_condition(const struct rule_line *at, struct rule *r, char *wor
 	return r->comm ? 0 : err_nomem(at->e);
 }
 
-/* A text without the blanks around it. */
+/* A text without blanks at either end. */
 static const char *trimmed(struct mechanisms *m, const char *s, size_t n)
 {
 	while (n && strchr(" \t\r", *s)) {
@@ -180,7 +180,8 @@ void mechanisms_free(struct mechanisms *m)
 
 /* --- stacks --------------------------------------------------------------------------- */
 
-/* Which conditions a frame fits, one bit each; those of the waker, on either side. */
+/* Which conditions a frame satisfies, one bit each; those of the waker for frames of the kernel
+ * and of programs alike. */
 static const struct mask *frame_mask(struct mechanisms *m, uint32_t frame)
 {
 	const struct stacks *s = m->tl->stacks;
@@ -201,8 +202,8 @@ static const struct mask *frame_mask(struct mechanisms *m, uint32_t frame)
 	return mask;
 }
 
-/* Add what a stack fits: the conditions of the wakeup's stack, or the others. */
-static void look(struct mechanisms *m, uint32_t path, int waker, struct mask *out)
+/* Add the conditions that a stack satisfies: those of the wakeup's stack, or the others. */
+static void match_stack(struct mechanisms *m, uint32_t path, int waker, struct mask *out)
 {
 	const struct stacks *s = m->tl->stacks;
 	struct mask sum = {{0}};
@@ -231,8 +232,8 @@ static int fits(const struct rule *r, const struct mask *mask)
 const struct mechanism *mechanism_of(struct mechanisms *m, uint32_t path, uint32_t waker_path)
 {
 	struct mask mask = {{0}};
-	look(m, path, 0, &mask);
-	look(m, waker_path, 1, &mask);
+	match_stack(m, path, 0, &mask);
+	match_stack(m, waker_path, 1, &mask);
 	for (size_t i = 0; i < m->rules.n; i++)
 		if (m->rules.v[i].is.kind != MECHANISM_DOING && fits(&m->rules.v[i], &mask))
 			return &m->rules.v[i].is;
@@ -244,8 +245,8 @@ const struct mechanism *mechanism_doing(struct mechanisms *m, uint32_t path,
 {
 	const char *name = strtab_get(&m->tl->stacks->strings, comm);
 	struct mask mask = {{0}};
-	look(m, path, 0, &mask);
-	look(m, waker_path, 0, &mask);
+	match_stack(m, path, 0, &mask);
+	match_stack(m, waker_path, 0, &mask);
 	for (size_t i = 0; i < m->rules.n; i++) {
 		const struct rule *r = &m->rules.v[i];
 		if (r->is.kind == MECHANISM_DOING && fits(r, &mask) &&

@@ -1,6 +1,6 @@
 /*
- * mechanism.h - what a wait was for, in words, by the frames of its stack: the table in
- * mechanisms.rules, whose head is the documentation of the rules.
+ * mechanism.h - what a wait was for, in words, by the frames of its stack. The head of
+ * mechanisms.rules documents the rules.
  *
  *	... pthread_mutex_lock < take_gil < PyEval_RestoreThread < ...		"the GIL"
  *	... jbd2_log_wait_commit < ext4_sync_file < ...		"the ext4 journal's commit"
@@ -15,14 +15,14 @@ enum mechanism_kind { MECHANISM_LOCK, MECHANISM_WAIT, MECHANISM_STATE, MECHANISM
 struct mechanism {
 	const char *name;  /* "mmap_lock", for other programs */
 	const char *words; /* "mmap_lock", "the ext4 journal's commit", "in fork" */
-	const char *verb;  /* MECHANISM_WAIT: "wrote", of the one that ended it; else "" */
+	const char *verb;  /* MECHANISM_WAIT: what its waker did, "wrote"; else "" */
 	uint8_t kind;      /* enum mechanism_kind */
 };
 
 /* mechanisms.rules, compiled in. */
 extern const char mechanisms_builtin[];
 
-/* The table and what it says of the frames of one timeline. */
+/* The table, and which of its conditions the frames of one timeline satisfy. */
 struct mechanisms;
 
 /* The built-in table for a finished timeline, which is borrowed. ERR_NOMEM. */
@@ -31,16 +31,16 @@ int mechanisms_new(const struct timeline *tl, struct mechanisms **out, struct er
 /* NULL is accepted. */
 void mechanisms_free(struct mechanisms *m);
 
-/* The mechanism of a wait, or of code that ran: `path` is its stack, `waker_path` that of what
- * ended it; 0 for none. NULL where no rule fits. Life: the table's. */
+/* The mechanism of a wait, or of running code: `path` is its stack, `waker_path` the stack that
+ * ended it; 0: none. NULL if no rule matches. It lives as long as the table. */
 const struct mechanism *mechanism_of(struct mechanisms *m, uint32_t path, uint32_t waker_path);
 
 /* What a thread of that name did while it kept another waiting: `path` is its hottest stack,
- * `waker_path` the one it ended the wait in; 0 for none. NULL where no rule fits. */
+ * `waker_path` the one with which it ended the wait; 0: none. NULL if no rule matches. */
 const struct mechanism *mechanism_doing(struct mechanisms *m, uint32_t path,
 					uint32_t waker_path, uint32_t comm);
 
-/* For tests: read rules in place of the built-in ones. ERR_FORMAT "NAME:LINE: ...", ERR_LIMIT,
+/* For tests: read rules instead of the built-in ones. ERR_FORMAT "NAME:LINE: ...", ERR_LIMIT,
  * ERR_NOMEM. */
 int mechanisms_parse(const struct timeline *tl, const char *text, size_t n, const char *name,
 		     struct mechanisms **out, struct err *e);

@@ -4,15 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BYTES_MAX = 1000, WRITTEN_MAX = 10000, DEPTH_MAX = 100 };
+enum { BYTES_MAX = 1000, EXPANDED_MAX = 10000, DEPTH_MAX = 100 };
 
-/* What an expression writes out to, as far as it has been read. */
+/* The length of an expression when expanded, as far as it has been read. */
 struct measure {
 	const char *p;
 	uint64_t size[DEPTH_MAX]; /* of each open group, [0] the whole */
-	uint64_t last;            /* of the atom that a repetition would repeat */
+	uint64_t last;            /* of the last atom, which a repetition would repeat */
 	int depth;
-	int back; /* it has a back reference */
+	int back; /* 1: it has a back reference */
 };
 
 static void add_atom(struct measure *m, uint64_t size)
@@ -38,7 +38,7 @@ static void skip_bracket(struct measure *m)
 	add_atom(m, 1);
 }
 
-/* {N}, {N,} or {N,M} behind an atom. */
+/* {N}, {N,} or {N,M} after an atom. */
 static void repeat(struct measure *m)
 {
 	char *end;
@@ -46,8 +46,8 @@ static void repeat(struct measure *m)
 	if (*end == ',')
 		most = strtoul(end + 1, &end, 10);
 	most = most > n ? most : n;
-	if (most > WRITTEN_MAX)
-		most = WRITTEN_MAX + 1;
+	if (most > EXPANDED_MAX)
+		most = EXPANDED_MAX + 1;
 	m->last *= most ? most : 1;
 	m->p = *end ? end + 1 : end;
 }
@@ -99,7 +99,7 @@ static void measure_one(struct measure *m)
 	case '?':
 		m->p++;
 		break;
-	case '+': /* written out twice */
+	case '+': /* expanded twice */
 		m->last *= 2;
 		m->p++;
 		break;
@@ -115,15 +115,15 @@ int regex_bounded(const char *re, struct err *e)
 	if (strlen(re) > BYTES_MAX)
 		return err_set(e, ERR_USAGE, "a regular expression may have at most %d bytes",
 			       BYTES_MAX);
-	while (*m.p && !m.back && m.depth + 1 < DEPTH_MAX && m.last <= WRITTEN_MAX &&
-	       m.size[m.depth] <= WRITTEN_MAX)
+	while (*m.p && !m.back && m.depth + 1 < DEPTH_MAX && m.last <= EXPANDED_MAX &&
+	       m.size[m.depth] <= EXPANDED_MAX)
 		measure_one(&m);
 	if (m.back)
 		return err_set(e, ERR_USAGE,
 			       "'%s': back references (\\1 to \\9) are not supported", re);
-	if (*m.p || m.size[0] + m.last > WRITTEN_MAX)
+	if (*m.p || m.size[0] + m.last > EXPANDED_MAX)
 		return err_set(e, ERR_USAGE,
 			       "'%s': its repetitions expand to more than %d characters", re,
-			       WRITTEN_MAX);
+			       EXPANDED_MAX);
 	return 0;
 }

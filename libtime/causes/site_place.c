@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-/* An inlined lambda: all have one name, so the place where it was inlined tells them apart.
- * Most threads of C++ programs begin in one. */
+/* An inlined lambda. All have one name, so lambdas are distinguished by the place where they
+ * were inlined. Most threads of C++ programs begin in one. */
 static int is_lambda(const struct sites *x, const struct frame *f)
 {
 	return f->flags & FRAME_INLINED &&
@@ -31,7 +31,7 @@ static int find_functions(struct sites *x)
 	return r;
 }
 
-static int find_asked(struct sites *x)
+static int match_options(struct sites *x)
 {
 	for (size_t i = 0; i < x->s->frames.n; i++) {
 		const struct frame *f = &x->s->frames.v[i];
@@ -45,8 +45,8 @@ static int find_asked(struct sites *x)
 	return 0;
 }
 
-/* Generated code without a name hides which function runs, as an interpreter does: all threads
- * of a JVM without a perf map begin at one such address. */
+/* Unnamed generated code hides which function runs, as an interpreter does: all threads of a
+ * JVM without a perf map begin at one such address. */
 static unsigned roles_of(const struct sites *x, uint32_t frame)
 {
 	const struct frame *f = &x->s->frames.v[frame];
@@ -60,7 +60,7 @@ static int is_application(unsigned roles)
 	return roles & ROLE_APPLICATION || !(roles & others);
 }
 
-/* What a frame of the table says of the paths through it. */
+/* Apply the roles of a frame to a path through it. */
 static void apply_roles(struct place *p, uint32_t frame, unsigned roles)
 {
 	if (roles & ROLE_WORK_WAIT) {
@@ -83,7 +83,7 @@ static void apply_roles(struct place *p, uint32_t frame, unsigned roles)
 		p->flags |= IN_HANDLER;
 }
 
-/* What is called from a loop is not the loop's own waiting. */
+/* A wait in a function that the loop calls is not the loop's own. */
 static void leave_loop(struct place *p)
 {
 	if (p->flags & PROGRAM_LOOP && !(p->flags & (WORK_WAIT | TAKES_WORK)))
@@ -104,7 +104,7 @@ static int push_app(struct sites *x, struct place *p, uint32_t frame)
 	return 0;
 }
 
-/* A user frame below those of *p. */
+/* Add a user frame below those of *p. */
 static int add_frame(struct sites *x, struct place *p, uint32_t frame, int root)
 {
 	const struct frame *f = &x->s->frames.v[frame];
@@ -148,8 +148,8 @@ static void add_kernel_frame(const struct sites *x, struct place *p, uint32_t fr
 	}
 }
 
-/* A parent's id is below its children's. */
-static int find_all(struct sites *x)
+/* Parents have lower ids than their children. */
+static int find_paths(struct sites *x)
 {
 	const struct stacks *s = x->s;
 	if (vec_push(&x->app, (struct app_path){0}) || vec_push(&x->place, (struct place){0}))
@@ -171,5 +171,5 @@ static int find_all(struct sites *x)
 
 int sites_find_places(struct sites *x)
 {
-	return find_functions(x) || find_asked(x) || find_all(x) ? ERR_NOMEM : 0;
+	return find_functions(x) || match_options(x) || find_paths(x) ? ERR_NOMEM : 0;
 }

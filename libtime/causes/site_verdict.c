@@ -1,10 +1,10 @@
-/* site_verdict.c - each site's verdict, by the lines of sites.h; see sites_internal.h. */
+/* site_verdict.c - each site's verdict, by the steps of sites.h; see sites_internal.h. */
 #include "libtime/causes/app_frame.h"
 #include "libtime/causes/sites_internal.h"
 
-enum { LOOP_EVENTS = 2 }; /* waits for others that a thread without a loop may have */
+enum { LOOP_EVENTS = 2 }; /* waits for other threads that a thread without a loop may have */
 
-/* Line 5, of any stacks. */
+/* Step 5, for stacks of any kind. */
 static int inside_work(const struct sites *x, const struct site *s)
 {
 	const struct role *r = &x->role.v[s->role];
@@ -78,7 +78,7 @@ static int looks_like_loop(const struct sites *x, const struct site *s, const st
 	       !(s->flags & INTERPRETED) && s->answered * 2 <= t->waits && !inside_work(x, s);
 }
 
-/* A thread that waits for others in its loop does not rest when it sleeps. */
+/* If a role's loop waits for other threads, its sleeps are not the loop. */
 static void drop_delays(struct sites *x)
 {
 	for (size_t i = 1; i < x->site.n; i++) {
@@ -94,7 +94,7 @@ static void drop_delays(struct sites *x)
 	}
 }
 
-/* Where the stack shows no function of the application: what it does show. */
+/* Name a site without a function of the application by another frame. */
 static void name_site(const struct timeline *tl, const struct site *s, struct tl_site *t)
 {
 	if (!t->frame && s->path && t->waits)

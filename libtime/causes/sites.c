@@ -1,4 +1,5 @@
-/* sites.c - the intervals' sites, and what else their roles do; see sites_internal.h. */
+/* sites.c - puts intervals into sites, and counts what else their roles do; see
+ * sites_internal.h. */
 #include "libtime/causes/sites.h"
 #include "base/mem.h"
 #include "libtime/causes/sites_internal.h"
@@ -6,8 +7,8 @@
 #include <string.h>
 
 enum {
-	LOOKED_BACK = 16,    /* intervals, for a waker's last wait */
-	BY_TABLE = 1u << 31, /* of a site's key: a frame of the table, not an app path */
+	LOOKED_BACK = 16,    /* intervals searched for a waker's last wait */
+	BY_TABLE = 1u << 31, /* in a site's key: a frame of frames.rules, not an app path */
 };
 
 int sites_first_of(struct u64map *m, uint64_t key, uint32_t *id)
@@ -22,7 +23,7 @@ int sites_first_of(struct u64map *m, uint64_t key, uint32_t *id)
 
 /* --- roles ---------------------------------------------------------------------------- */
 
-/* A process is called as its first thread is, whatever the others are. */
+/* A process has the name of its first thread. */
 static int find_programs(struct sites *x)
 {
 	struct u64map main = {0};
@@ -46,7 +47,8 @@ static int find_programs(struct sites *x)
 	return r ? ERR_NOMEM : 0;
 }
 
-/* The role that a stack of a thread shows; its name then stands for those it does not show. */
+/* The role of a thread by one of its stacks; the thread's name if the stack does not show it.
+ */
 static int role_of(struct sites *x, uint32_t thread, uint32_t comm, uint32_t path,
 		   uint32_t *out)
 {
@@ -72,8 +74,8 @@ int sites_may_idle(unsigned cause)
 	return cause_may_idle(cause) || cause == CAUSE_SEMAPHORE;
 }
 
-/* Where an interval waits: an app path, a frame of the table, or nowhere: it did not wait. */
-static uint32_t where(const struct sites *x, const struct off *o)
+/* Where an interval waits: an app path, or a frame of frames.rules; 0: it did not wait. */
+static uint32_t site_key(const struct sites *x, const struct off *o)
 {
 	const struct place *p = &x->place.v[o->path];
 	if (o->flags & OFF_RUNNING || o->cause == CAUSE_RUNQUEUE)
@@ -87,7 +89,7 @@ static int new_site(struct sites *x, const struct off *o, uint32_t role)
 	const struct role *r = &x->role.v[role];
 	struct tl_site t = {.program = r->program, .role = r->name, .cause = o->cause};
 	struct site s = {.role = role, .path = o->path, .app = p->app, .flags = p->flags};
-	int somewhere = where(x, o) != 0;
+	int somewhere = site_key(x, o) != 0;
 	t.frame = !somewhere ? 0 : p->known ? p->known : x->app.v[p->app].function;
 	if (!somewhere)
 		s.app = 0;
@@ -98,14 +100,14 @@ static int site_of(struct sites *x, const struct off *o, uint32_t role, uint32_t
 {
 	uint64_t asked = (x->place.v[o->path].flags & (ASKED_WORK | ASKED_IDLE)) >> 8;
 	uint32_t at = (uint32_t)x->key_of.n, id = (uint32_t)x->tl->sites.n;
-	if (sites_first_of(&x->key_of, (uint64_t)role << 32 | where(x, o), &at) ||
+	if (sites_first_of(&x->key_of, (uint64_t)role << 32 | site_key(x, o), &at) ||
 	    sites_first_of(&x->site_of, (uint64_t)at << 8 | asked << 5 | o->cause, &id))
 		return ERR_NOMEM;
 	*out = id;
 	return id == x->tl->sites.n ? new_site(x, o, role) : 0;
 }
 
-/* Did who ended the wait itself wait, the last time, for this thread? */
+/* Did this thread end the last wait of the thread that ended this one? */
 static int is_answer(struct sites *x, const struct off *o)
 {
 	const struct timeline *tl = x->tl;
@@ -138,7 +140,7 @@ static void count_wait(struct sites *x, const struct off *o, uint32_t id)
 	s->answered += (uint64_t)is_answer(x, o);
 	s->packets +=
 		o->waker_context == WAKER_SOFTIRQ || o->waker_context == WAKER_SOFTIRQ_INLINE;
-	/* who cannot send is in the middle of something */
+	/* a thread that cannot send is in the middle of work */
 	s->args |= 1u << (x->place.v[o->path].flags & SENDS ? ARG_FD : o->arg_kind);
 }
 
@@ -208,7 +210,7 @@ static int add_share(struct sites *x, const struct stack_count *n, uint32_t func
 	return 0;
 }
 
-/* Equal stacks count for each function on them, once. */
+/* Count equal stacks once for each function on them. */
 static int share_out(struct sites *x, uint32_t i)
 {
 	const struct stack_count *n = &x->count.v[i];
@@ -219,7 +221,7 @@ static int share_out(struct sites *x, uint32_t i)
 		return 0;
 	if (n->work && p->flags & IN_RUNTIME &&
 	    u64map_get(&x->waits_at, (uint64_t)n->role << 32 | p->app, &any))
-		return 0; /* what the waiting itself costs */
+		return 0; /* the cost of waiting itself */
 	x->role.v[n->role].all += n->n;
 	x->role.v[n->role].work += n->work ? n->n : 0;
 	for (uint32_t a = p->app; !r && a; a = x->app.v[a].parent) {

@@ -1,6 +1,6 @@
 /*
- * sites.h - wait sites: at which places the threads of a role wait, and whether waiting there
- * belongs to a piece of work.
+ * sites.h - wait sites: the places where the threads of a role wait, and whether a wait there
+ *is part of a piece of work.
  *
  *	start_thread                                     site: program, role, cause, and the
  *	  worker              the role                   application's functions from the role
@@ -9,9 +9,9 @@
  *	    handle
  *	      ask             ◄ worker, cond, worker;handle;ask
  *
- * A site's verdict is that of the first line that fits, and holds for all its waits:
+ * The first step that applies gives a site's verdict, for all its waits:
  *
- *	1 --work-frame or --idle-frame fits                                    work / idle
+ *	1 --work-frame or --idle-frame matches                                  work / idle
  *	2 the cause is none of sleep, poll, cond, semaphore, net, pipe,
  *	  child, signal                                                        work
  *	3 a frame is a known work wait (frames.rules)                          work
@@ -19,18 +19,19 @@
  *	5 stacks by DWARF, and a function that does other work too, but is
  *	  not on all of the role's stacks, is above the wait                 work
  *	6 a socket that was accepted or is listened on / was connected         idle / work
- *	7 all else                                                             unclear
+ *	7 otherwise                                                            unclear
  *
- * In numbers, line 5: a function carries a tenth or more of the role's work, and is on less
- * than nine tenths of its stacks. Work is a sample, a preemption, a wait that line 2 decides, a
- * wakeup of another thread; not what the runtime does when called straight from a function that
- * waits (the lock of its queue), nor a futex that may be a condition's. Only stacks that reach
- * the thread's start, and show no interpreter, count. Fewer than four say nothing.
+ * Step 5 in numbers: the function carries at least a tenth of the role's work, and is on less
+ * than nine tenths of its stacks. Work is a sample, a preemption, a wait that step 2 decides,
+ *or a wakeup of another thread. What the runtime does when a waiting function calls it directly
+ *(the lock of its queue) does not count, nor does a futex that may be a condition variable's.
+ *Only stacks that reach the thread's start and show no interpreter count. Fewer than four prove
+ * nothing.
  *
- * An unclear site looks like a loop where line 5, asked of any stacks, finds no such function,
- * the thread had not woken most of those that ended its waits, and, for a sleep, the role does
- * not also wait for others in such a place. That is a hint for people, and bounds activations;
- * it hides nothing.
+ * An unclear site looks like a loop if step 5, for stacks of any kind, finds no such function,
+ *if the thread had not woken most of the threads that ended its waits, and, for a sleep, if the
+ *role does not also wait for other threads in such a place. That is a hint for readers, and
+ *bounds activations; it hides nothing.
  */
 #ifndef LIBTIME_CAUSES_SITES_H
 #define LIBTIME_CAUSES_SITES_H
@@ -38,12 +39,12 @@
 #include "libtime/causes/causes.h"
 
 /*
- * Find the sites of a finished timeline whose causes are set: tl->sites, and of each interval
- * `site` and the bits of OFF_SITE. Sites come in the order of their first intervals. ERR_NOMEM.
+ * Find the sites of a finished timeline whose causes are set: tl->sites, in the order of their
+ * first intervals, and `site` and the bits of OFF_SITE of each interval. ERR_NOMEM.
  */
 int sites_apply(struct causes *c, struct timeline *tl, struct err *e);
 
-/* 1 where the stacks of the switches are stack copies. */
+/* 1 if the stacks of the switches are unwound from copies. */
 int sites_have_copies(const struct timeline *tl);
 
 #endif

@@ -1,8 +1,8 @@
 /*
  * sites_internal.h - what the parts of sites (sites.h) share.
  *
- *	site_place.c     call paths: the application's functions on them, and what the roles of
- *			 their frames say together
+ *	site_place.c     call paths: the application's functions on them, and the roles of their
+ *			 frames together
  *	sites.c          puts intervals into sites and counts them, and what other stacks
  *			 show of each role's work
  *	site_verdict.c   finds each site's verdict and puts it into the intervals
@@ -12,11 +12,11 @@
 
 #include "libtime/causes/sites.h"
 
-enum { SITE_ENOUGH = 4 }; /* waits, or stacks, that say something */
+enum { SITE_ENOUGH = 4 }; /* waits, or stacks, that are evidence */
 
-/* What the frames of a path add up to. */
+/* What the frames of a path show together. */
 enum place_flag {
-	WHOLE = 1,         /* begins where threads do */
+	WHOLE = 1,         /* reaches the thread's start */
 	INTERPRETED = 2,   /* an opaque frame hides which function runs */
 	IN_RUNTIME = 4,    /* the innermost user frame is not the application's */
 	WORK_WAIT = 8,     /* below a known work wait */
@@ -30,13 +30,13 @@ enum place_flag {
 	DECIDED = WORK_WAIT | TAKES_WORK | PROGRAM_LOOP,
 };
 
-/* Of every call path: the path of its application functions alone ("app path", lines and files
- * of calls do not count), and what the roles of its frames add up to. */
+/* A call path: the path of its application functions alone ("app path", without lines and files
+ * of calls), and what the roles of its frames show. */
 struct place {
 	uint32_t app;   /* app path; 0 = no application function */
 	uint32_t role;  /* outermost application function; 0 = not known */
 	uint32_t known; /* the frame that DECIDED is about; 0 = none */
-	uint32_t loop;  /* a poll loop with nothing but nameless functions below it; 0 = none */
+	uint32_t loop;  /* a poll loop with only unnamed functions below it; 0 = none */
 	uint32_t flags; /* enum place_flag */
 };
 
@@ -46,11 +46,11 @@ struct app_path {
 
 struct role {
 	uint32_t program, name; /* strings ids */
-	uint64_t work, all;     /* stacks that count for line 5 */
-	uint64_t events;        /* waits for others that look like its loop's */
+	uint64_t work, all;     /* stacks that count for step 5 */
+	uint64_t events;        /* waits for other threads that look like its loop's */
 };
 
-struct share { /* of a role's stacks, those with one function on them */
+struct share { /* a role's stacks that have one function on them */
 	uint64_t work, all;
 };
 
@@ -78,15 +78,15 @@ struct sites {
 	VEC(struct app_path) app;
 	VEC(uint32_t) program; /* thread → strings id */
 	VEC(struct role) role;
-	VEC(struct site) site; /* beside tl->sites */
+	VEC(struct site) site; /* parallel to tl->sites */
 	VEC(struct stack_count) count;
 	VEC(struct share) share;
-	VEC(uint32_t) near;  /* thread → where a look into its intervals ended */
+	VEC(uint32_t) near;  /* thread → where the last search in its intervals ended */
 	VEC(uint32_t) stamp; /* function → the last stack it was counted for */
 	struct u64map app_of, role_of, key_of, site_of, waits_at, count_of[2], share_of;
 };
 
-/* The value of a key, made `*id` when it is new. ERR_NOMEM. */
+/* Look up a key; a new one is added with the value *id. ERR_NOMEM. */
 int sites_first_of(struct u64map *m, uint64_t key, uint32_t *id);
 
 /* May a wait of this cause be for work? */
