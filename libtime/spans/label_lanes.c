@@ -61,7 +61,7 @@ static int push(pieces *v, uint32_t thread, uint64_t from, uint64_t to, uint32_t
 	return thread != TL_NONE && from < to ? vec_push(v, p) : 0;
 }
 
-/* One piece for each span, or two where it was handed over: they still overlap. */
+/* One piece for each span, or two if it was handed over; they may overlap. */
 static int find_pieces(const struct label_lanes *x, const struct timeline *tl, pieces *out)
 {
 	int r = 0;
@@ -78,7 +78,7 @@ static int find_pieces(const struct label_lanes *x, const struct timeline *tl, p
 	return r ? ERR_NOMEM : 0;
 }
 
-/* --- the innermost one ---------------------------------------------------------------- */
+/* --- the innermost piece -------------------------------------------------------------- */
 
 static int piece_order(const void *a, const void *b)
 {
@@ -98,8 +98,8 @@ struct sweep {
 	uint64_t at_ns;
 };
 
-/* The innermost open piece holds up to `to`. */
-static int hold(struct sweep *w, uint64_t to)
+/* Add the innermost open piece up to `to`. */
+static int add_innermost(struct sweep *w, uint64_t to)
 {
 	while (w->open.n) {
 		const struct label_piece *p = &w->open.v[w->open.n - 1];
@@ -123,11 +123,11 @@ static int sweep(struct sweep *w, const pieces *v)
 	for (size_t i = 0; i < v->n && !r; i++) {
 		const struct label_piece *p = &v->v[i];
 		int other = i && p->thread != v->v[i - 1].thread;
-		r = hold(w, other ? UINT64_MAX : p->from_ns);
+		r = add_innermost(w, other ? UINT64_MAX : p->from_ns);
 		w->at_ns = p->from_ns;
 		r = r ? r : vec_push(&w->open, *p);
 	}
-	return r ? r : hold(w, UINT64_MAX);
+	return r ? r : add_innermost(w, UINT64_MAX);
 }
 
 static int index_threads(struct label_lanes *x, size_t threads)
@@ -192,7 +192,7 @@ static size_t first_of_frame(const struct timeline *tl, uint32_t frame)
 	return PARTITION_POINT(i, 0, tl->trampolines.n, tl->trampolines.v[i].frame < frame);
 }
 
-/* Callers stand before what they call. */
+/* Callers have lower ids than what they call. */
 static int find_inner(struct label_lanes *x, const struct stacks *s)
 {
 	if (vec_reserve(&x->inner, s->paths.n + 1))
@@ -207,7 +207,7 @@ static int find_inner(struct label_lanes *x, const struct stacks *s)
 	return 0;
 }
 
-/* The first binding past a history's up to `ns`. */
+/* The index after the history's last binding up to `ns`. */
 static size_t binding_after(const struct timeline *tl, uint32_t history, uint64_t ns)
 {
 	const struct tl_binding *v = tl->bindings.v;
@@ -216,7 +216,7 @@ static size_t binding_after(const struct timeline *tl, uint32_t history, uint64_
 				       (v[i].history == history && v[i].from_ns <= ns));
 }
 
-/* What a history says at `ns`; 0 where that is another label, or nothing yet. */
+/* The value that a history has at `ns`; 0 if none yet, or for another label. */
 static uint32_t bound_at(const struct label_lanes *x, uint32_t history, uint64_t ns,
 			 uint64_t *until)
 {
@@ -228,13 +228,14 @@ static uint32_t bound_at(const struct label_lanes *x, uint32_t history, uint64_t
 	return is ? v[at - 1].value : 0;
 }
 
-static int is_of(const struct tl_trampoline *t, const struct timeline *tl, uint32_t thread)
+static int is_in_recording(const struct tl_trampoline *t, const struct timeline *tl,
+			   uint32_t thread)
 {
 	return thread >= t->thread_first && thread < t->thread_end &&
 	       (t->pid < 0 || tl->threads.v[thread].pid == t->pid);
 }
 
-/* Of the innermost trampoline on the stack that has the label then. */
+/* The value of the innermost trampoline on the stack that has the label then. */
 static uint32_t called_through(const struct label_lanes *x, uint32_t thread, uint32_t path,
 			       uint64_t ns, uint64_t *until)
 {
@@ -247,7 +248,7 @@ static uint32_t called_through(const struct label_lanes *x, uint32_t thread, uin
 		for (size_t i = first_of_frame(tl, frame);
 		     !value && i < tl->trampolines.n && tl->trampolines.v[i].frame == frame;
 		     i++)
-			if (is_of(&tl->trampolines.v[i], tl, thread))
+			if (is_in_recording(&tl->trampolines.v[i], tl, thread))
 				value = bound_at(x, tl->trampolines.v[i].history, ns, until);
 		if (value)
 			return value;

@@ -28,8 +28,8 @@ static int label_order(const void *a, const void *b)
 	return x->key < y->key ? -1 : x->key > y->key;
 }
 
-static void move(struct timeline *tl, const struct place *p, const uint32_t *now,
-		 struct tl_span *v)
+static void move_spans(struct timeline *tl, const struct place *p, const uint32_t *now,
+		       struct tl_span *v)
 {
 	size_t n = tl->spans.n;
 	for (size_t i = 0; i < n; i++) {
@@ -65,7 +65,7 @@ int spans_sort(struct timeline *tl)
 	for (i = 0; !r && i < n; i++)
 		now[p[i].was] = (uint32_t)i;
 	if (!r)
-		move(tl, p, now, v);
+		move_spans(tl, p, now, v);
 	mem_free(p);
 	mem_free(now);
 	mem_free(v);

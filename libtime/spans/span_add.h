@@ -1,5 +1,5 @@
 /*
- * span_add.h - adds spans of other sources to a finished timeline.
+ * span_add.h - adds spans from side files to a finished timeline.
  */
 #ifndef LIBTIME_SPANS_SPAN_ADD_H
 #define LIBTIME_SPANS_SPAN_ADD_H

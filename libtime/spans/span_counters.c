@@ -10,20 +10,20 @@ struct kept_reading {
 	uint8_t n, place;
 };
 
-/* How far a counter came in a span, by two sets of counters. */
+/* How much a counter grew in a span, by the sets of counters at its begin and end. */
 struct counted_span {
 	int64_t moved;
 	uint64_t enabled_ns, running_ns;
 	uint32_t span, name;
-	uint32_t offset; /* into offsets; TL_NONE: the sets are one, or started as one */
+	uint32_t offset; /* into offsets; TL_NONE: one set, or two that were started together */
 	uint8_t place;
-	uint8_t apart; /* two sets that took turns: they did not count alike */
+	uint8_t apart; /* two sets that were multiplexed: they did not count the same */
 };
 
-/* How much later a counter of the ends was started than that of the begins. */
+/* By how much a counter in the end's set is behind the one in the begin's set. */
 struct counter_offset {
 	int64_t low, high;
-	uint64_t begin, end; /* what they last stood at */
+	uint64_t begin, end; /* their last values */
 	uint8_t began, ended;
 };
 
@@ -36,7 +36,7 @@ void span_counters_release(struct span_counters *c)
 	u64map_release(&c->offset_of);
 }
 
-/* The offset of a counter of a thread's spans of one kind; of each instance. */
+/* The offset of a counter, for one thread, kind of span and instance. */
 static int offset_at(struct span_counters *c, uint32_t thread, uint32_t kind, uint32_t instance,
 		     uint32_t name, uint32_t *at)
 {
@@ -53,7 +53,7 @@ static int offset_at(struct span_counters *c, uint32_t thread, uint32_t kind, ui
 
 static void offset_began(struct counter_offset *o, uint64_t value)
 {
-	if (o->began && value < o->begin) /* another counter */
+	if (o->began && value < o->begin) /* a new counter */
 		*o = (struct counter_offset){.low = INT64_MIN, .high = INT64_MAX};
 	int64_t at_most = (int64_t)(value - o->end);
 	if (o->ended && at_most < o->high)
@@ -71,7 +71,7 @@ static void offset_ended(struct counter_offset *o, uint64_t value)
 	o->ended = 1;
 }
 
-/* Did a group count all the time? */
+/* Did a group count all the time (no multiplexing)? */
 static int is_whole(uint64_t enabled_ns, uint64_t running_ns)
 {
 	return enabled_ns == running_ns;
@@ -105,7 +105,7 @@ int span_counters_begin(struct span_counters *c, uint32_t thread, uint32_t kind,
 	return 0;
 }
 
-/* The value of a kept reading's counter; NULL: it has none of that name. */
+/* The value of a counter in a kept reading; NULL if it has no such counter. */
 static const uint64_t *kept_value(const struct span_counters *c, const struct kept_reading *k,
 				  uint32_t name)
 {
@@ -115,7 +115,7 @@ static const uint64_t *kept_value(const struct span_counters *c, const struct ke
 	return NULL;
 }
 
-/* Readings of the innermost span are the last kept. */
+/* The innermost span's readings were kept last. */
 static void forget(struct span_counters *c, uint32_t id)
 {
 	if (id != c->kept.n)
@@ -158,8 +158,8 @@ int span_counters_end(struct span_counters *c, uint32_t thread, uint32_t kind, u
 
 /* --- the end -------------------------------------------------------------------------- */
 
-/* 1 when the timeline tells that the span's thread had one CPU all the time. */
-static int stayed(const struct timeline *tl, const struct tl_span *s)
+/* 1 if the span's thread is known to have stayed on one CPU. */
+static int stayed_on_cpu(const struct timeline *tl, const struct tl_span *s)
 {
 	const struct tl_thread *t = &tl->threads.v[s->thread];
 	if (!(tl->flags & TL_HAS_SWITCH) || tl->flags & TL_PER_TASK || s->flags & OFF_SUSPECT)
@@ -171,7 +171,7 @@ static int stayed(const struct timeline *tl, const struct tl_span *s)
 	return 1;
 }
 
-/* As far as the time tells in which the counter had a register of the CPU's. */
+/* Extrapolate by the share of time in which the counter had a hardware register. */
 static void scale(struct tl_counter *x, const struct counted_span *c)
 {
 	if (c->enabled_ns == c->running_ns)
@@ -184,8 +184,8 @@ static void scale(struct tl_counter *x, const struct counted_span *c)
 		x->value = (uint64_t)value;
 }
 
-/* Wraps where a damaged file has it so. */
-static int64_t plus(int64_t a, int64_t b)
+/* Adds without undefined overflow: a damaged file may have any values. */
+static int64_t add_wrapping(int64_t a, int64_t b)
 {
 	return (int64_t)((uint64_t)a + (uint64_t)b);
 }
@@ -202,11 +202,12 @@ static struct tl_counter counter_of(const struct span_counters *c, const struct 
 	if (n->offset != TL_NONE) {
 		const struct counter_offset *o = &c->offsets.v[n->offset];
 		int known = o->low != INT64_MIN && o->high != INT64_MAX && o->low <= o->high;
-		low = o->low > o->high ? 0 : plus(low, o->low != INT64_MIN ? o->low : 0);
-		high = known ? plus(n->moved, o->high) : INT64_MAX;
+		low = o->low > o->high ? 0
+				       : add_wrapping(low, o->low != INT64_MIN ? o->low : 0);
+		high = known ? add_wrapping(n->moved, o->high) : INT64_MAX;
 	}
 	x.value = low > 0 ? (uint64_t)low : 0;
-	int moves = n->place == READING_CPU && !stayed(tl, &tl->spans.v[n->span]);
+	int moves = n->place == READING_CPU && !stayed_on_cpu(tl, &tl->spans.v[n->span]);
 	if (high == INT64_MAX || moves)
 		x.flags = COUNTER_AT_LEAST;
 	else if (high > (int64_t)x.value)

@@ -6,8 +6,8 @@
  * be in one group (`-e '{page-faults/period=0/,begin:S,end:S}'`). If each leads its own
  * (`-e '{begin,page-faults}:S' -e '{end,page-faults}:S'`), there are two sets of counters of
  * the same events, which may have been started at different moments (perf attached to a
- * running thread). Then the readings themselves bound the offset between the two, since a
- * counter never decreases:
+ * running thread). Then the readings bound the offset between the two sets, since a counter
+ * never decreases:
  *
  *	begin's group   12 ─────────────── 15 ───            o: what the end's group missed
  *	end's group           11 ────────────────── 14       11 + o ≥ 12, 15 ≥ 11 + o ...
@@ -17,7 +17,7 @@
 
 #include "libtime/sched/timeline.h"
 
-enum { SPAN_COUNTERS = 16 }; /* of one group; more are not read */
+enum { SPAN_COUNTERS = 16 }; /* per group; more are ignored */
 
 /* How a group's counters are divided over threads and CPUs. */
 enum reading_place {

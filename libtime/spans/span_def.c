@@ -4,12 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct text { /* a piece of somebody's string */
+struct text { /* a piece of a string */
 	const char *p;
 	size_t n;
 };
 
-/* What one --span says. */
+/* One --span option. */
 struct definition {
 	const char *whole;
 	struct text name, begin, end;
@@ -43,7 +43,7 @@ static int text_cmp(struct text a, struct text b)
 	return c ? c : a.n < b.n ? -1 : a.n > b.n;
 }
 
-/* Cut `t` at the first `sep`; the rest goes to *rest. 0 when there is none. */
+/* Cut `t` at the first `sep`; *rest is what follows. 0 if there is no `sep`. */
 static int split(struct text t, const char *sep, struct text *first, struct text *rest)
 {
 	const char *at = memmem(t.p, t.n, sep, strlen(sep));
@@ -73,7 +73,7 @@ static int drop_prefix(struct text *t, const char *prefix)
 	return 1;
 }
 
-/* Group and name of an event, by its format or else by what perf calls it. */
+/* Group and name of an event, from its format, else from its name in the recording. */
 static void names_of(const struct finder *f, uint32_t event, struct text *group,
 		     struct text *name)
 {
@@ -172,7 +172,7 @@ static int add_candidate(struct candidates *all, const struct candidate *c, cons
 	return vec_push(&all->v, x) ? ERR_NOMEM : 1;
 }
 
-/* What a user's probe may be part of. */
+/* Which pairs a user's probe may belong to. */
 static int probe_candidates(struct candidates *all, const struct candidate *c)
 {
 	static const char *const suffix[2][4] = {{"_start", "_begin", "_entry", "_enter"},
@@ -196,7 +196,7 @@ static int syscall_candidates(struct candidates *all, struct candidate c, struct
 	return only.n && text_cmp(only, c.base) ? 0 : vec_push(&all->v, c);
 }
 
-/* The same field `key` in both events makes a key. */
+/* If both events have a field `key`, that is the key. */
 static int field_key(const struct finder *f, const uint32_t event[2], struct span_key key[2])
 {
 	for (int end = 0; end < 2; end++) {
@@ -323,7 +323,7 @@ static int parse_span(const struct finder *f, struct definition *d, const char *
 	return 0;
 }
 
-/* The words behind a definition: key=..., once. */
+/* The words after a definition: key=..., once. */
 static int parse_more(const struct finder *f, struct definition *d, const char *const *texts,
 		      size_t n, size_t *i)
 {
@@ -397,7 +397,7 @@ static int add_definition(struct finder *f, const struct definition *d)
 	return r ? r : add_pair(f, &kind, event, key);
 }
 
-/* The kernel's pairs that have a word of their own. */
+/* The kernel's pairs that one word names. */
 static int kernel_pair(const char *word, const char *text[3], int *by_cpu)
 {
 	static const struct {
@@ -423,7 +423,7 @@ static int kernel_pair(const char *word, const char *text[3], int *by_cpu)
 	return 0;
 }
 
-/* texts[*i] and the words that belong to it. */
+/* Handle texts[*i] and the words that belong to it. */
 static int find_named(struct finder *f, const char *const *texts, size_t n, size_t *i)
 {
 	struct definition d = {0};

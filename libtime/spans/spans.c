@@ -7,8 +7,8 @@
 #include <string.h>
 
 enum {
-	MAX_DEPTH = 256, /* open spans of one thread; the outermost gives way */
-	LOOK_BACK = 256, /* intervals looked through for a hand-over */
+	MAX_DEPTH = 256, /* open spans of one thread; more drop the outermost */
+	LOOK_BACK = 256, /* intervals searched for a hand-over */
 };
 
 /* An open span of a lane (a thread or a CPU), innermost first. */
@@ -29,7 +29,7 @@ struct keyed {
 	uint32_t open;        /* begins without an end */
 };
 
-/* What finishing needs to know beside the span; parallel to tl->spans. */
+/* What spans_finish needs besides the span; parallel to tl->spans. */
 struct extra {
 	uint64_t given_ns; /* last end event of the first thread */
 	uint64_t taken_ns; /* last begin event of another thread */
@@ -132,7 +132,7 @@ static int lane_of(struct spans *s, const struct span_event *ev, uint32_t *lane)
 	return u64map_put(&s->lane_of, key, *lane);
 }
 
-/* Take a node out of its lane; `link` is what refers to it. */
+/* Remove a node from its lane; `link` points to it. */
 static void unlink_node(struct spans *s, struct lane *l, uint32_t *link)
 {
 	uint32_t n = *link;
@@ -225,14 +225,14 @@ static int keyed_of(struct spans *s, const struct span_event *ev, struct keyed *
 	return idmap_put(&s->by_key, h, (uint32_t)(s->keyed.n - 1));
 }
 
-/* Is this begin of another piece of work than the key's last span? */
+/* Does this begin start another piece of work than the key's last span? */
 static int is_new_work(const struct keyed *k, const struct span_event *ev, int once)
 {
 	return k->span == TL_NONE || once ||
 	       (!k->open && (ev->thread == k->first || ev->thread == k->last));
 }
 
-/* The innermost span open on a thread; TL_NONE for none. */
+/* The innermost open span of a thread, or TL_NONE. */
 static uint32_t innermost(const struct spans *s, uint32_t thread)
 {
 	uint32_t lane;
@@ -329,7 +329,7 @@ static uint64_t woken_by(const struct timeline *tl, uint32_t to, uint32_t from, 
 	return 0;
 }
 
-/* When the first thread's part of the span was over. */
+/* When the first thread handed the span over. */
 static uint64_t handed_over(const struct timeline *tl, const struct tl_span *x,
 			    const struct extra *m)
 {
@@ -339,14 +339,14 @@ static uint64_t handed_over(const struct timeline *tl, const struct tl_span *x,
 	return at >= x->start_ns && at <= x->end_ns ? at : x->start_ns;
 }
 
-static void fill(const struct part_sums *parts, struct tl_span *x, const struct extra *m)
+static void set_parts(const struct part_sums *parts, struct tl_span *x, const struct extra *m)
 {
 	if (x->thread != x->end_thread && x->end_thread != TL_NONE)
 		x->handed_ns = handed_over(parts->tl, x, m);
 	span_set_parts(parts, x);
 }
 
-/* The edges of what is open. */
+/* Set the edges of an open span. */
 static void clip(const struct timeline *tl, struct tl_span *x, const struct extra *m,
 		 uint64_t origin, uint64_t end)
 {
@@ -377,14 +377,14 @@ static uint64_t cost_of(const struct spans *s, const struct tl_span *x)
 	return !(x->flags & OFF_OPEN) && u64map_get(&s->costs, x->name, &ns) ? ns : 0;
 }
 
-/* What the spans inside of a span leave room for. */
+/* The first begin and last end of the spans inside of a span. */
 struct inner_edges {
-	uint64_t first_ns, last_ns; /* first_ns 0: there are none */
+	uint64_t first_ns, last_ns; /* first_ns 0: no spans inside */
 };
 
-/* Shorten a span by its probes' time: at its start as far as the spans inside allow, then at
- * its end; 1 ns remains, since a call without a length would not be counted. Returns by how
- * much. */
+/* Shorten a span by the time of its probes: at its start as far as the spans inside allow, then
+ * at its end. At least 1 ns remains, since a call of no length would not be counted. Returns by
+ * how much. */
 static uint64_t shorten(struct tl_span *x, uint64_t cost, const struct inner_edges *in)
 {
 	uint64_t length = x->end_ns - x->start_ns;
@@ -400,7 +400,7 @@ static uint64_t shorten(struct tl_span *x, uint64_t cost, const struct inner_edg
 	return start + rest;
 }
 
-/* Spans stand behind the ones around them, so the innermost come first from the end. */
+/* A span comes after the one around it, so going backwards the innermost come first. */
 static int subtract_costs(struct spans *s)
 {
 	struct timeline *tl = s->tl;
@@ -438,7 +438,7 @@ int spans_finish(struct spans *s, uint64_t origin_ns, uint64_t end_ns, struct er
 		clip(s->tl, &s->tl->spans.v[i], &s->extra.v[i], origin_ns, end_ns);
 	r = r ? r : subtract_costs(s);
 	for (size_t i = 0; !r && i < s->tl->spans.n; i++)
-		fill(&parts, &s->tl->spans.v[i], &s->extra.v[i]);
+		set_parts(&parts, &s->tl->spans.v[i], &s->extra.v[i]);
 	part_sums_release(&parts);
 	r = r ? r : span_counters_finish(&s->counters, s->tl);
 	return r || spans_sort(s->tl) ? err_nomem(e) : 0;

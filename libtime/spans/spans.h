@@ -2,8 +2,8 @@
  * spans.h - begin and end events in time order → the spans of a timeline.
  *
  * A span is work between two events: of one thread, nested as a stack; of one CPU (interrupts);
- * or of all threads that handle one key. Which events begin and end what is
- * span_def.h's business; this machine knows nothing of perf.data.
+ * or of all threads that handle one key. span_def.h says which events begin and end which
+ *spans; this machine knows nothing of perf.data.
  *
  *	spans_new(&tl, &s, &e);
  *	spans_kind(s, &(struct span_kind){.name = id}, &kind);
@@ -22,15 +22,15 @@
 
 enum span_by {
 	SPAN_BY_THREAD, /* an end closes the thread's innermost open span of its kind */
-	SPAN_BY_CPU,    /* the same per CPU: what no thread does, interrupts */
+	SPAN_BY_CPU,    /* the same for each CPU: interrupts */
 	SPAN_BY_KEY,    /* from the first begin of a key to its last end, on any threads */
 };
 
 /*
- * With SPAN_BY_KEY, a begin that comes after as many ends as begins continues the span if
- * another thread took the key over, and starts a new one if it comes from the thread that began
- * the span or the one that took it last: the key is in use again. Where any thread may use a
- * key again, `once` says that a begin always starts and an end always closes.
+ * With SPAN_BY_KEY, a begin that comes after as many ends as begins either continues the span
+ * (if it comes from a new thread) or starts another one (if it comes from the thread that began
+ * the span or was the last to take it over: the key is in use again). If any thread may use a
+ * key again, set `once`: then a begin always starts a span and an end always closes it.
  */
 struct span_kind {
 	uint32_t name; /* strings id */
@@ -54,32 +54,31 @@ int spans_new(struct timeline *tl, struct spans **out, struct err *e);
 /* NULL is accepted; the timeline stays. */
 void spans_free(struct spans *s);
 
-/* Make a kind known; *id is its number in events. ERR_NOMEM. */
+/* Add a kind; *id is its number in events. ERR_NOMEM. */
 int spans_kind(struct spans *s, const struct span_kind *kind, uint32_t *id);
 
 /*
- * One event; times must not decrease. What the idle task begins is not kept (it is no thread).
- * An end whose begin was not recorded makes a span that is open at its start, if it is the
- * first event of its kind there, and nothing otherwise. ERR_NOMEM; ERR_LIMIT past 2^32 - 2
- * spans.
+ * One event; times must not decrease. Spans of the idle task are dropped. An end whose begin
+ * was not recorded makes a span that is open at its start if it is the first event of its kind
+ * there; otherwise it is ignored. ERR_NOMEM; ERR_LIMIT past 2^32 - 2 spans.
  */
 int spans_event(struct spans *s, const struct span_event *ev, struct err *e);
 
 /*
- * Spans of that name (strings id) are longer by `ns` than the work in them, which is what their
- * probes take. spans_finish moves their edges, not beyond the spans inside, and adds a counter
- * PROBE_COST. ERR_NOMEM.
+ * The probes of spans with that name (strings id) take `ns`, which is not work. spans_finish
+ * moves the edges of the spans by that much, but not beyond the spans inside, and adds a
+ * counter PROBE_COST. ERR_NOMEM.
  */
 int spans_probe_cost(struct spans *s, uint32_t name, uint32_t ns, struct err *e);
 
 /*
- * Needs the timeline finished. Spans still open end with their thread (with a key: at end_ns)
- * and are flagged OFF_OPEN; those without a begin start with it (at origin_ns). All get their
- * parts, which sum up to end - start, and OFF_SUSPECT where an interval inside is, and are
- * ordered by start; a parent stands before its children. ERR_NOMEM. Only spans_free may follow.
+ * The timeline must be finished. Open spans end with their thread (with a key: at end_ns), and
+ * those without a begin start with it (at origin_ns); both have OFF_OPEN. All get their parts,
+ * which sum up to end - start, and OFF_SUSPECT if an interval inside is suspect. They are
+ * ordered by start, parents before children. ERR_NOMEM. Only spans_free may follow.
  *
- * A span that went from one thread to another has the first one's parts up to the moment it
- * woke the other last, or else its own end event, and the other's from there on.
+ * A span that went from one thread to another has the first one's parts up to the time when it
+ * last woke the other, or else up to its own end event, and the other's parts from then on.
  */
 int spans_finish(struct spans *s, uint64_t origin_ns, uint64_t end_ns, struct err *e);
 
