@@ -16,16 +16,11 @@ void evidence_release(struct evidence *x)
 	mechanisms_free(x->mechanisms);
 	tl_runs_release(&x->runs);
 	vec_release(&x->last_run);
-	vec_release(&x->samples.id);
-	vec_release(&x->samples.first);
-	vec_release(&x->spans.id);
-	vec_release(&x->spans.first);
-	vec_release(&x->marks.id);
-	vec_release(&x->marks.first);
-	vec_release(&x->interrupts.id);
-	vec_release(&x->interrupts.first);
-	vec_release(&x->wakes.id);
-	vec_release(&x->wakes.first);
+	by_thread_release(&x->samples);
+	by_thread_release(&x->spans);
+	by_thread_release(&x->marks);
+	by_thread_release(&x->interrupts);
+	by_thread_release(&x->wakes);
 	vec_release(&x->lock_wakes);
 	vec_release(&x->lock_marks);
 	vec_release(&x->requests);
@@ -143,68 +138,20 @@ int evidence_idle_state(const struct evidence *x, uint16_t cpu, uint64_t at_ns)
 
 /* --- samples and marks by thread ------------------------------------------------------ */
 
-/* A counting sort by thread, which keeps the order of time. Elements of `size` bytes have their
- * thread at offset `thread_at`. */
-static int group_by_thread(struct by_thread *g, const struct timeline *tl, const void *v,
-			   size_t n, size_t size, size_t thread_at)
-{
-	size_t threads = tl->threads.n;
-	if (n >= UINT32_MAX)
-		return ERR_LIMIT;
-	if (vec_reserve(&g->first, threads + 2) || vec_reserve(&g->id, n + 1))
-		return ERR_NOMEM;
-	memset(g->first.v, 0, (threads + 2) * sizeof(*g->first.v));
-	g->first.n = threads + 1;
-	for (int fill = 0; fill < 2; fill++) {
-		for (uint32_t i = 0; i < n; i++) {
-			uint32_t t;
-			memcpy(&t, (const char *)v + i * size + thread_at, sizeof(t));
-			if (t >= threads)
-				continue;
-			if (fill)
-				g->id.v[g->first.v[t + 1]++] = i;
-			else
-				g->first.v[t + 2]++;
-		}
-		/* first[t + 1] is where thread t begins until it is filled */
-		for (size_t t = 2; !fill && t < threads + 2; t++)
-			g->first.v[t] += g->first.v[t - 1];
-	}
-	g->id.n = g->first.v[threads];
-	return 0;
-}
-
 static int need_samples(struct evidence *x, struct err *e)
 {
-	if (x->have_samples)
-		return 0;
-	if (group_by_thread(&x->samples, x->tl, x->tl->samples.v, x->tl->samples.n,
-			    sizeof(struct tl_sample), offsetof(struct tl_sample, thread)))
-		return err_nomem(e);
-	x->have_samples = 1;
-	return 0;
+	return BY_THREAD_BUILD(&x->samples, x->tl->threads.n, x->tl->samples) ? err_nomem(e)
+									      : 0;
 }
 
 static int need_marks(struct evidence *x, struct err *e)
 {
-	if (x->have_marks)
-		return 0;
-	if (group_by_thread(&x->marks, x->tl, x->tl->marks.v, x->tl->marks.n,
-			    sizeof(struct tl_mark), offsetof(struct tl_mark, thread)))
-		return err_nomem(e);
-	x->have_marks = 1;
-	return 0;
+	return BY_THREAD_BUILD(&x->marks, x->tl->threads.n, x->tl->marks) ? err_nomem(e) : 0;
 }
 
 static int need_spans(struct evidence *x, struct err *e)
 {
-	if (x->have_spans)
-		return 0;
-	if (group_by_thread(&x->spans, x->tl, x->tl->spans.v, x->tl->spans.n,
-			    sizeof(struct tl_span), offsetof(struct tl_span, thread)))
-		return err_nomem(e);
-	x->have_spans = 1;
-	return 0;
+	return BY_THREAD_BUILD(&x->spans, x->tl->threads.n, x->tl->spans) ? err_nomem(e) : 0;
 }
 
 /* The first of a thread's elements with time >= from; `times` is the time of element 0, the
@@ -329,13 +276,7 @@ int evidence_hot(struct evidence *x, const struct window *w, size_t n, struct ho
 
 static int need_interrupts(struct evidence *x)
 {
-	const struct timeline *tl = x->tl;
-	if (!x->have_interrupts &&
-	    group_by_thread(&x->interrupts, tl, tl->interrupts.v, tl->interrupts.n,
-			    sizeof(struct tl_interrupt), offsetof(struct tl_interrupt, thread)))
-		return ERR_NOMEM;
-	x->have_interrupts = 1;
-	return 0;
+	return BY_THREAD_BUILD(&x->interrupts, x->tl->threads.n, x->tl->interrupts);
 }
 
 /* Add what a vector took; *best is the vector with most so far, *most its time. */
@@ -596,7 +537,7 @@ static int wake_order(const void *a, const void *b)
 
 static int need_lock_wakes(struct evidence *x)
 {
-	if (x->have_wakes)
+	if (x->wakes.first.n)
 		return 0;
 	x->lock_wakes.n = 0;
 	for (uint32_t i = 0; i < x->tl->off.n; i++) {
@@ -608,10 +549,9 @@ static int need_lock_wakes(struct evidence *x)
 	}
 	if (x->lock_wakes.n)
 		qsort(x->lock_wakes.v, x->lock_wakes.n, sizeof(*x->lock_wakes.v), wake_order);
-	if (group_by_thread(&x->wakes, x->tl, x->lock_wakes.v, x->lock_wakes.n,
+	if (by_thread_build(&x->wakes, x->tl->threads.n, x->lock_wakes.v, x->lock_wakes.n,
 			    sizeof(struct lock_wake), offsetof(struct lock_wake, waker)))
 		return ERR_NOMEM;
-	x->have_wakes = 1;
 	return 0;
 }
 

@@ -9,6 +9,7 @@
 
 #include "libtime/causes/app_frame.h"
 #include "libtime/causes/mechanism.h"
+#include "libtime/sched/by_thread.h"
 #include "libtime/sched/disk_requests.h"
 #include "libtime/sched/lock_mark.h"
 
@@ -22,19 +23,16 @@ struct evidence {
 	const struct timeline *tl; /* borrowed, finished */
 	struct mechanisms *mechanisms;
 	struct tl_runs runs;
-	VEC(size_t) last_run;            /* by CPU: where the last search ended */
-	struct by_thread {               /* indexes of samples or marks, by thread and time */
-		VEC(uint32_t) id, first; /* thread t: id[first[t]] .. id[first[t + 1]] */
-	} samples, marks, spans, wakes, interrupts;
-	VEC(struct lock_wake) lock_wakes; /* by time */
-	VEC(struct lock_mark) lock_marks; /* by address and time */
-	disk_requests requests;           /* by end */
-	struct u64map by_tid;             /* tid → the first thread that had it, ... */
+	VEC(size_t) last_run; /* by CPU: where the last search ended */
+	struct by_thread samples, marks, spans, wakes, interrupts; /* in order of time */
+	VEC(struct lock_wake) lock_wakes;                          /* by time */
+	VEC(struct lock_mark) lock_marks;                          /* by address and time */
+	disk_requests requests;                                    /* by end */
+	struct u64map by_tid;   /* tid → the first thread that had it, ... */
 	VEC(uint32_t) same_tid; /* ... thread → the next one with its tid, or TL_NONE */
 	struct u64map tally;    /* scratch of evidence_hot */
 	VEC(uint64_t) weight;
-	int have_runs, have_samples, have_marks, have_spans, have_wakes, have_lock_marks;
-	int have_tids, have_interrupts, have_requests;
+	int have_runs, have_lock_marks, have_tids, have_requests;
 };
 
 /* ERR_NOMEM; release it then, too. */

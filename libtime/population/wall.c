@@ -7,7 +7,7 @@ struct wall {
 	int (*row)(void *ctx, const struct wall_row *r);
 	void *ctx;
 	struct set_apart *hidden;
-	struct thread_samples samples;
+	struct by_thread samples;
 };
 
 /* Add the row with its thread, unless it is empty. */
@@ -20,16 +20,15 @@ static int emit(const struct wall *w, uint32_t thread, struct wall_row r)
 }
 
 /* The first sample of a thread at `ns` or later. */
-static uint32_t sample_from(const struct timeline *tl, const struct thread_samples *s,
+static uint32_t sample_from(const struct timeline *tl, const struct by_thread *s,
 			    uint32_t thread, uint64_t ns)
 {
-	return (uint32_t)PARTITION_POINT(i, s->first[thread], s->first[thread + 1],
-					 tl->samples.v[s->at[i]].time_ns < ns);
+	return (uint32_t)PARTITION_POINT(i, s->first.v[thread], s->first.v[thread + 1],
+					 tl->samples.v[s->id.v[i]].time_ns < ns);
 }
 
 int wall_running(const struct timeline *tl, const struct population *of,
-		 const struct thread_samples *samples, uint32_t thread, uint64_t from,
-		 uint64_t to,
+		 const struct by_thread *samples, uint32_t thread, uint64_t from, uint64_t to,
 		 int (*piece)(void *ctx, const struct tl_sample *s, uint64_t from, uint64_t to),
 		 void *ctx)
 {
@@ -45,7 +44,7 @@ int wall_running(const struct timeline *tl, const struct population *of,
 		if (!n && (!of->label || value == of->label_value))
 			rc = piece(ctx, NULL, from, until);
 		for (uint32_t i = 0; i < n && !rc; i++) {
-			const struct tl_sample *s = &tl->samples.v[samples->at[next + i]];
+			const struct tl_sample *s = &tl->samples.v[samples->id.v[next + i]];
 			uint64_t at = from + each * i;
 			if (population_has_label(of, thread, s->path, s->time_ns))
 				rc = piece(ctx, s, at, i + 1 == n ? until : at + each);
@@ -176,7 +175,7 @@ int wall_collect(const struct timeline *tl, const struct population *of,
 {
 	struct wall w = {.tl = tl, .of = *of, .row = row, .ctx = ctx, .hidden = hidden};
 	*hidden = (struct set_apart){0};
-	int rc = thread_samples_make(&w.samples, tl) ? err_nomem(e) : 0;
+	int rc = BY_THREAD_BUILD(&w.samples, tl->threads.n, tl->samples) ? err_nomem(e) : 0;
 	for (uint32_t t = 0; t < tl->threads.n && !rc; t++) {
 		if (tl->threads.v[t].flags & THREAD_IDLE_TASK)
 			continue;
@@ -185,6 +184,6 @@ int wall_collect(const struct timeline *tl, const struct population *of,
 		else
 			rc = add_thread(&w, t);
 	}
-	thread_samples_release(&w.samples);
+	by_thread_release(&w.samples);
 	return rc ? rc : set_apart_finish(hidden) ? err_nomem(e) : 0;
 }

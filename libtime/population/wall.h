@@ -12,7 +12,7 @@
 #define LIBTIME_POPULATION_WALL_H
 
 #include "libtime/population/population.h"
-#include "libtime/population/thread_samples.h"
+#include "libtime/sched/by_thread.h"
 
 struct wall_row {
 	uint32_t comm, path;
@@ -30,8 +30,7 @@ struct wall_row {
  * stack, else by the spans there. A return other than 0 stops and is returned.
  */
 int wall_running(const struct timeline *tl, const struct population *of,
-		 const struct thread_samples *samples, uint32_t thread, uint64_t from,
-		 uint64_t to,
+		 const struct by_thread *samples, uint32_t thread, uint64_t from, uint64_t to,
 		 int (*piece)(void *ctx, const struct tl_sample *s, uint64_t from, uint64_t to),
 		 void *ctx);
 

@@ -160,8 +160,9 @@ static void hide_from(struct rows *r, size_t first)
 
 int collect_threads(struct collect *c)
 {
-	struct thread_samples samples = {0};
-	int r = c->q->of.label ? thread_samples_make(&samples, c->tl) : 0;
+	struct by_thread samples = {.id.n = 0};
+	int r = c->q->of.label ? BY_THREAD_BUILD(&samples, c->tl->threads.n, c->tl->samples)
+			       : 0;
 	c->samples = &samples;
 	for (uint32_t t = 0; t < c->tl->threads.n && !r; t++) {
 		size_t first = c->rows->keys.n;
@@ -180,7 +181,7 @@ int collect_threads(struct collect *c)
 		if (hidden)
 			hide_from(c->rows, first);
 	}
-	thread_samples_release(&samples);
+	by_thread_release(&samples);
 	c->samples = NULL;
 	return r;
 }

@@ -4,7 +4,7 @@
 
 #include "libtime/tables/tables.h"
 
-struct thread_samples;
+struct by_thread;
 
 struct collect {
 	const struct timeline *tl;
@@ -12,7 +12,7 @@ struct collect {
 	struct rows *rows;
 	uint64_t base_ns;       /* start of the first window */
 	const uint32_t *cgroup; /* strings ids by thread if rows are cgroups; else NULL */
-	const struct thread_samples *samples; /* with --label; else NULL */
+	const struct by_thread *samples; /* with --label; else NULL */
 	struct err *e;
 };
 

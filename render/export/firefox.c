@@ -27,8 +27,8 @@ static int row_order(const void *a, const void *b)
 static int add_samples(struct firefox *x, uint32_t thread)
 {
 	const struct timeline *tl = x->tl;
-	for (uint32_t i = x->samples.first[thread]; i < x->samples.first[thread + 1]; i++) {
-		const struct tl_sample *s = &tl->samples.v[x->samples.at[i]];
+	for (uint32_t i = x->samples.first.v[thread]; i < x->samples.first.v[thread + 1]; i++) {
+		const struct tl_sample *s = &tl->samples.v[x->samples.id.v[i]];
 		struct row r = {s->time_ns, s->period, s->path, ROW_SAMPLE};
 		if (x->o->wanted(x->o->ctx, s->event) &&
 		    population_has_sample(x->o->of, tl, s) && vec_push(&x->rows, r))
@@ -505,7 +505,10 @@ static int put_rest(struct firefox *x, size_t *span, struct err *e)
 static int put_threads(struct firefox *x, struct err *e)
 {
 	size_t span = 0;
-	int rc = thread_samples_make(&x->samples, x->tl) || index_spans(x) ? err_nomem(e) : 0;
+	int rc =
+		BY_THREAD_BUILD(&x->samples, x->tl->threads.n, x->tl->samples) || index_spans(x)
+			? err_nomem(e)
+			: 0;
 	json_open(&x->j, "threads", '[');
 	for (uint32_t i = 0; i < x->tl->threads.n && !rc; i++)
 		rc = put_thread(x, i, &span, e);
@@ -533,7 +536,7 @@ static void release(struct firefox *x)
 	firefox_release_tables(x);
 	buf_release(&x->b);
 	buf_release(&x->name);
-	thread_samples_release(&x->samples);
+	by_thread_release(&x->samples);
 	vec_release(&x->rows);
 	vec_release(&x->markers);
 	vec_release(&x->spans);

@@ -5,7 +5,7 @@
 #ifndef RENDER_EXPORT_FIREFOX_INTERNAL_H
 #define RENDER_EXPORT_FIREFOX_INTERNAL_H
 
-#include "libtime/population/thread_samples.h"
+#include "libtime/sched/by_thread.h"
 #include "render/export/firefox.h"
 #include "render/export/gzip.h"
 #include "render/text/json.h"
@@ -60,7 +60,7 @@ struct firefox {
 	VEC(struct func { uint32_t dso, source; })
 	func_of; /* by func: strings ids, 0: none; the source is its first frame's */
 	struct u64map waker_of, waker_stack_of; /* thread, path → the text's index */
-	struct thread_samples samples;
+	struct by_thread samples;
 	VEC(struct row) rows;
 	VEC(struct marker) markers;
 	VEC(uint32_t) spans; /* of one thread after the other */
