@@ -121,8 +121,7 @@ static uint64_t sample_time(const struct sample *s)
 	return s->event->attr.sample_type & PERF_SAMPLE_TIME ? s->time : 0;
 }
 
-/* --- other samples
- * ---------------------------------------------------------------------------- */
+/* --- other samples ------------------------------------------------------------------- */
 
 int builder_note_current(struct builder *b, const struct record_id *id, struct err *e)
 {

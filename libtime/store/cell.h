@@ -1,5 +1,5 @@
 /*
- * cell.h - one value of a row on its way into the store (store_feed.h).
+ * cell.h - one value of a row that is written to the store (store_feed.h).
  */
 #ifndef LIBTIME_STORE_CELL_H
 #define LIBTIME_STORE_CELL_H
@@ -27,7 +27,7 @@ static inline void cell_null(struct cell *c)
 	*c = (struct cell){.type = SQLITE_NULL};
 }
 
-/* Borrowed until the reader of the row says; of more than 2^31 bytes the first are kept. */
+/* The text is borrowed until the row's reader is done with it, and cut at 2^31 - 1 bytes. */
 static inline void cell_text(struct cell *c, const char *s)
 {
 	size_t n = strlen(s);

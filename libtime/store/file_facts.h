@@ -34,12 +34,12 @@ struct file_records {
 /* A file, or something like it (vdso, anonymous memory), with frames that have no names. */
 struct unnamed_file {
 	uint64_t samples;                /* with at least one such frame */
-	uint32_t name;                   /* 0: no mapping holds the addresses */
+	uint32_t name;                   /* 0: the addresses are in no mapping */
 	uint32_t path, detail, build_id; /* detail: the candidate that was refused */
 	int32_t pid;                     /* of anonymous memory, or -1 */
 	uint8_t kind;                    /* enum dso_kind + 1; 0: none */
 	uint8_t reason;                  /* enum dso_reason */
-	size_t last_counted;             /* of missing.c */
+	size_t last_counted;             /* for missing.c */
 };
 
 struct unnamed_files {
@@ -49,7 +49,7 @@ struct unnamed_files {
 
 /* Texts are ids of stacks->strings; zero-initialised is empty. */
 struct file_facts {
-	struct stacks *stacks; /* borrowed, or `own`; NULL: there are no facts */
+	struct stacks *stacks; /* borrowed, or `own`; NULL: no facts */
 	struct stacks own;
 	uint32_t path, host, kernel, arch, perf, cpu, command, torn;
 	uint32_t clock; /* "CLOCK_MONOTONIC", …, "perf"; "" = unknown */
@@ -67,7 +67,7 @@ struct file_facts {
 /* Release everything; the facts are then empty. */
 void file_facts_release(struct file_facts *f);
 
-/* Write the facts of the recording that was added last. Errors as of store_writer_add. */
+/* Write the facts of the recording that was added last. Errors as for store_writer_add. */
 int store_write_file(struct store_writer *w, const struct file_facts *f, struct err *e);
 
 /* Read the facts of a recording. The caller releases *out, after a failure, too. ERR_IO,

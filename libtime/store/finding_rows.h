@@ -1,7 +1,7 @@
 /*
- * finding_rows.h - what `perfkit doctor` found in a recording, as rows of a store: which
- * findings there are, and the facts that their sentences are made of. libtime/doctor/forms.h
- * has these sentences; a store has none.
+ * finding_rows.h - the findings of `perfkit doctor` as rows of a store: the findings, and the
+ * facts that their sentences are made of. The sentences are in libtime/doctor/forms.h, not in a
+ * store.
  */
 #ifndef LIBTIME_STORE_FINDING_ROWS_H
 #define LIBTIME_STORE_FINDING_ROWS_H
@@ -9,7 +9,7 @@
 #include "libtime/store/store_read.h"
 #include "libtime/store/store_write.h"
 
-/* What a fact's number or text is. */
+/* What a fact's number or text means. */
 enum fact_unit {
 	FACT_NOTHING, /* a sentence without facts */
 	FACT_COUNT,
@@ -28,11 +28,11 @@ enum fact_unit {
 	FACT_KIND,    /* as unnamed_files.kind */
 	FACT_REASON,  /* as unnamed_files.reason */
 	FACT_OPTION,  /* of perf record */
-	FACT_MESSAGE, /* what a reader of damaged data said */
+	FACT_MESSAGE, /* the message of a reader of damaged data */
 	FACT_UNITS
 };
 
-/* The words of enum dso_kind + 1 and of enum dso_reason in a store; "" for others. */
+/* The words of enum dso_kind + 1 and of enum dso_reason in a store, or "". */
 const char *store_kind_word(unsigned int kind);
 const char *store_reason_word(unsigned int reason);
 
@@ -43,7 +43,7 @@ struct finding_row {
 	uint32_t question, finding, harm, command;
 };
 
-/* A fact, of the finding with this index; `line` counts the sentences of a part. */
+/* A fact of the finding with this index; `line` is the number of its sentence in the part. */
 struct finding_fact {
 	uint64_t number, whole; /* number: UINT64_MAX for texts */
 	uint32_t finding, line;
@@ -55,16 +55,16 @@ struct finding_fact {
 struct finding_rows {
 	struct stacks stacks;
 	VEC(struct finding_row) findings;
-	VEC(struct finding_fact) facts; /* sentence by sentence, in order */
+	VEC(struct finding_fact) facts; /* in order of sentences */
 };
 
-/* Give all back; the rows are empty then. */
+/* Release everything; the rows are then empty. */
 void finding_rows_release(struct finding_rows *f);
 
-/* Write the findings of the recording that was added last. Errors as of store_writer_add. */
+/* Write the findings of the recording that was added last. Errors as for store_writer_add. */
 int store_write_finding_rows(struct store_writer *w, struct finding_rows *f, struct err *e);
 
-/* Read those of a recording. The caller releases *out, after a failure, too. ERR_IO,
+/* Read the findings of a recording. The caller releases *out, after a failure, too. ERR_IO,
  * ERR_FORMAT, ERR_NOMEM. */
 int store_read_finding_rows(struct store *s, int64_t recording, struct finding_rows *out,
 			    struct err *e);

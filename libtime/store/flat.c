@@ -20,29 +20,29 @@ struct flat {
 	struct timeline *tl;
 	const struct file_facts *file;
 	struct finding_rows *findings;
-	struct timeline file_texts, finding_texts; /* stacks alone: where their texts are */
+	struct timeline file_texts, finding_texts; /* only .stacks, which has their texts */
 	struct writing encoding;
 	struct worst episodes;
-	uint8_t *has_stack; /* by call path: something has it */
+	uint8_t *has_stack; /* by call path: 1 if some row has it */
 	VEC(uint32_t) frames;
-	struct text *folded; /* names of frames as they stand in stacks; NULL: not made */
+	struct text *folded; /* names of frames as in stack texts; NULL: not made yet */
 	struct arena names;
 	struct buf stack;
-	struct arena stacks; /* of the rows at hand */
-	/* the table at hand */
+	struct arena stacks; /* of the current rows */
+	/* the current table */
 	const struct flat_table *table;
-	const char *v; /* its structs, one behind the other */
+	const char *v; /* its structs, as an array */
 	size_t n, size;
-	struct radix_key *order; /* by time; NULL: as they lie */
-	/* the rows at hand */
+	struct radix_key *order; /* by time; NULL: as stored */
+	/* the current rows */
 	char *rows;
 	uint64_t *at; /* indexes of v */
 	size_t row_size, room;
 };
 
-/* --- what the timeline does not hold as a row ----------------------------------------- */
+/* --- rows that the timeline does not have --------------------------------------------- */
 
-/* struct flat_off begins with the interval, so its declared offsets are good for both. */
+/* struct flat_off begins with the interval, so the same column offsets work for both. */
 static_assert(offsetof(struct flat_off, off) == 0, "flat_off begins with off");
 
 static void flatten_off(const struct timeline *tl, const struct off *o, struct flat_off *to)
@@ -55,15 +55,13 @@ static void flatten_off(const struct timeline *tl, const struct off *o, struct f
 		.verdict = o->site ? (uint8_t)(verdict + 1) : 0,
 		.system = (tl->threads.v[o->thread].flags & THREAD_SYSTEM) != 0,
 	};
-	if (o->arg_kind == ARG_NONE) /* left over from elsewhere */
+	if (o->arg_kind == ARG_NONE) /* arg has no meaning then */
 		to->off.arg = 0;
 	to->wait_ns = verdict == SITE_IDLE ? to->runnable_ns : off_ns;
 	to->work_ns = verdict == SITE_WORK ? off_ns : to->runnable_ns;
 }
 
-/* --- stacks as text
- * ----------------------------------------------------------------------------
- */
+/* --- stacks as text ------------------------------------------------------------------- */
 
 #define MARK(vec, field)                     \
 	for (size_t i = 0; i < (vec).n; i++) \
@@ -86,7 +84,7 @@ static int mark_stacks(struct flat *f, struct err *e)
 	return 0;
 }
 
-/* A frame's name as it stands in stacks: a semicolon would part it in two. */
+/* A frame's name as it is in stack texts, where a semicolon would separate two frames. */
 static int fold_name(struct flat *f, uint32_t frame)
 {
 	struct text *t = &f->folded[frame];
@@ -102,7 +100,7 @@ static int fold_name(struct flat *f, uint32_t frame)
 	return 0;
 }
 
-/* The frames of a path have their names at hand; the path's depth, or ERR_NOMEM. */
+/* Make the names of a path's frames. Returns the path's depth, or ERR_NOMEM. */
 static int fold_names(struct flat *f, uint32_t path)
 {
 	size_t n = stacks_depth(f->tl->stacks, path);
@@ -135,7 +133,7 @@ static int stack_cell(struct flat *f, uint32_t path, struct cell *to, struct err
 		end += t->n;
 		*end++ = ';';
 	}
-	end[-1] = '\0'; /* a path has a frame */
+	end[-1] = '\0'; /* a path has at least one frame */
 	*to = (struct cell){.s = text, .type = SQLITE_TEXT, .n = (int)(n - 1)};
 	return n > INT32_MAX ? err_set(e, ERR_LIMIT, "a stack has more than 2 GB of names") : 0;
 }
@@ -163,15 +161,15 @@ int flat_open(struct flat **out, struct timeline *tl, const struct file_facts *f
 
 /* --- a table -------------------------------------------------------------------------- */
 
-/* The structs from the `from`-th on: some tables begin with one that stands for none. */
+/* The structs from `from` on: some tables begin with one that means none. */
 #define ROWS(vec, from)                                                     \
 	(f->v = (vec).n > (from) ? (const char *)((vec).v + (from)) : NULL, \
 	 f->n = (vec).n > (from) ? (vec).n - (from) : 0, f->size = sizeof(*(vec).v))
 
-/* One struct; NULL: none. */
+/* One struct, or none if NULL. */
 #define ROW(row) (f->v = (const char *)(row), f->n = (row) != NULL, f->size = sizeof(*(row)))
 
-/* The rows of a recording as a file, and of findings, whose texts are elsewhere. */
+/* The rows of file facts and of findings, which have texts of their own. */
 static void find_file_rows(struct flat *f, enum flat_table_id table)
 {
 	const struct file_facts *file = f->file;

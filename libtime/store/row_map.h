@@ -1,6 +1,6 @@
 /*
- * row_map.h - from a table's row ids to indexes of the model. A store that perfkit wrote
- * numbers its rows one by one, so that most of a map is two numbers; ids may still be anything.
+ * row_map.h - maps a table's row ids to indexes of the model. In a store that perfkit wrote,
+ * ids count up, so that most of a map is two numbers; but ids may have any values.
  */
 #ifndef LIBTIME_STORE_ROW_MAP_H
 #define LIBTIME_STORE_ROW_MAP_H
@@ -9,12 +9,12 @@
 
 /* Zero-initialised is empty. */
 struct row_map {
-	int64_t id; /* the first row's; those after it, up to n, count up like their values */
+	int64_t id; /* of the first row; the next n - 1 ids and values count up together */
 	uint32_t value, n;
 	struct u64map rest;
 };
 
-/* 1 and the value of a row id, or 0. */
+/* 1 and the value of a row id; 0 if it is not in the map. */
 static inline int row_map_get(const struct row_map *m, int64_t id, uint32_t *value)
 {
 	uint64_t at = (uint64_t)id - (uint64_t)m->id;
@@ -24,7 +24,7 @@ static inline int row_map_get(const struct row_map *m, int64_t id, uint32_t *val
 	return 1;
 }
 
-/* Ids come once each. 0 or ERR_NOMEM. */
+/* Each id is added once. ERR_NOMEM. */
 static inline int row_map_put(struct row_map *m, int64_t id, uint32_t value)
 {
 	if (!m->n) {

@@ -1,4 +1,4 @@
-/* schema.c - the declarations; schema.h explains them, schema_sql.c makes SQL of them. */
+/* schema.c - the declarations; schema.h explains them, schema_sql.c turns them into SQL. */
 #include "libtime/store/schema.h"
 #include "base/check.h"
 #include "libsym/elf/dso_find.h"
@@ -262,8 +262,8 @@ static const struct column wait_frames[] = {
 static const struct column sites[] = {SITE_COLUMNS};
 #undef ROW
 
-/* What offcpu_rows and its kinds have in common with `offcpu`, where they are one row. F(x) is
- * the field that struct off calls x. */
+/* The columns that offcpu_rows and offcpu_kinds share with `offcpu`, which has them in one row.
+ * F(x) is the field x of struct off. */
 #define KIND_COLUMNS                                                                            \
 	PLAIN("prev_state", COLUMN_STATE, F(state), "",                                         \
 	      "what perf prints for the switch-out's state: `S`, `D`, `R`, `R+` …; NULL for " \
@@ -796,7 +796,7 @@ static const struct column finding_facts[] = {
 #define ROWS_OF "sum_id IN (SELECT id FROM sample_sums WHERE " SUMS_OF ")"
 #define FINDINGS_OF "finding_id IN (SELECT id FROM findings WHERE recording_id = ?1)"
 #define SPANS_OF "span_id IN (SELECT id FROM spans WHERE recording_id = ?1)"
-/* A recording's rows lie together, before those of the next. */
+/* A recording's rows are together, before those of the next one. */
 #define FROM_FIRST(first)                                             \
 	"id >= (SELECT " first " FROM recordings WHERE id = ?1) AND " \
 	"id < ifnull((SELECT min(" first                              \

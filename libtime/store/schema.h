@@ -1,10 +1,9 @@
 /*
  * schema.h - the tables of a store, declared once: each column's name, kind, unit and meaning.
  *
- * CREATE TABLE, the writer, the reader and the tables of docs/store.md come from here;
- * writers of other formats may use it, too. A column says where its value is in the
- * struct that a row stands for (model) and, by its kind, how it is stored. A new column is one
- * line in schema.c, with the field it belongs to.
+ * CREATE TABLE, the writer, the reader and the tables of docs/store.md come from here; writers
+ *of other formats use it, too. A column declares where its value is in the row's struct, and
+ *its kind says how it is stored. A new column is one line in schema.c, plus its field.
  *
  *	const struct table *t = &store_tables[TABLE_SPANS];
  *	for (size_t i = 0; i < t->n; i++) ... t->columns[i].name, .unit, .meaning ...
@@ -18,18 +17,19 @@
 
 /* The type of a field, and which of its values is NULL. Ids of the model become row ids. */
 enum column_kind {
-	/* what belongs to the table, not to a field */
-	COLUMN_ID,        /* the row's key, counted from 1 through all recordings */
+	/* columns of the table, without a field */
+	COLUMN_ID,        /* the row's key: counts from 1 over all recordings */
 	COLUMN_RECORDING, /* → recordings */
 	COLUMN_FIRST_OFF, /* uint32_t index of timeline.off → offcpu_rows; never read */
 	COLUMN_FIRST,     /* id of the recording's first row in the table `arg`; never read */
 	/* numbers */
-	COLUMN_U64,         /* up to 2^63 - 1, to which larger ones are cut */
+	COLUMN_U64,         /* larger values are stored as 2^63 - 1 */
 	COLUMN_U64_OR_0,    /* the same, NULL for 0 */
-	COLUMN_TIME_OR_MAX, /* a time, NULL (and UINT64_MAX) for those past 2^63 - 1 */
-	COLUMN_BITS,        /* uint64_t of any value, as a signed number */
-	COLUMN_OFFSET, /* the same of a frame that is FRAME_OFFSET, else NULL; of flat tables */
-	COLUMN_LENGTH, /* uint64_t end of what starts at `arg`, as its length */
+	COLUMN_TIME_OR_MAX, /* a time; NULL, read as UINT64_MAX, past 2^63 - 1 */
+	COLUMN_BITS,        /* any uint64_t, as a signed number */
+	COLUMN_OFFSET, /* the same for frames of kind FRAME_OFFSET, else NULL; flat tables only
+			*/
+	COLUMN_LENGTH, /* uint64_t end of what starts at field `arg`: stored as a length */
 	COLUMN_I32,
 	COLUMN_I32_OR_NEGATIVE, /* NULL below 0 */
 	COLUMN_I16_OR_NEGATIVE,
@@ -42,16 +42,16 @@ enum column_kind {
 	/* texts */
 	COLUMN_TEXT, /* a strings id */
 	COLUMN_TEXT_OR_EMPTY,
-	COLUMN_WORD,     /* uint8_t of the enumeration `word`; NULL where that says "" */
+	COLUMN_WORD,     /* uint8_t of the enumeration `word`; NULL for "" */
 	COLUMN_BUILD_ID, /* a strings id of a DSO: its build-id; NULL if not known */
 	COLUMN_FUNCTION, /* a frame: its name; NULL for none */
-	COLUMN_STACK,   /* of a call path: folded text; NULL where nothing has that stack. These
-			 * three are of flat tables only */
-	COLUMN_STATE,   /* index of timeline.states */
-	COLUMN_SYSCALL, /* index of timeline.syscalls */
-	COLUMN_VARIABLE, /* index of timeline.args: what lies there, NULL for "" */
+	COLUMN_STACK,    /* of a call path: folded text; NULL if no row has that stack. These
+			  * three are of flat tables only */
+	COLUMN_STATE,    /* index of timeline.states */
+	COLUMN_SYSCALL,  /* index of timeline.syscalls */
+	COLUMN_VARIABLE, /* index of timeline.args: its variable, NULL for "" */
 	COLUMN_ARG,      /* index of timeline.args, NULL for 0 */
-	/* references: NULL for what stands for none */
+	/* references: NULL for none */
 	COLUMN_COMM,       /* a strings id → comms */
 	COLUMN_DSO,        /* a strings id → dsos */
 	COLUMN_FILE,       /* a strings id → files */
@@ -78,7 +78,7 @@ struct column {
 	uint32_t arg; /* see enum column_kind */
 	const char *(*word)(unsigned int);
 	unsigned int words;
-	const char *unit; /* "ns"; "" where there is none */
+	const char *unit; /* "ns"; "" for none */
 	const char *meaning;
 };
 
@@ -122,19 +122,19 @@ enum store_table {
 
 struct table {
 	const char *name;
-	const char *about; /* what a row is: for docs/store.md */
+	const char *about; /* what a row is, for docs/store.md */
 	const struct column *columns;
 	size_t n;
-	/* SQL: which rows are of the recording ?1; NULL: all recordings share them */
+	/* SQL: which rows belong to recording ?1; NULL: all recordings share them */
 	const char *of_recording;
 	const char *key; /* SQL: the primary key of a table without COLUMN_ID, or NULL */
 };
 
 extern const struct table store_tables[STORE_TABLES];
 
-/* --- what rows of some tables stand for: elsewhere it is part of something larger ----- */
+/* --- structs of rows that are part of something larger in the model ------------------- */
 
-/* A strings id with a name; of symbols also the file it is in. */
+/* A strings id with a name; for a symbol also the file it is in. */
 struct store_name {
 	uint32_t name, dso, build_id;
 };
@@ -143,7 +143,7 @@ struct wait_frame {
 	uint32_t path, frame;
 };
 
-/* What many off-CPU intervals have in common. */
+/* The fields that many off-CPU intervals share. */
 struct off_kind {
 	uint8_t state, cause, waker_context, unknown, flags, arg_kind;
 	uint16_t syscall, arg;
@@ -154,16 +154,16 @@ struct off_row {
 	uint32_t kind;
 };
 
-/* Whom an event sampled, by one name. */
+/* A thread that an event sampled, with one name. */
 struct sample_task {
 	uint64_t first_ns, last_ns;
-	uint32_t thread, comm; /* thread: TL_NONE where pid and tid say it */
+	uint32_t thread, comm; /* thread: TL_NONE if it is given by pid and tid */
 	int32_t pid, tid;
 	uint16_t event;
 	uint8_t tracepoint; /* of event_samples */
 };
 
-/* Its samples with one stack. */
+/* The task's samples with one stack. */
 struct sample_sum {
 	uint64_t samples, weight;
 	uint32_t task, path;
@@ -177,9 +177,9 @@ struct sample_row {
 
 /* --- flat tables ----------------------------------------------------------------------------
  *
- * The same for engines of columns, which store equal values side by side for nothing and join
- * slowly: texts stand in their rows, and offcpu, samples and event_samples are what a store's
- * views of these names show. Rows are of one recording and ordered by time (flat.h).
+ * The same tables for column stores, in which equal values next to each other cost nothing but
+ * joins are slow: rows contain their texts, and offcpu, samples and event_samples are like a
+ * store's views with these names. Rows are of one recording and ordered by time (flat.h).
  */
 
 enum flat_table_id {
@@ -217,8 +217,8 @@ struct flat_table {
 	const char *name;
 	const struct column *columns;
 	size_t n;
-	const char
-		*time; /* the column that rows are ordered by, on the recording's clock; NULL */
+	const char *time; /* the column that rows are ordered by, on the recording's clock, or
+			     NULL */
 };
 
 extern const struct flat_table flat_tables[FLAT_TABLES];
@@ -230,10 +230,10 @@ struct flat_off {
 	uint8_t system;
 };
 
-/* Is a column's value a text (of flat tables, also COLUMN_COMM to COLUMN_EVENT are)? */
+/* Is a column's value a text? In flat tables also COLUMN_COMM to COLUMN_EVENT are. */
 int schema_is_text(const struct column *c);
 
-/* As declared by the kind: can it be NULL? */
+/* Can a column be NULL, by its kind? */
 int schema_is_optional(const struct column *c);
 
 /* --- SQL from the declarations -------------------------------------------------------- */
@@ -241,7 +241,7 @@ int schema_is_optional(const struct column *c);
 /* "a,b,c": all columns, in order. */
 void schema_columns(struct buf *b, const struct table *t);
 
-/* All that makes an empty store: tables, then views. */
+/* The SQL of an empty store: tables, then views. */
 void schema_sql(struct buf *b);
 
 #endif

@@ -1,4 +1,4 @@
-/* schema_sql.c - what is made of the declarations. */
+/* schema_sql.c - SQL from the declarations of schema.h. */
 #include "libtime/store/schema.h"
 #include "libtime/store/store.h"
 
@@ -36,7 +36,7 @@ int schema_is_optional(const struct column *c)
 	}
 }
 
-/* The table a column refers to: behind the arrow of its unit. */
+/* The table a column refers to: its unit is "→ TABLE". */
 static const char *referred(const struct column *c)
 {
 	static const char arrow[] = "→ ";

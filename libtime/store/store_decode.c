@@ -2,8 +2,7 @@
 
 #include <string.h>
 
-/* --- fields
- * ------------------------------------------------------------------------------------ */
+/* --- fields -------------------------------------------------------------------------- */
 
 static void set_u64(void *row, uint32_t at, uint64_t v)
 {
@@ -32,7 +31,7 @@ static uint64_t get_u64(const void *row, uint32_t at)
 	return v;
 }
 
-/* Bits are added: the columns of one field come one after another. */
+/* Several columns add their bits to one field. */
 static void add_bits(void *row, const struct column *c, int on)
 {
 	uint32_t v = 0;
@@ -42,10 +41,9 @@ static void add_bits(void *row, const struct column *c, int on)
 	memcpy((char *)row + c->at, &v, n);
 }
 
-/* --- values
- * ------------------------------------------------------------------------------------ */
+/* --- values -------------------------------------------------------------------------- */
 
-/* A whole number from 0 to max; another one is damage. */
+/* A whole number from 0 to max; other values are damage. */
 static uint64_t number(struct load *l, int col, int64_t max)
 {
 	int64_t v = sqlite3_column_int64(l->st, col);
@@ -60,7 +58,7 @@ static int is_null(const struct load *l, int col)
 	return sqlite3_column_type(l->st, col) == SQLITE_NULL;
 }
 
-/* NULL reads as 0, so that only then it is asked for. */
+/* NULL reads as 0, so only 0 needs a check. */
 static uint64_t number_or(struct load *l, int col, int64_t max, uint64_t none)
 {
 	uint64_t v = number(l, col, max);
@@ -117,7 +115,7 @@ static void decode_number(struct load *l, int col, const struct column *c, void 
 	}
 }
 
-/* NULL gives "", and so does more text than there can be, which is damage that rows_next tells.
+/* NULL gives "". So does more text than the file can have, which rows_next reports as damage.
  * Borrowed until the next row. */
 static const char *text(struct load *l, int col)
 {
@@ -159,7 +157,7 @@ static int decode_text(struct load *l, int col, const struct column *c, void *ro
 		r = *s ? timeline_syscall(l->tl, s, &index) : 0;
 		set_u16(row, c->at, index);
 		break;
-	case COLUMN_VARIABLE: /* behind COLUMN_ARG, of the same field */
+	case COLUMN_VARIABLE: /* comes after COLUMN_ARG of the same field */
 		memcpy(&index, (const char *)row + c->at, sizeof(index));
 		r = strtab_intern(&l->stacks->strings, s, &id);
 		if (!r && id && index < l->tl->args.n)
@@ -175,10 +173,9 @@ static int decode_text(struct load *l, int col, const struct column *c, void *ro
 	return r;
 }
 
-/* --- references
- * -------------------------------------------------------------------------------- */
+/* --- references ---------------------------------------------------------------------- */
 
-/* What a reference's row ids stand for; *none: what NULL does. */
+/* The map for a reference's row ids; *none is the value of NULL. */
 static const struct row_map *map_of(const struct load *l, enum column_kind kind, uint32_t *none)
 {
 	*none = 0;
@@ -220,7 +217,7 @@ static const struct row_map *map_of(const struct load *l, enum column_kind kind,
 	}
 }
 
-/* References that a row cannot do without. */
+/* References that must not be NULL. */
 static int is_needed(enum column_kind kind)
 {
 	return kind == COLUMN_EVENT || kind == COLUMN_THREAD_KEY || kind == COLUMN_SPAN_KEY ||

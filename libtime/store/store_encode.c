@@ -33,9 +33,9 @@ static const char *string(const struct writing *l, uint32_t id)
 	return strtab_get(&l->tl->stacks->strings, id);
 }
 
-/* --- what is written when first met --------------------------------------------------- */
+/* --- rows that are written at first use ------------------------------------------------ */
 
-/* The row id of a name, in a table that has each once. */
+/* The row id of a name, in a table that has each name once. */
 static int put_name(struct writing *l, enum store_table table, uint32_t *ids, uint32_t name,
 		    uint32_t *id)
 {
@@ -80,8 +80,7 @@ static int put_reference(struct writing *l, const struct column *c, uint32_t v, 
 	return r;
 }
 
-/* --- indexes of the model
- * --------------------------------------------------------------------- */
+/* --- indexes of the model ------------------------------------------------------------ */
 
 static void put_index(const struct writing *l, enum store_table table, uint64_t index,
 		      struct cell *to)
@@ -89,7 +88,8 @@ static void put_index(const struct writing *l, enum store_table table, uint64_t 
 	cell_int(to, l->first[table] + (int64_t)index);
 }
 
-/* The table an index belongs to, and whether its indexes begin at 0. */
+/* The table an index belongs to; *from is 1 if its indexes begin at 0, since rows count from 1.
+ */
 static enum store_table table_of(enum column_kind kind, unsigned *from)
 {
 	*from = kind != COLUMN_FRAME && kind != COLUMN_PATH && kind != COLUMN_SITE;
@@ -128,8 +128,7 @@ static void put_model(const struct writing *l, const struct column *c, const voi
 		put_index(l, table, (uint64_t)v + from, to);
 }
 
-/* --- values
- * ------------------------------------------------------------------------------------ */
+/* --- values -------------------------------------------------------------------------- */
 
 static void put_if(int is, int64_t v, struct cell *to)
 {
@@ -137,7 +136,7 @@ static void put_if(int is, int64_t v, struct cell *to)
 		cell_int(to, v);
 }
 
-/* SQLite's numbers are signed: what a damaged record counts may be more. */
+/* SQLite's numbers are signed; a damaged record may have larger ones. */
 static void put_u64(uint64_t v, struct cell *to)
 {
 	cell_int(to, v < INT64_MAX ? (int64_t)v : INT64_MAX);
@@ -231,7 +230,7 @@ static void put_words(const struct writing *l, const struct column *c, const voi
 	}
 }
 
-/* A name in place of the row that it would be. */
+/* A name instead of the id of its row. */
 static void put_in_place(const struct writing *l, const struct column *c, const void *row,
 			 struct cell *to)
 {

@@ -6,17 +6,17 @@
 #include <pthread.h>
 
 enum {
-	CELLS = 16384, /* of a batch */
+	CELLS = 16384, /* per batch */
 	QUEUED = 6,    /* batches waiting */
 };
 
-/* As many as the widest table has. */
+/* The number of columns of the widest table. */
 #define COLUMNS                                                                              \
 	"c0,c1,c2,c3,c4,c5,c6,c7,c8,c9,c10,c11,c12,c13,c14,c15,c16,c17,c18,c19,c20,c21,c22," \
 	"c23,c24,c25,c26,c27,c28,c29"
 
 struct batch {
-	struct batch *next; /* of the free ones */
+	struct batch *next; /* in a list of free ones */
 	enum store_table table;
 	size_t rows;
 	struct cell cells[CELLS];
@@ -25,7 +25,7 @@ struct batch {
 struct row_feed {
 	sqlite3 *db;
 	const char *path;
-	sqlite3_stmt *insert[STORE_TABLES]; /* the writer's, as the two below */
+	sqlite3_stmt *insert[STORE_TABLES]; /* the writer's, like the two below */
 	uint64_t rows[STORE_TABLES];        /* written */
 	const struct batch *reading;        /* what the virtual table shows */
 	struct batch *open[STORE_TABLES];   /* the caller's, being filled */
@@ -80,7 +80,7 @@ static int vtab_disconnect(sqlite3_vtab *v)
 	return SQLITE_OK;
 }
 
-/* There is one way to read it: from the first row to the last. */
+/* The table can only be read from the first row to the last. */
 static int vtab_best_index(sqlite3_vtab *v, sqlite3_index_info *info)
 {
 	(void)v;
@@ -146,7 +146,7 @@ static int vtab_rowid(sqlite3_vtab_cursor *cursor, sqlite3_int64 *row)
 	return SQLITE_OK;
 }
 
-/* Without xCreate it is there by its name alone and leaves no trace in the file. */
+/* Without xCreate the table needs no CREATE and leaves no trace in the file. */
 static const sqlite3_module feed_module = {
 	.xConnect = vtab_connect,
 	.xBestIndex = vtab_best_index,
@@ -169,9 +169,9 @@ static int db_failed(struct row_feed *f, struct err *e)
 }
 
 /*
- * INSERT INTO name(a,b,...) SELECT c1,c2,... FROM feed: without the id, which is counted from 1
- * and which SQLite counts alike. A row is then known to be the last and is appended; with its
- * id it would be searched for first, which took a ninth of an import.
+ * INSERT INTO name(a,b,...) SELECT c1,c2,... FROM feed, without the id: it counts from 1, as
+ * SQLite's does. SQLite then appends the row; with an id it would search for its place first,
+ * which took a ninth of an import.
  */
 static int prepare(struct row_feed *f, enum store_table table, struct err *e)
 {
@@ -207,7 +207,7 @@ static int write_batch(struct row_feed *f, const struct batch *b, struct err *e)
 	return r;
 }
 
-/* The writer's thread. After a failure it only takes what comes. */
+/* The writer's thread. After a failure it only empties the queue. */
 static void *write_batches(void *feed)
 {
 	struct row_feed *f = feed;
@@ -253,7 +253,7 @@ static void write_here(struct row_feed *f, struct batch *b)
 	f->unused = b;
 }
 
-/* Hand a batch over, once there is room in the queue. */
+/* Hand a batch over as soon as the queue has room. */
 static int queue_batch(struct row_feed *f, struct batch *b, struct err *e)
 {
 	if (!f->threaded) {
@@ -307,7 +307,7 @@ int feed_row(struct row_feed *f, enum store_table table, struct cell **row, stru
 	return 0;
 }
 
-/* Until the writer has nothing in its hands. The first failure. */
+/* Wait until the writer is idle. Returns its first failure. */
 static int wait_for_writer(struct row_feed *f, struct err *e)
 {
 	pthread_mutex_lock(&f->lock);

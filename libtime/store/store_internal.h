@@ -10,7 +10,7 @@
 struct store_handle {
 	sqlite3 *db;
 	const char *path;  /* for messages */
-	int64_t recording; /* a writer's: the one added last */
+	int64_t recording; /* the one that was added last */
 };
 
 struct store_handle store_writer_handle(const struct store_writer *w);

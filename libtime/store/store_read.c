@@ -13,8 +13,8 @@
 
 /* --- opening ----------------------------------------------------------------------------- */
 
-/* Rows are read, never computed: a virtual table or a generated column runs what another
- * program wrote, for as long and with as much memory as it likes. */
+/* Refuse virtual tables and generated columns: they run what another program wrote, with no
+ * limit on time or memory. */
 static int check_plain(struct store *s, struct err *e)
 {
 	int64_t computed;
@@ -40,7 +40,7 @@ static int is_declared(const char *name)
 	return 0;
 }
 
-/* How many of the tables it should have are there. */
+/* How many of the declared tables exist. */
 static int count_tables(struct store *s, int64_t *n, struct err *e)
 {
 	sqlite3_stmt *st;
@@ -112,7 +112,7 @@ int store_open(struct store **out, const char *path, struct err *e)
 	return r;
 }
 
-static void forget_names(struct store *s)
+static void drop_names(struct store *s)
 {
 	struct row_map *const maps[] = {&s->frame, &s->path_of, &s->comm,
 					&s->dso,   &s->symbol,  &s->file};
@@ -126,17 +126,17 @@ void store_close(struct store *s)
 	if (!s)
 		return;
 	sqlite3_close_v2(s->db);
-	forget_names(s);
+	drop_names(s);
 	vec_release(&s->recordings);
 	arena_release(&s->texts);
 	mem_free(s->path);
 	mem_free(s);
 }
 
-/* Each is sought among the rows of all. */
+/* Each one is searched for in the rows of all. */
 enum { MAX_RECORDINGS = 4096 };
 
-/* NULL when there is no memory, or more text than can be. */
+/* NULL if there is no memory, or more text than the file can have. */
 static const char *column_text(struct store *s, sqlite3_stmt *st, int col)
 {
 	const char *text = (const char *)sqlite3_column_text(st, col);
@@ -201,8 +201,8 @@ static int read_names(struct load *l, enum store_table table, struct row_map *ma
 	return r ? r : got;
 }
 
-/* A reader of a table whose rows are elements of a vector, in order. `wrong`: the row cannot
- * be, as `why` says; map: row ids → indexes. */
+/* A reader of a table whose rows are elements of a vector, in order. `wrong`: the row is
+ * damaged, `why` says how; map: row ids → indexes. */
 #define READ_VEC(table, type, vec, limit, map, wrong, why)                     \
 	do {                                                                   \
 		type x = {0};                                                  \
@@ -249,7 +249,7 @@ static int read_frames(struct load *l)
 	return r ? r : got;
 }
 
-/* A parent stands before its children, which also makes the tree a tree. */
+/* Parents come before their children, so there are no cycles. */
 static int read_paths(struct load *l)
 {
 	struct call_path x = {0};
@@ -437,7 +437,7 @@ static int read_shared(struct load *l)
 	struct store *s = l->s;
 	if (s->stacks == l->stacks)
 		return 0;
-	forget_names(s);
+	drop_names(s);
 	int r = read_names(l, TABLE_COMMS, &s->comm);
 	r = r ? r : read_names(l, TABLE_SYMBOLS, &s->symbol);
 	r = r ? r : read_names(l, TABLE_FILES, &s->file);
@@ -451,7 +451,7 @@ static int read_dsos(struct load *l)
 	return read_names(l, TABLE_DSOS, &l->s->dso);
 }
 
-/* The sums themselves, in place of what they add up. */
+/* Keep the sums instead of the samples that they add up. */
 static int keep_sums(struct load *l)
 {
 	int r = 0;

@@ -14,34 +14,34 @@ struct store;
 
 /*
  * Open a store. ERR_NOTFOUND, ERR_IO; ERR_UNSUPPORTED for an SQLite file that is not perfkit's
- * and for one of another version, each named so; ERR_FORMAT when tables are missing;
- * ERR_REFUSED when tables or columns are not stored but computed; ERR_NOMEM.
+ * or has another version; ERR_FORMAT if tables are missing; ERR_REFUSED if tables or columns
+ * are computed, not stored; ERR_NOMEM.
  */
 int store_open(struct store **out, const char *path, struct err *e);
 
 struct store_recording {
 	int64_t id;
-	const char *host, *file; /* "" where not known; life: the store's */
+	const char *host, *file; /* "": not known; they live as long as the store */
 };
 
-/* Its recordings by ascending id; life: the store's. ERR_IO, ERR_FORMAT, ERR_NOMEM; ERR_LIMIT
- * past 4096 of them. */
+/* The recordings by ascending id; they live as long as the store. ERR_IO, ERR_FORMAT,
+ * ERR_NOMEM; ERR_LIMIT past 4096 of them. */
 int store_recordings(struct store *s, const struct store_recording **v, size_t *n,
 		     struct err *e);
 
-/* What of it is loaded. */
+/* What is loaded. */
 enum store_contents {
-	STORE_TIMELINE, /* all but the samples of tracepoints */
+	STORE_TIMELINE, /* everything but the samples of tracepoints */
 	STORE_ALL,
-	STORE_SUMS, /* sums in place of samples and intervals: all that folding them needs */
+	STORE_SUMS, /* sums instead of samples and intervals: enough to fold them */
 };
 
 /*
  * Load a recording (0 = the first) into tl, which is empty, and stacks, which are empty or were
- * filled by this function from the same store. The timeline is finished; of the first one
- * thread, event, frame and call path indexes come out in the order they were written in.
- * ERR_NOTFOUND, ERR_FORMAT ("offcpu 17: ends before it starts"), ERR_IO, ERR_NOMEM; tl and
- * stacks are then to be released.
+ * filled by this function from the same store. The timeline is finished. In the first one
+ * loaded, threads, events, frames and call paths are in the order in which they were written.
+ * ERR_NOTFOUND, ERR_FORMAT ("offcpu 17: ends before it starts"), ERR_IO, ERR_NOMEM; then
+ * release tl and stacks.
  */
 int store_load(struct store *s, int64_t recording, enum store_contents what,
 	       struct timeline *tl, struct stacks *stacks, struct err *e);

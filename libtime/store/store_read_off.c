@@ -1,6 +1,6 @@
 /*
- * store_read_off.c - the off-CPU intervals of a store: by far its largest table. It is read in
- * parts, each by a thread on a connection of its own, all into their places of one array.
+ * store_read_off.c - reads the off-CPU intervals of a store: by far its largest table. It is
+ * read in parts, each by a thread with a connection of its own, into one array.
  */
 #include "base/mem.h"
 #include "libtime/store/store_rows.h"
@@ -13,15 +13,15 @@
 enum {
 	MAX_PARTS = 4,
 	ROWS_PER_PART = 65536,
-	ROW_BYTES = 16, /* no row takes less: the record's header alone has a byte a column */
+	ROW_BYTES = 16, /* no row is smaller: the record's header alone has a byte per column */
 };
 
-/* Row ids from..to. The maps of row ids are only looked at. */
+/* The row ids from..to. The maps of row ids are only read. */
 struct off_part {
 	pthread_t thread;
 	int started;
 	int64_t from, to;
-	struct off *v; /* where its rows go */
+	struct off *v; /* its rows' place in the array */
 	size_t n, room;
 	struct store store;
 	struct load load;
@@ -29,8 +29,8 @@ struct off_part {
 	int r;
 };
 
-/* What its kind and its site say of an interval. */
-static struct off whole(const struct load *l, const struct off_row *row)
+/* Make an interval from its row, kind and site. */
+static struct off make_interval(const struct load *l, const struct off_row *row)
 {
 	const struct off_kind *k = &l->kinds.v[row->kind];
 	struct off o = row->off;
@@ -61,7 +61,7 @@ static int read_rows(struct off_part *p)
 					    "a thread, stack, CPU or time that is not there");
 		if (p->n == p->room)
 			return rows_damaged(l, "more rows than there are ids");
-		p->v[p->n++] = whole(l, &row);
+		p->v[p->n++] = make_interval(l, &row);
 	}
 	return r ? r : got;
 }
@@ -78,7 +78,7 @@ static void *read_part(void *arg)
 	return NULL;
 }
 
-/* Put a part's intervals right behind those before it. */
+/* Move a part's intervals directly after those before it. */
 static void join_part(struct timeline *tl, const struct off_part *p)
 {
 	struct off *to = tl->off.v + tl->off.n;
@@ -101,7 +101,7 @@ static void start_part(struct off_part *p, const struct load *l, struct off *v, 
 		read_part(p);
 }
 
-/* `rows` row ids from..to in n parts. */
+/* Read the `rows` rows with ids from..to in n parts. */
 static int read_parts(struct load *l, unsigned n, int64_t from, int64_t to, size_t rows)
 {
 	struct off_part parts[MAX_PARTS] = {0};
@@ -134,7 +134,7 @@ static int read_parts(struct load *l, unsigned n, int64_t from, int64_t to, size
 	"FROM offcpu_rows WHERE thread_id IN " \
 	"(SELECT id FROM threads WHERE recording_id = ?1)"
 
-/* The row ids of the recording; of several recordings each has a run of its own. */
+/* The row ids of the recording: each of several recordings has a range of its own. */
 static int range_of(struct load *l, int64_t *from, int64_t *to)
 {
 	int all = l->s->recordings.n == 1;
@@ -148,8 +148,8 @@ static int range_of(struct load *l, int64_t *from, int64_t *to)
 				   l->recording, to, l->e);
 }
 
-/* ids of a store that was tampered with may be anything, and far apart; SQLite's count(*) is
- * one step that nothing bounds */
+/* Ids of a damaged store may have any values, so to - from says nothing; and SQLite's count(*)
+ * would be one step of unlimited length. */
 static int count_rows(struct load *l, int64_t *rows)
 {
 	return store_query_int(l->s, "SELECT sum(1) FROM offcpu_rows", 0, rows, l->e);

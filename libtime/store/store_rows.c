@@ -7,9 +7,9 @@
 #include <unistd.h>
 
 enum {
-	ROUND = 1 << 16,   /* steps of SQLite's machine from one question to the next */
+	ROUND = 1 << 16,   /* steps of SQLite's machine between two calls of is_endless */
 	STEPS_A_BYTE = 16, /* a row takes a step or two for each of its bytes */
-	UTF8_A_BYTE = 2,   /* UTF-16 grows by half */
+	UTF8_A_BYTE = 2,   /* UTF-16 grows by half when converted */
 	HEADER = 100,
 	AT_WRITE_VERSION = 18, /* of the header; 2 in WAL mode */
 };
@@ -91,7 +91,7 @@ static int in_wal_mode(const char *path)
 	return n == (ssize_t)sizeof(head) && head[AT_WRITE_VERSION] == 2;
 }
 
-/* What SQLite is to call the file; behind two slashes it expects a host. */
+/* The file's name for SQLite, which expects a host after two slashes. */
 static void name_of(struct buf *b, const char *path, int immutable)
 {
 	buf_str(b, *path == '/' ? "file://" : "file:");
@@ -104,8 +104,8 @@ static void name_of(struct buf *b, const char *path, int immutable)
 		buf_str(b, "?immutable=1");
 }
 
-/* A store left in WAL mode, with nothing in the log: read plainly, it would get two files
- * beside it, and could not be read at all where none may be made. */
+/* A store may have been left in WAL mode, with an empty log. A plain open would create two
+ * files next to it, and fail if it cannot. */
 int store_connect(struct store *s)
 {
 	enum { FLAGS = SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI };
@@ -144,7 +144,7 @@ static void select_sql(const struct load *l, struct buf *b, int some)
 	buf_fmt(b, " ORDER BY %s", t->key ? t->key : "id");
 }
 
-/* The tables are there: a column is not. */
+/* The tables exist, so a column is missing. */
 static int not_prepared(struct store *s, struct err *e)
 {
 	if (sqlite3_errcode(s->db) != SQLITE_ERROR)
@@ -172,8 +172,8 @@ int rows_select(struct load *l, enum store_table table, int some)
 	return r;
 }
 
-/* Keys ascend; of tables without ids the first column of the key. */
-static int comes_again(const struct load *l, int64_t id)
+/* Keys ascend; in tables without ids the first column of the key does. */
+static int is_out_of_order(const struct load *l, int64_t id)
 {
 	return l->any && (l->table->key ? id < l->id : id <= l->id);
 }
@@ -188,7 +188,7 @@ int rows_next(struct load *l, void *row)
 		r = store_db_failed(l->s, l->e);
 	if (got == SQLITE_ROW && !r) {
 		int64_t id = sqlite3_column_int64(l->st, 0);
-		int again = comes_again(l, id);
+		int again = is_out_of_order(l, id);
 		l->id = id;
 		l->any = 1;
 		if (again)

@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { TELL_EVERY = 1 << 16 };
+enum { PROGRESS_EVERY = 1 << 16 };
 
 struct store_writer {
 	sqlite3 *db;
@@ -26,7 +26,7 @@ struct store_writer {
 	void (*tell)(void *arg, uint64_t done, uint64_t total);
 	void *tell_arg;
 	uint64_t done, total;
-	int64_t rows[STORE_TABLES]; /* so far: the ids of the next timeline start behind them */
+	int64_t rows[STORE_TABLES]; /* so far: the next timeline's ids start after them */
 };
 
 /* --- SQLite ------------------------------------------------------------------------------ */
@@ -42,7 +42,7 @@ static int run(struct store_writer *w, const char *sql, struct err *e)
 	return sqlite3_exec(w->db, sql, NULL, NULL, NULL) ? db_failed(w, e) : 0;
 }
 
-/* Within a transaction from here to the end. */
+/* Open the database and begin the one transaction. */
 static int open_db(struct store_writer *w, struct err *e)
 {
 	int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
@@ -59,7 +59,7 @@ static int open_db(struct store_writer *w, struct err *e)
 	return r ? r : feed_open(&w->feed, w->db, w->path, e);
 }
 
-/* All is in the file then. */
+/* Commit and close: then everything is in the file. */
 static int close_db(struct store_writer *w, struct err *e)
 {
 	feed_close(w->feed);
@@ -82,12 +82,12 @@ int writing_row(struct writing *l, enum store_table table, const void *row)
 	if (r)
 		return r;
 	w->rows[table]++;
-	if (++w->done % TELL_EVERY == 0 && w->tell)
+	if (++w->done % PROGRESS_EVERY == 0 && w->tell)
 		w->tell(w->tell_arg, w->done, w->total);
 	return encode_row(l, table, w->rows[table], row, cells);
 }
 
-/* n structs of `size` bytes at v, the first of them as row `first` of this timeline. */
+/* Write n structs of `size` bytes at v; the first one is row `first` of this timeline. */
 static int write_rows(struct writing *l, enum store_table table, const void *v, size_t n,
 		      size_t size)
 {
@@ -161,7 +161,7 @@ int store_writer_add(struct store_writer *w, const struct timeline *tl, struct e
 	r = r ? r : write_model(&l);
 	r = r ? r : write_offcpu(&l);
 	r = r ? r : write_samples(&l);
-	if (r) /* in any case: the writer has texts of the timeline in its hands */
+	if (r) /* in any case, since the writer still uses texts of the timeline */
 		feed_drop(w->feed);
 	else
 		r = feed_wait(w->feed, e);
@@ -169,7 +169,7 @@ int store_writer_add(struct store_writer *w, const struct timeline *tl, struct e
 	return r;
 }
 
-/* The writer has texts in its hands that the caller gives back. */
+/* The writer must be done with texts before the caller releases them. */
 static int texts_written(struct store_writer *w, int r, struct err *e)
 {
 	if (!r)
@@ -213,7 +213,7 @@ void store_writer_progress(struct store_writer *w,
 	w->tell_arg = arg;
 }
 
-/* A store may replace a store, never another kind of file. */
+/* A store may replace a store, but no other file. */
 static int check_target(const char *path, struct err *e)
 {
 	char head[16];
@@ -261,7 +261,7 @@ int store_writer_open(struct store_writer **out, const char *path, struct err *e
 	int r = check_target(path, e);
 	if (r)
 		return r;
-	/* SQLite's own statistics take a lock at every allocation */
+	/* SQLite's statistics would take a lock at every allocation */
 	sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
 	struct store_writer *w = mem_zalloc(1, sizeof(*w));
 	if (!w)

@@ -1,5 +1,5 @@
-/* store_write_rows.c - the two large tables: what many rows have in common is written once, and
- * the rows refer to it. See store_encode.h. */
+/* store_write_rows.c - the two large tables: what many rows share is written once, and the rows
+ * refer to it. See store_encode.h. */
 #include "libtime/store/store_encode.h"
 #include "base/mem.h"
 #include "libparse/sample.h"
@@ -7,8 +7,7 @@
 
 #include <string.h>
 
-/* --- off-CPU intervals
- * ------------------------------------------------------------------------- */
+/* --- off-CPU intervals --------------------------------------------------------------- */
 
 struct kinds {
 	VEC(struct off_kind) v;
@@ -27,7 +26,7 @@ static struct off_kind kind_of(const struct off *o)
 				 .arg = o->arg_kind == ARG_NONE ? 0 : o->arg};
 }
 
-/* The number of a kind, which becomes a row when first met. */
+/* The number of a kind, which is written when first used. */
 static int put_kind(struct writing *l, struct kinds *k, const struct off *o, uint32_t *id)
 {
 	const struct off_kind x = kind_of(o);
@@ -42,7 +41,7 @@ static int put_kind(struct writing *l, struct kinds *k, const struct off *o, uin
 	return writing_row(l, TABLE_KINDS, &x);
 }
 
-/* By thread and time, on which searches for a thread's intervals rely. */
+/* Intervals must be ordered by thread and time: searches rely on it. */
 static int check_order(const struct writing *l, size_t i)
 {
 	const struct off *o = &l->tl->off.v[i], *before = i ? o - 1 : o;
@@ -54,7 +53,7 @@ static int check_order(const struct writing *l, size_t i)
 		       "the order of time");
 }
 
-/* Of the stacks that waits began with, the frame that tells where. */
+/* For each stack that waits began with: the frame to report. */
 static int write_wait_frames(struct writing *l)
 {
 	uint8_t *seen = mem_zalloc(l->tl->stacks->paths.n + 1, 1);
@@ -86,12 +85,11 @@ int write_offcpu(struct writing *l)
 	return r;
 }
 
-/* --- samples
- * ----------------------------------------------------------------------------------- */
+/* --- samples ------------------------------------------------------------------------- */
 
 enum { AT_ONCE = 32 }; /* samples that are looked up together */
 
-/* Samples of either kind on their way: who, and with what stack. */
+/* The tasks and sums of samples of both kinds. */
 struct sums {
 	VEC(struct sample_task) tasks;
 	VEC(struct sample_sum) v;
@@ -167,8 +165,8 @@ static struct sample_task task_of_hit(const struct tl_event_sample *s)
 				    .tracepoint = 1};
 }
 
-/* The sums of n samples: each is anywhere in tables larger than the CPU's caches, and what they
- * wait for comes sooner when all ask at once. */
+/* Find the sums of n samples. Their entries are spread over tables larger than the CPU's
+ * caches: looking up several at once overlaps the cache misses. */
 static int sums_of(struct sums *s, const struct timeline *tl, const struct tl_sample *x,
 		   size_t n, uint32_t *sum)
 {
@@ -187,8 +185,7 @@ static int sums_of(struct sums *s, const struct timeline *tl, const struct tl_sa
 	return 0;
 }
 
-/* In the order of time. Recordings share the table: the nth of one are never those of another.
- */
+/* In order of time. Recordings share the table, with ranges of their own. */
 static int write_cpu_samples(struct writing *l, struct sums *s)
 {
 	uint64_t base = (uint64_t)(l->rows[TABLE_RECORDINGS] - 1) << 32;
