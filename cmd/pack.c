@@ -1,6 +1,6 @@
 /*
  * pack.c - `perfkit pack`: a recording and every file that names its frames, in one compressed
- *tar, to be read on any machine.
+ * tar, to be read on any machine.
  *
  *	perf.data ──fold, unwind, name──► files in use ──► MANIFEST, perf.data, debug/, symfs/
  */

@@ -173,6 +173,10 @@ code()
 	case $PWD in
 	/*/*) grep -rlF --exclude-dir=__pycache__ -e "$PWD/" $folders tests testdata docs README.md && wrong "the path of this checkout" ;;
 	esac
+	find $folders -name '*.[ch]' -exec grep -nE '^ \*[A-Za-z(]' {} + &&
+		wrong "a blank follows the star of a comment's line"
+	find $folders -name '*.[ch]' -exec env LC_ALL=C.UTF-8 grep -nE '^[[:space:]]*(/\*|\*).{97,}$' {} + &&
+		wrong "comments of more than 96 columns"
 	v=$(clang-format --version 2>/dev/null | sed -n 's/.*version \([0-9]*\).*/\1/p')
 	if [ "$v" = 14 ]; then
 		find $folders tests/lib tests/prog tests/tools tests/fuzz tests/unit -name '*.[ch]' |

@@ -8,14 +8,14 @@
  *		tmp.XXXXXX		an entry that is being made or removed
  *
  * KEY is a hash of all of the bundle's bytes, keyed by `key`, so that no one else can make a
- *bundle with the KEY of another. INDEX has the name, size and hash of every file. An entry is
- *used only if the files, read again, give the same INDEX byte for byte: the same files, no
- *others, no byte changed. Otherwise the bundle is unpacked again. So a disk that lost content
- *in a crash does no harm.
+ * bundle with the KEY of another. INDEX has the name, size and hash of every file. An entry is
+ * used only if the files, read again, give the same INDEX byte for byte: the same files, no
+ * others, no byte changed. Otherwise the bundle is unpacked again. So a disk that lost content
+ * in a crash does no harm.
  *
  * A complete entry appears by a rename. Readers hold a shared lock on its INDEX; removing needs
- *an exclusive one. All entries have at most 2 GB; the least recently used one is removed first.
- *If any of this fails, there is no cache.
+ * an exclusive one. All entries have at most 2 GB; the least recently used one is removed
+ * first. If any of this fails, there is no cache.
  */
 #ifndef CMD_INPUT_BUNDLE_CACHE_H
 #define CMD_INPUT_BUNDLE_CACHE_H

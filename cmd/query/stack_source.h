@@ -1,7 +1,7 @@
 /*
  * stack_source.h - the stacks of collapse, svg and export: samples, waits, wall-clock time or
- *the time inside the worst episodes, of a recording, bundle or store, as the rows of
- *stack_rows.h.
+ * the time inside the worst episodes, of a recording, bundle or store, as the rows of
+ * stack_rows.h.
  *
  *	stack_source_open(&s, "svg", STACKS_OF_WAITS, opt, path, NULL, 0);
  *	stack_source_rows(&s, add, ctx, &e);

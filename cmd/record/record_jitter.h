@@ -1,7 +1,7 @@
 /*
  * record_jitter.h - `perfkit record jitter`: perfkit spins on the chosen CPUs and notes its
- *gaps while perf records which threads had these CPUs; one bundle contains both. It runs, with
- *a temporary DIR:
+ * gaps while perf records which threads had these CPUs; one bundle contains both. It runs, with
+ * a temporary DIR:
  *
  *	perf record ... -o DIR/perf.data -- \
  *		perfkit record jitter --gaps-only ... -o DIR/perf.data.gaps

@@ -10,10 +10,10 @@
 
 #include <stdint.h>
 
-/* Below the kernel's markers (≥ PERF_CONTEXT_MAX = -4095), above any user address. */
-#define UNWOUND_USER                                                                  \
-	((uint64_t)-8192) /* user frames follow as lookup addresses: a return address \
-			     has its 1 subtracted already. Leaf first. */
+/* Below the kernel's markers (≥ PERF_CONTEXT_MAX = -4095), above any user address. After
+ * UNWOUND_USER, user frames follow as lookup addresses, leaf first: a return address has its 1
+ * subtracted already. */
+#define UNWOUND_USER ((uint64_t)-8192)
 #define UNWOUND_GUESS ((uint64_t)-8193) /* the next frame was found without CFI */
 #define UNWOUND_CUT ((uint64_t)-8194)   /* the stack dump ended here: not the root */
 

@@ -1,6 +1,6 @@
 /*
  * fact_table.h - facts about the recorded host and its load, before and after the recording:
- *the `fact` lines of a recording's context (fd_context.h), which become the timeline's facts.
+ * the `fact` lines of a recording's context (fd_context.h), which become the timeline's facts.
  *
  *	fact KIND<TAB>SUBJECT<TAB>KEY<TAB>VALUE
  *

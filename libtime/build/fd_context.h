@@ -7,9 +7,9 @@
  *	snapshot			one or more follow, each with all the lines below
  *	late SECONDS			it was taken that long after the end of the recording
  *	order big			byte order of socket addresses, if not little
- *	process PID NETNS [COMM]	a process, its network namespace net:[4026531840], its
- *name fd N TARGET			in that process: what /proc/PID/fd/N links to tfd EPFD N
- *in that process: epoll EPFD watches N
+ *	process PID NETNS [COMM]	a process, its network namespace net:[4026531840], name
+ *	fd N TARGET			in that process: what /proc/PID/fd/N links to
+ *	tfd EPFD N			in that process: epoll EPFD watches N
  *					(/proc/PID/fdinfo/EPFD)
  *	net NETNS tcp|tcp6|udp|udp6|unix
  *					the lines that begin with a tab after this one ...
@@ -25,7 +25,7 @@
  *
  * If all snapshots are late (pack --script), a descriptor number may have meant another file
  * during the recording. Accepted and listening sockets then count as sockets of unknown kind,
- *so that no wait is hidden on such evidence. Connected sockets count, since they make a wait
+ * so that no wait is hidden on such evidence. Connected sockets count, since they make a wait
  * visible.
  */
 #ifndef LIBTIME_BUILD_FD_CONTEXT_H

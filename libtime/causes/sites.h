@@ -1,6 +1,6 @@
 /*
  * sites.h - wait sites: the places where the threads of a role wait, and whether a wait there
- *is part of a piece of work.
+ * is part of a piece of work.
  *
  *	start_thread                                     site: program, role, cause, and the
  *	  worker              the role                   application's functions from the role
@@ -23,15 +23,15 @@
  *
  * Step 5 in numbers: the function carries at least a tenth of the role's work, and is on less
  * than nine tenths of its stacks. Work is a sample, a preemption, a wait that step 2 decides,
- *or a wakeup of another thread. What the runtime does when a waiting function calls it directly
- *(the lock of its queue) does not count, nor does a futex that may be a condition variable's.
- *Only stacks that reach the thread's start and show no interpreter count. Fewer than four prove
- * nothing.
+ * or a wakeup of another thread. What the runtime does when a waiting function calls it
+ * directly (the lock of its queue) does not count, nor does a futex that may be a condition
+ * variable's. Only stacks that reach the thread's start and show no interpreter count. Fewer
+ * than four prove nothing.
  *
  * An unclear site looks like a loop if step 5, for stacks of any kind, finds no such function,
- *if the thread had not woken most of the threads that ended its waits, and, for a sleep, if the
- *role does not also wait for other threads in such a place. That is a hint for readers, and
- *bounds activations; it hides nothing.
+ * if the thread had not woken most of the threads that ended its waits, and, for a sleep, if
+ * the role does not also wait for other threads in such a place. That is a hint for readers,
+ * and bounds activations; it hides nothing.
  */
 #ifndef LIBTIME_CAUSES_SITES_H
 #define LIBTIME_CAUSES_SITES_H

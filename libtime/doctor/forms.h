@@ -10,10 +10,9 @@
  *
  *	(nothing)           the text, or the number
  *	,                   the number as 12,345
- *	record, is|are      how many: "1 record", "2 records"; both words where an s is not
- *enough %1 %0 %5.1          a share in per cent, decimals; with blanks in front for columns
- *	%fine %rest         more decimals below 1 %; as few decimals as do not say all or
- *nothing
+ *	record, is|are      a count: "1 record", "2 records"; both words if an s is not enough
+ *	%1 %0 %5.1          a share in per cent with so many decimals, padded for columns
+ *	%fine %rest         more decimals below 1 %; enough decimals not to read 0 or 100
  *	@ms @s @fiftieth    a time in ms, in s, a fiftieth of it in ms
  *	@thread             name/tid
  *	@where              numbers of a JSON array, drawn

@@ -6,13 +6,13 @@
  *	back   ─────█▒▒▒▒io▒▒▒▒sleep▒▒▒█        the root: what it did is the end of the chain
  *
  * The chain goes backwards from the episode's end: to the waker for the time in which the
- *thread was blocked, to the thread that had its CPU for the time in which it was runnable, and
- *so on. Each link covers the part of the episode that it explains. A link's time is divided
- *into parts that add up to it: code that ran, waiting for a CPU, and one for each cause and
- *function it was blocked in, whichever thread ended those waits. The chain goes on from the
- *largest part to the thread that kept the link there for more than half of it, unless another
- *part is larger than what that thread explains. Otherwise it ends there, and that link is the
- *root. It also ends at a thread that is already on it, and at depth CHAIN_DEPTH.
+ * thread was blocked, to the thread that had its CPU for the time in which it was runnable, and
+ * so on. Each link covers the part of the episode that it explains. A link's time is divided
+ * into parts that add up to it: code that ran, waiting for a CPU, and one for each cause and
+ * function it was blocked in, whichever thread ended those waits. The chain goes on from the
+ * largest part to the thread that kept the link there for more than half of it, unless another
+ * part is larger than what that thread explains. Otherwise it ends there, and that link is the
+ * root. It also ends at a thread that is already on it, and at depth CHAIN_DEPTH.
  *
  *	front  12 ms lock   ─► middle  11 ms lock   ─► back  8 ms asleep
  *	        1 ms running            1 ms running          3 ms waiting for a CPU

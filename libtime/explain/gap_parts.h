@@ -8,8 +8,8 @@
  *
  * An interrupt's time does not count for what it interrupted, whether a thread or another
  * interrupt, so the parts add up to the gap. Nothing outside of a gap explains it: where the
- *spinner had the CPU and no interrupt was recorded, the time is unexplained (the hypervisor,
- *SMIs, NMIs, or what was not recorded).
+ * spinner had the CPU and no interrupt was recorded, the time is unexplained (the hypervisor,
+ * SMIs, NMIs, or what was not recorded).
  *
  * For some gaps only an interval that contains them is known. The gap is then placed at the one
  * stretch of its length (up to a tenth shorter) in which the spinner did not have the CPU. If

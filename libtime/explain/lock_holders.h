@@ -1,6 +1,6 @@
 /*
  * lock_holders.h - which threads held a lock while a thread waited for it: the owner that the
- *probe on lock_wait read, then those that got it next, up to the thread that ended the wait.
+ * probe on lock_wait read, then those that got it next, up to the thread that ended the wait.
  *
  *	wal    ░░░░░▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒    the wait; the probe read owner=flush
  *	flush  ██████████┐sleeps           held it until it woke b, another waiter
@@ -8,8 +8,8 @@
  *	c      ▒▒▒▒▒▒▒▒▒▒▒▒██████┘         and c, which ended the wait
  *
  * The probe shows only the owner at the wait's begin; what that thread did after it released
- *the lock explains nothing. An owner has released it when it wakes another thread that waits
- *for this lock, or when another waiter's probe read a different owner.
+ * the lock explains nothing. An owner has released it when it wakes another thread that waits
+ * for this lock, or when another waiter's probe read a different owner.
  */
 #ifndef LIBTIME_EXPLAIN_LOCK_HOLDERS_H
 #define LIBTIME_EXPLAIN_LOCK_HOLDERS_H
@@ -26,7 +26,7 @@ int lock_holders(struct evidence *x, uint32_t off, windows_vec *out, struct err 
 
 /*
  * A wait for a lock that timed out and was begun again at once, with the same stack, is one
- *wait together with the next tries; the last one's end shows the holder (CPython's GIL: 5 ms,
+ * wait together with the next tries; the last one's end shows the holder (CPython's GIL: 5 ms,
  * HotSpot's monitors):
  *
  *	▒▒▒▒▒▒▒▒│▒▒▒▒▒▒▒▒│▒▒▒▒▒┘ woken by the holder

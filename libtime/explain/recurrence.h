@@ -6,11 +6,11 @@
  *	fixed pause    │█│       │████│       │██│          from end to start
  *
  * Periods may be skipped, since not every occurrence is among the worst, and other occurrences
- *may lie in between. For several periods and tolerances, the test bounds the probability that
- *as many gaps are so close to multiples of the period by chance, that is, in a process without
- *a period: there a gap fits with the relative width of the tolerance. A period is reported if
- *at least six gaps show it and the bound is below e^-6.5. In simulations (test_recurrence.c),
- *fewer than 1 % of Poisson processes, and of more regular ones, are reported.
+ * may lie in between. For several periods and tolerances, the test bounds the probability that
+ * as many gaps are so close to multiples of the period by chance, that is, in a process without
+ * a period: there a gap fits with the relative width of the tolerance. A period is reported if
+ * at least six gaps show it and the bound is below e^-6.5. In simulations (test_recurrence.c),
+ * fewer than 1 % of Poisson processes, and of more regular ones, are reported.
  */
 #ifndef LIBTIME_EXPLAIN_RECURRENCE_H
 #define LIBTIME_EXPLAIN_RECURRENCE_H

@@ -28,6 +28,7 @@ int by_thread_build(struct by_thread *g, size_t threads, const void *v, size_t n
 	by_thread_build((g), (threads), (vec).v, (vec).n, sizeof(*(vec).v), \
 			offsetof(__typeof__(*(vec).v), thread))
 
+/* Release everything; it is then not built. */
 void by_thread_release(struct by_thread *g);
 
 #endif

@@ -1,12 +1,11 @@
 /*
  * part_sums.h - what a thread did in any stretch of time, without a walk over its intervals: a
  * span may hold millions of them, and there may be millions of such spans, nested or
- *overlapping.
+ * overlapping.
  *
  *	intervals  ▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌
  *	sums       ^       ^       ^       ^       ^   up to here, one for every 64
- *	stretch         └────────────────────┘         their difference, plus a few at either
- *end
+ *	stretch         └────────────────────┘         their difference, and the ends
  */
 #ifndef LIBTIME_SCHED_PART_SUMS_H
 #define LIBTIME_SCHED_PART_SUMS_H

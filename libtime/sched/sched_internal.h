@@ -210,8 +210,8 @@ void sched_add_stack_wake(struct sched *s, uint32_t i, const struct sched_event 
 
 /*
  * Call before the interval of thread i ends. If it was woken into the queue of a CPU that was
- *not recorded, it may have run there and slept again: the interval is split, and its state
- *since the wakeup is unknown.
+ * not recorded, it may have run there and slept again: the interval is split, and its state
+ * since the wakeup is unknown.
  *
  *	out ──known──► waking ──unknown──►
  */

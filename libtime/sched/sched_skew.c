@@ -3,7 +3,7 @@
  * sched_internal.h.
  *
  * Each CPU's own records are in order, so a difference shows where a thread moves from one CPU
- *to another:
+ * to another:
  *
  *	CPU 0   in ──────────── out          running twice: CPU 0 is ahead by out - in' or
  *	CPU 1          in' ──────────── out'         more, or CPU 1 by out' - in or more

@@ -8,9 +8,9 @@
  * Time is cut into cells of one grain. A thread's intervals that are in one cell, on one CPU,
  * and have the same stack, cause and flags become one interval of their total length; the
  * running time between them moves before it. Equal samples of a cell become one with the sum of
- *their periods. An interval that crosses cells stays as it is, and with it every interval
- *longer than a grain. For each thread, the sums of any stretch are off by at most one cell at
- *either end. Stretches in `keep` do not change.
+ * their periods. An interval that crosses cells stays as it is, and with it every interval
+ * longer than a grain. For each thread, the sums of any stretch are off by at most one cell at
+ * either end. Stretches in `keep` do not change.
  */
 #ifndef LIBTIME_SCHED_THIN_H
 #define LIBTIME_SCHED_THIN_H

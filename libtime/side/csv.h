@@ -6,8 +6,8 @@
  *
  * Columns, in any order and case: two of start (begin), end (stop) and duration, each with its
  * unit as a suffix (_ns _us _ms _s), or none for ISO 8601; name, key (id), pid, tid. Every
- *other column is a label. Cells are as in RFC 4180, separated by commas, semicolons or tabs. A
- *span without a name is called "request".
+ * other column is a label. Cells are as in RFC 4180, separated by commas, semicolons or tabs. A
+ * span without a name is called "request".
  */
 #ifndef LIBTIME_SIDE_CSV_H
 #define LIBTIME_SIDE_CSV_H

@@ -7,11 +7,10 @@
  *	control 0 29452                   the same on a CPU that should be idle: the baseline
  *	anchor MONO RAW REAL ERROR        the clocks at one moment, and their error, in ns
  *	gap 1 7183812494120 7183812498360 CPU, begin and end in ns
- *	dropped 1 17                      number of gaps on that CPU that the sampler could not
- *keep
+ *	dropped 1 17                      number of gaps on that CPU that were not kept
  *
- *	time,delay[,cpu]                  end of a reporting interval, and its longest gap, in
- *ns 1718000000100000000,4240
+ *	time,delay[,cpu]                  end of a reporting interval, its longest gap in ns
+ *	1718000000100000000,4240
  */
 #ifndef LIBTIME_SIDE_GAPS_H
 #define LIBTIME_SIDE_GAPS_H

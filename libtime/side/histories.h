@@ -1,6 +1,6 @@
 /*
  * histories.h - label histories: what each trampoline stood for, and since when. A program
- *calls labelled work through these functions, so a stack alone shows whose work it was
+ * calls labelled work through these functions, so a stack alone shows whose work it was
  * (contrib/dynamic_label.hpp writes such files).
  *
  *	perfkit-labels v1

@@ -1,7 +1,7 @@
 /*
  * side.h - the content of a side file: spans, labels and gaps that a program or another tool
  * wrote while perf recorded, on that program's clock. One reader for each format is in this
- *room.
+ * room.
  *
  *	csv, otlp, chrome, ldb ─► spans, labels         ─attach─► timeline
  *	histories              ─► trampolines, bindings ─bind───► of the

@@ -14,8 +14,7 @@
  * A trampoline is a function; the program logs which value it has, and since when:
  *
  *	query=41   ├─────────┤query=42                 its history: 42 from this binding on
- *	stack       main; work; trampoline<7>; search  has the value of trampoline<7> at that
- *time
+ *	stack       main; work; trampoline<7>; search  has the value that trampoline<7> had
  */
 #ifndef LIBTIME_SPANS_LABEL_LANES_H
 #define LIBTIME_SPANS_LABEL_LANES_H

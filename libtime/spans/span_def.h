@@ -18,7 +18,7 @@
  * BEGIN and END are events as perf names them (a name without a group matches any group). A
  * numeric field of both is the key: FIELD/FIELD2 if the end's field has another name; "+" joins
  * several. once: see spans.h. Or one word names pairs of the kernel: syscalls, syscalls:NAME,
- *irq, softirq, block, contention.
+ * irq, softirq, block, contention.
  */
 #ifndef LIBTIME_SPANS_SPAN_DEF_H
 #define LIBTIME_SPANS_SPAN_DEF_H

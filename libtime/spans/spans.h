@@ -3,7 +3,7 @@
  *
  * A span is work between two events: of one thread, nested as a stack; of one CPU (interrupts);
  * or of all threads that handle one key. span_def.h says which events begin and end which
- *spans; this machine knows nothing of perf.data.
+ * spans; this machine knows nothing of perf.data.
  *
  *	spans_new(&tl, &s, &e);
  *	spans_kind(s, &(struct span_kind){.name = id}, &kind);

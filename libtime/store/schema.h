@@ -2,8 +2,8 @@
  * schema.h - the tables of a store, declared once: each column's name, kind, unit and meaning.
  *
  * CREATE TABLE, the writer, the reader and the tables of docs/store.md come from here; writers
- *of other formats use it, too. A column declares where its value is in the row's struct, and
- *its kind says how it is stored. A new column is one line in schema.c, plus its field.
+ * of other formats use it, too. A column declares where its value is in the row's struct, and
+ * its kind says how it is stored. A new column is one line in schema.c, plus its field.
  *
  *	const struct table *t = &store_tables[TABLE_SPANS];
  *	for (size_t i = 0; i < t->n; i++) ... t->columns[i].name, .unit, .meaning ...

@@ -10,7 +10,7 @@
  *	feed_close(f);
  *
  * Rows are gathered in batches by table. Full batches go through a short queue, so that the
- *caller waits when SQLite falls behind. A batch is one run of a prepared `INSERT INTO table
+ * caller waits when SQLite falls behind. A batch is one run of a prepared `INSERT INTO table
  * SELECT … FROM feed`, where `feed` is a virtual table over the batch: that costs half of what
  * binding and stepping row by row does. Batches are written in the order in which they became
  * full, so equal rows give an equal file.

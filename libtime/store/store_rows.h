@@ -1,6 +1,6 @@
 /*
  * store_rows.h - reads a store's rows and columns, for store_read.h: every value is checked
- *before it is used, and an impossible value is damage, reported with its row.
+ * before it is used, and an impossible value is damage, reported with its row.
  *
  *	r = rows_select(l, TABLE_THREADS, 0);
  *	while (!r && (got = rows_next(l, &t)) == 1) {

@@ -1,6 +1,6 @@
 /*
  * compare.h - compares figures of two recordings, and finds the differences that chance does
- *not explain.
+ * not explain.
  *
  * A figure is a rate (time or events of one name per second of recording), a mean or a
  * percentile. Each has a 99 % confidence interval, and has changed if the intervals before and

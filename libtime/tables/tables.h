@@ -5,7 +5,7 @@
  *
  * A table is an element of table_kinds: columns, order, and the function that fills it. All of
  * them apply the same filters, and each adds up to the totals of `tail`, or of perf: time
- *counts once, for the thread, wait or span that it belongs to.
+ * counts once, for the thread, wait or span that it belongs to.
  *
  * With `every_ns`, each window of time has rows of its own. Waits, spans and interrupts belong
  * as a whole to the window in which they begin; the time of threads is cut at the edges.

@@ -12,9 +12,9 @@
  *	span                       a slice of its thread's track, with its key and labels as
  *	                           annotations; if it does not nest there, changes threads or
  *	                           has none, of a track of its own
- *	worst episode (worst.h)    a slice below its thread, with those of its waits in it; a
- *	                           flow from a "wakeup" of the waker to where it made it
- *runnable lost records, holes        a slice of a track of its own; the CPU looks idle there
+ *	worst episode (worst.h)    a slice below its thread, with those of its waits in it; a flow
+ *	                           from the waker's "wakeup" to where it made it runnable
+ *	lost records, holes        a slice of a track of its own; the CPU looks idle there
  *
  * Times are those of the recording's clock. A thread that had its tid after another one shares
  * that one's track.

@@ -1,7 +1,7 @@
 /*
  * html_column.h - columns of numbers in a report, one number for each row. A column has the
- *lowest byte of all numbers, then the second byte of all, and so on, since deflate compresses
- *similar bytes best. html_data.js reads them.
+ * lowest byte of all numbers, then the second byte of all, and so on, since deflate compresses
+ * similar bytes best. html_data.js reads them.
  *
  *	struct html_columns c = {0};
  *	struct html_column *t = html_column(&c, "sample.t");

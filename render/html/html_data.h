@@ -1,7 +1,7 @@
 /*
  * html_data.h - a timeline as the columns of a report (html_column.h): threads, samples, waits,
  * running intervals, spans, losses, and their frames and stacks. The report's script sums them
- *up for any interval of time.
+ * up for any interval of time.
  *
  *	columns   one number for each ...
  *	frame.*   frame of the flame graphs: strings, kind, colours of three palettes,

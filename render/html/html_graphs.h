@@ -1,7 +1,7 @@
 /*
  * html_graphs.h - the flame graphs of a report that perfkit computes, not the page: waits with
- *their wakers and chains, the tail against the median, and for each shown episode its chain and
- *its comparison with the median.
+ * their wakers and chains, the tail against the median, and for each shown episode its chain
+ * and its comparison with the median.
  *
  *	node.frame, .ups, .v0, .v1   all nodes, graph by graph, as flame_data.h has them; frames
  *	                             are those of html_data.h

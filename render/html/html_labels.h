@@ -1,7 +1,7 @@
 /*
  * html_labels.h - labels as columns of a report, by which the page filters: the value of each
- *key for samples, waits, running times and spans (libtime/spans/label_lanes.h). For key number
- *K:
+ * key for samples, waits, running times and spans (libtime/spans/label_lanes.h). For key number
+ * K:
  *
  *	sample.labelK, span.labelK    its value (a string; 0: none)
  *	wait.partsK, run.partsK       pieces with values of their own; 0: one, without a value

@@ -1,7 +1,7 @@
 /*
  * html_page.h - the page around a report's data: head, text for readers without scripts, style,
  * scripts. The page's policy (CSP) forbids to fetch anything, and allows only its own script,
- *by hash, and that script's workers.
+ * by hash, and that script's workers.
  *
  *	html_page_begin(&page, out);
  *	html_blob_write("head", &json, out, &e);       // and the others

@@ -26,8 +26,9 @@ void compare_text(struct buf *b, const struct comparison *c, const char *head, s
 /* "percentiles":[{"percent","before":{"value","low","high"},"after","change"}], in ns */
 void compare_percentiles_json(struct json *j, const struct compared_percentile *v, size_t n);
 
-/* KEY:[{"name","mean":{...},"time":{"before":{"value","low","high"},"after","change"},"count":{...}}];
- * time in ns per second. "change" is 1, 0 or -1; high is null if it is unbounded. */
+/* KEY:[{"name","mean":{...},"time":{"before":{"value","low","high"},"after","change"},
+ * "count":{...}}]; time in ns per second. "change" is 1, 0 or -1; high is null if it is
+ * unbounded. */
 void compare_json(struct json *j, const struct comparison *c, const char *key);
 
 #endif

@@ -1,7 +1,7 @@
 /*
  * slowdisk LOG [--rounds N] [--alone] - a disk that takes 8 ms for each request, and two
- *threads that write to it, past the page cache: `bulk`, whose requests have priority, and
- *`front`.
+ * threads that write to it, past the page cache: `bulk`, whose requests have priority, and
+ * `front`.
  *
  *	bulk      W────────────┐
  *	front       W──queued──┼──served──┐
