@@ -4,10 +4,10 @@
  *	MANIFEST                             text, the first entry: what is inside
  *	perf.data                            the recording (a folder for `record --threads`)
  *	perf.data.context                    what the host's file descriptors were
- *(fd_context.h) perf.data.gaps                       what a jitter sampler measured
- *(libtime/side/gaps.h) debug/.build-id/xx/yyyy…/elf         files by build-id: a build-id cache
- *as perf's, with /debug        separate debug file /vdso /kallsyms symfs/<path> files without a
- *build-id, and perf-PID.map, jitdump: a --symfs folder
+ * (fd_context.h) perf.data.gaps what a jitter sampler measured (libtime/side/gaps.h)
+ * debug/.build-id/xx/yyyy…/elf files by build-id: a build-id cache as perf's, with /debug
+ * separate debug file /vdso /kallsyms symfs/<path> files without a build-id, and perf-PID.map,
+ * jitdump: a --symfs folder
  *
  * Unpacked it is `--buildid-dir DIR/debug --symfs DIR/symfs DIR/perf.data`; reading needs no
  * more than that. perfkit writes zstd, the shell script zstd or gzip; anything that unzip.h
