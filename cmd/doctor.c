@@ -139,13 +139,13 @@ static int print_finding(const struct finding *f, const char *host)
 {
 	struct buf b = {0};
 	int failed = 0;
-	printf("\n%-*s", INDENT, finding_harm_name(f->harm));
+	printf("\n%-*s", INDENT, finding_severity_name(f->severity));
 	finding_title(&b, f);
 	failed |= print_text_at(INDENT, INDENT, buf_cstr(&b));
 	for (size_t i = 0; i < f->ndetails; i++)
 		failed |= print_detail(&f->details[i], host, &b);
 	printf("%*s", INDENT, "");
-	failed |= print_text_at(INDENT, INDENT + 2, f->kind->spoils);
+	failed |= print_text_at(INDENT, INDENT + 2, f->kind->impact);
 	buf_clear(&b);
 	finding_remedy(&b, f);
 	if (b.n) {
@@ -208,7 +208,7 @@ static void json_finding(struct json *j, const struct finding *f, const char *ho
 	struct buf b = {0};
 	json_open(j, NULL, '{');
 	json_str(j, "id", f->kind->id);
-	json_str(j, "harm", finding_harm_name(f->harm));
+	json_str(j, "harm", finding_severity_name(f->severity));
 	json_topics(j, "touches", f->kind->topics);
 	finding_title(&b, f);
 	json_buf(j, "title", &b);
@@ -223,7 +223,7 @@ static void json_finding(struct json *j, const struct finding *f, const char *ho
 		if (missing_get(&f->details[i], host, &b))
 			json_buf(j, NULL, &b);
 	json_close(j, ']');
-	json_str(j, "spoils", f->kind->spoils);
+	json_str(j, "spoils", f->kind->impact);
 	finding_remedy(&b, f);
 	if (b.n)
 		json_buf(j, "remedy", &b);
@@ -242,7 +242,7 @@ static int print_json(const char *path, const struct findings *f, unsigned asked
 	json_u64(&j, "schema", 1);
 	json_str(&j, "file", path);
 	json_topics(&j, "asked", asked);
-	json_str(&j, "worst", worst < 0 ? "none" : finding_harm_name((unsigned)worst));
+	json_str(&j, "worst", worst < 0 ? "none" : finding_severity_name((unsigned)worst));
 	json_open(&j, "findings", '[');
 	for (size_t i = 0; i < f->v.n; i++)
 		json_finding(&j, &f->v.v[i], f->host);
@@ -301,7 +301,7 @@ static int ask_recording(const struct doctor_opts *o, const char *const *files, 
 		return rc;
 	if (input_examine(&in, asked, f, &e))
 		rc = input_fail(&in, &e);
-	*intended_for = findings_made_for(in.profile->rec);
+	*intended_for = findings_intended_topics(in.profile->rec);
 	input_close(&in);
 	return rc;
 }

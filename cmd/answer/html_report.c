@@ -76,11 +76,11 @@ static void head_findings(struct report *p, struct json *j)
 	for (size_t i = 0; i < p->findings.v.n; i++) {
 		const struct finding *f = &p->findings.v.v[i];
 		json_open(j, NULL, '{');
-		json_str(j, "harm", finding_harm_name(f->harm));
+		json_str(j, "harm", finding_severity_name(f->severity));
 		again(p);
 		finding_title(&p->scratch, f);
 		json_str(j, "title", buf_cstr(&p->scratch));
-		json_str(j, "spoils", f->kind->spoils);
+		json_str(j, "spoils", f->kind->impact);
 		again(p);
 		finding_remedy(&p->scratch, f);
 		json_str(j, "remedy", buf_cstr(&p->scratch));

@@ -599,7 +599,7 @@ int input_fold(struct input *in)
 static void say_note(const struct input *in, const struct finding *x, const char *of,
 		     const char *title)
 {
-	if (!in->opt->quiet && x->harm == SEVERITY_ADVICE &&
+	if (!in->opt->quiet && x->severity == SEVERITY_ADVICE &&
 	    !strcmp(x->kind->id, "late-records"))
 		say("%s%s: %s", in->path, of, title);
 }
@@ -608,7 +608,7 @@ static void say_note(const struct input *in, const struct finding *x, const char
  * refuses. */
 static int is_said(const struct finding *x, unsigned topics)
 {
-	return x->harm >= SEVERITY_PARTIAL && !x->kind->refused && x->kind->topics & topics;
+	return x->severity >= SEVERITY_PARTIAL && !x->kind->refused && x->kind->topics & topics;
 }
 
 static void hint_at_doctor(struct input *in, size_t more)

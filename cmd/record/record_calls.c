@@ -105,7 +105,7 @@ static void say_next(const char *path)
 	struct recording *rec;
 	if (recording_open(&rec, path, NULL))
 		return;
-	const struct event *ev = calls_parted(rec);
+	const struct event *ev = calls_split_event(rec);
 	if (ev)
 		fprintf(stderr,
 			"perfkit record: this perf took %s out of the group of its counters: "

@@ -112,7 +112,7 @@ static struct statement state(struct diagnosis *j, enum form form, const struct 
 	return s;
 }
 
-/* Of a title's form: what stands before the slash. */
+/* The kind of a title's form: the part of its key before the slash. */
 static const struct finding_kind *kind_of(enum form title)
 {
 	const struct finding_kind *k = finding_kinds;
@@ -122,11 +122,11 @@ static const struct finding_kind *kind_of(enum form title)
 	return k;
 }
 
-struct finding *diagnose_add(struct diagnosis *j, enum form title, enum finding_severity harm,
-			     const struct fact *facts, size_t n)
+struct finding *diagnose_add(struct diagnosis *j, enum form title,
+			     enum finding_severity severity, const struct fact *facts, size_t n)
 {
-	struct finding f = {.kind = kind_of(title), .harm = (uint8_t)harm};
-	f.wrong_for = harm == SEVERITY_WRONG ? f.kind->topics : 0;
+	struct finding f = {.kind = kind_of(title), .severity = (uint8_t)severity};
+	f.wrong_for = severity == SEVERITY_WRONG ? f.kind->topics : 0;
 	f.title = state(j, title, facts, n);
 	if (vec_push(&j->out->v, f)) {
 		j->failed = ERR_NOMEM;
@@ -160,7 +160,7 @@ void diagnose_record(struct diagnosis *j, struct finding *f, const struct remedy
 	f->again = 1;
 }
 
-/* Copies of the stacks of all switches do not fit into perf's own buffers. */
+/* Stack copies of all switches do not fit into perf's default buffers. */
 static int needs_room(const struct diagnosis *j)
 {
 	const struct remedy *r = &j->remedy;
@@ -169,7 +169,7 @@ static int needs_room(const struct diagnosis *j)
 		const char *name = j->rec->events.v[i].name;
 		switches |= name && !strncmp(name, "sched:sched_switch", 18);
 	}
-	return switches && (r->dump || (r->sched && diagnose_dump_asked(j)));
+	return switches && (r->dump || (r->sched && diagnose_dump_size(j)));
 }
 
 int diagnose_line_changes(struct diagnosis *j, const struct remedy *change)
@@ -181,8 +181,8 @@ int diagnose_line_changes(struct diagnosis *j, const struct remedy *change)
 	return changes > 0;
 }
 
-/* The line of an empty recording, with all that could have left it empty mended, is the same:
- * what else is found of it (its clock) does not fill the next one. */
+/* Is the recording empty for another reason than its line? Then the corrected line would stay
+ * empty, too, whatever else it changes (its clock). */
 static int stays_empty(struct diagnosis *j)
 {
 	const struct remedy change = {
@@ -226,8 +226,8 @@ static int say_option(void *ctx, enum option_effect effect, const char *option)
 	return c->j->failed;
 }
 
-/* Say what of the line would mend a finding. */
-static void say_change(struct diagnosis *j, struct finding *f)
+/* Add the options that would fix a finding. */
+static void add_options(struct diagnosis *j, struct finding *f)
 {
 	int empty = !strcmp(f->kind->id, "no-samples");
 	f->nremedies = 0;
@@ -240,7 +240,7 @@ static void say_change(struct diagnosis *j, struct finding *f)
 		diagnose_remedy(j, f, empty ? FORM_NOTHING_RAN : FORM_NO_OPTION, NO_FACTS);
 }
 
-/* One line for all of them: a recording made with it has none of these findings. */
+/* Make one line for all findings: a recording made with it has none of them. */
 static void set_line(struct diagnosis *j)
 {
 	struct record_plan p;
@@ -251,7 +251,7 @@ static void set_line(struct diagnosis *j)
 	for (size_t i = 0; i < j->out->v.n; i++) {
 		struct finding *f = &j->out->v.v[i];
 		if (f->again)
-			say_change(j, f);
+			add_options(j, f);
 		again |= f->again;
 	}
 	if (!again)
@@ -271,11 +271,11 @@ static void set_line(struct diagnosis *j)
 
 /* --- all of them ---------------------------------------------------------------------- */
 
-static int by_harm(const void *a, const void *b)
+static int by_severity(const void *a, const void *b)
 {
 	const struct finding *x = a, *y = b;
-	if (x->harm != y->harm)
-		return x->harm > y->harm ? -1 : 1;
+	if (x->severity != y->severity)
+		return x->severity > y->severity ? -1 : 1;
 	if (x->kind != y->kind)
 		return x->kind < y->kind ? -1 : 1;
 	return statement_compare(&x->title, &y->title);
@@ -284,15 +284,16 @@ static int by_harm(const void *a, const void *b)
 void findings_sort(struct findings *f)
 {
 	if (f->v.n)
-		qsort(f->v.v, f->v.n, sizeof(*f->v.v), by_harm);
+		qsort(f->v.v, f->v.n, sizeof(*f->v.v), by_severity);
 }
 
 unsigned findings_event_topics(const char *name, int is_tracepoint)
 {
 	int off = event_name_is_off_cpu(name);
 	if (is_tracepoint && strncmp(name, "sched:", 6) != 0)
-		return strchr(name, ':') ? ABOUT_COUNTS : WAITING; /* lost: may be switches */
-	if (is_tracepoint) /* others, such as exits, stand beside switches or are counted */
+		return strchr(name, ':') ? ABOUT_COUNTS
+					 : WAITING; /* without a name: it may be of switches */
+	if (is_tracepoint) /* others, such as exits, accompany switches or are counted */
 		return strncmp(name, "sched:sched_switch", 18) &&
 				       strncmp(name, "sched:sched_wak", 15)
 			       ? 0
@@ -317,7 +318,7 @@ int findings_is_trace(const char *name)
 	return 0;
 }
 
-unsigned findings_made_for(const struct recording *rec)
+unsigned findings_intended_topics(const struct recording *rec)
 {
 	unsigned topics = ABOUT_NAMES;
 	int trace = 0;
@@ -332,18 +333,18 @@ unsigned findings_made_for(const struct recording *rec)
 	return findings_all_topics(topics);
 }
 
-/* The harm (enum finding_severity) that it does to questions about `topics`. */
-static unsigned finding_harm_for(const struct finding *f, unsigned topics)
+/* The severity (enum finding_severity) for questions about `topics`. */
+static unsigned severity_for(const struct finding *f, unsigned topics)
 {
-	return f->harm == SEVERITY_WRONG && !(f->wrong_for & topics) ? SEVERITY_PARTIAL
-								     : f->harm;
+	return f->severity == SEVERITY_WRONG && !(f->wrong_for & topics) ? SEVERITY_PARTIAL
+									 : f->severity;
 }
 
 int findings_gather(struct findings *out, const struct findings_input *in, struct err *e)
 {
 	struct diagnosis j = {.in = in, .rec = in->profile->rec, .out = out};
 	*out = (struct findings){.line = "", .host = ""};
-	j.asked = in->asked ? in->asked | ABOUT_NAMES : findings_made_for(j.rec);
+	j.asked = in->asked ? in->asked | ABOUT_NAMES : findings_intended_topics(j.rec);
 	j.samples = j.rec->stats.by_type[PERF_RECORD_SAMPLE];
 	if (j.rec->features.hostname)
 		out->host = keep(&j, j.rec->features.hostname);
@@ -357,7 +358,7 @@ int findings_gather(struct findings *out, const struct findings_input *in, struc
 	diagnose_names(&j);
 	set_line(&j);
 	for (size_t i = 0; i < out->v.n; i++)
-		out->v.v[i].harm = (uint8_t)finding_harm_for(&out->v.v[i], j.asked);
+		out->v.v[i].severity = (uint8_t)severity_for(&out->v.v[i], j.asked);
 	findings_sort(out);
 	return j.failed ? err_nomem(e) : 0;
 }
@@ -372,9 +373,9 @@ int findings_worst(const struct findings *f, unsigned topics)
 {
 	int worst = -1;
 	for (size_t i = 0; i < f->v.n; i++) {
-		int harm = (int)finding_harm_for(&f->v.v[i], topics);
-		if (f->v.v[i].kind->topics & topics && harm > worst)
-			worst = harm;
+		int severity = (int)severity_for(&f->v.v[i], topics);
+		if (f->v.v[i].kind->topics & topics && severity > worst)
+			worst = severity;
 	}
 	return worst;
 }
@@ -394,14 +395,14 @@ const struct finding *findings_refusal(const struct findings *f, unsigned topics
 {
 	for (size_t i = 0; i < f->v.n; i++)
 		if (f->v.v[i].kind->topics & topics &&
-		    finding_harm_for(&f->v.v[i], topics) == SEVERITY_WRONG)
+		    severity_for(&f->v.v[i], topics) == SEVERITY_WRONG)
 			return &f->v.v[i];
 	return NULL;
 }
 
-const char *finding_harm_name(unsigned harm)
+const char *finding_severity_name(unsigned severity)
 {
 	static const char *const names[] = {"advice", "partial", "wrong"};
 	ENTRIES(names, SEVERITY_WRONG + 1);
-	return harm < sizeof(names) / sizeof(*names) ? names[harm] : "";
+	return severity < sizeof(names) / sizeof(*names) ? names[severity] : "";
 }

@@ -1,26 +1,26 @@
-/* findings_maps.c - processes whose mappings were not recorded: no address of theirs
- * can be named. */
+/* findings_maps.c - processes whose mappings were not recorded, so that none of their addresses
+ * has a name. */
 #include "base/mem.h"
 #include "libtime/doctor/findings_internal.h"
 
 #include <stdlib.h>
 
-/* Samples and waits that have a user frame, of a process that has no mapping. */
+/* A process without mappings, and its samples and waits with user frames. */
 struct mapless_process {
 	int32_t pid;
-	uint32_t comm; /* of its first thread that has some */
+	uint32_t comm; /* of its first thread with samples or waits */
 	uint64_t n;
 };
 
 struct mapless {
 	const struct timeline *tl;
-	uint8_t *lost;       /* by path: a user frame of it is in no mapping */
-	uint64_t *by_thread; /* how many of its samples and waits */
+	uint8_t *lost;       /* by path: 1 if a user frame is in no mapping */
+	uint64_t *by_thread; /* how many of the thread's samples and waits */
 	uint64_t n, total;   /* of all threads; with and without user frames */
 	VEC(struct mapless_process) worst;
 };
 
-/* Callers have lower numbers than what they call. */
+/* Callers have lower ids than what they call. */
 static int find_lost_paths(struct mapless *l, const struct stacks *s)
 {
 	l->lost = mem_zalloc(s->paths.n + 1, 1);
@@ -97,7 +97,8 @@ static int rank(struct mapless *l)
 	return 0;
 }
 
-/* What of the recorded line keeps mappings out; else who may not read them, or came too late.
+/* Report the option that kept mappings out; else that perf may lack the rights, or came too
+ * late.
  */
 static void report_remedy(struct diagnosis *j, struct finding *f)
 {
@@ -137,7 +138,7 @@ static void report(struct diagnosis *j, const struct mapless *l)
 void diagnose_maps(struct diagnosis *j)
 {
 	struct mapless l = {.tl = j->in->timeline};
-	if (!l.tl) /* folded samples have no thread */
+	if (!l.tl) /* folded samples have no threads */
 		return;
 	l.by_thread = mem_zalloc(l.tl->threads.n + 1, sizeof(*l.by_thread));
 	int rc = l.by_thread ? find_lost_paths(&l, &j->in->profile->stacks) : ERR_NOMEM;

@@ -10,34 +10,35 @@
 
 /* Frames of one DSO, by samples that have at least one. */
 struct dso_row {
-	uint32_t name, dso;             /* strings id; of the machine, or NO_ID */
-	int kernel;                     /* is_lost_kernel */
-	uint64_t unnamed, leaf, frames; /* samples; with it innermost; frames, weighed */
-	uint32_t open;                  /* its nameless frames that the walk is below */
+	uint32_t name, dso; /* strings id; of the machine, or NO_ID */
+	int kernel;         /* is_lost_kernel */
+	uint64_t unnamed, leaf,
+		frames; /* samples with one, samples with one as leaf, weighted frames */
+	uint32_t open;  /* how many of its unnamed frames the walk is below */
 	const char *detail;
 	enum dso_reason reason;
 };
 
-/* What a frame says about a stack that it is on. */
+/* What a frame shows about a stack that it is on. */
 enum {
-	SORTED_OUT = 1, /* the frame has been looked at */
+	CLASSIFIED = 1, /* the other bits are set */
 	USER = 2,
 	NOT_LIBC = 4, /* user code outside the C and C++ runtime */
 	WORK = 8,     /* user code that is not how a thread starts */
 	NAMELESS = 16,
 };
 
-/* A walk over all paths from the roots: what goes on from a path comes right behind it. */
+/* A walk over all paths from the roots: a path is followed by those that continue it. */
 struct walk {
-	uint32_t *size;  /* by path: how many go on from there, itself too */
+	uint32_t *size;  /* by path: how many continue it, including itself */
 	uint32_t *order; /* paths in the order of the walk */
 	VEC(struct open_frame {
-		uint32_t row, until; /* until that place of the walk */
+		uint32_t row, until; /* it is below it up to that place of the walk */
 	})
-	open; /* nameless frames that it is below */
+	open; /* unnamed frames that the walk is below */
 };
 
-/* What is left of it all. */
+/* The sums. */
 struct name_weights {
 	uint64_t total, frames, with_user, only_libc;
 	VEC(struct dso_row) rows;
@@ -45,12 +46,12 @@ struct name_weights {
 };
 
 struct weights {
-	uint64_t *by_path; /* samples (and waits) that end there */
-	uint64_t *below;   /* … there or in a path that goes on from there */
-	uint8_t *says;     /* by path: of all its frames together */
-	uint8_t *frame_says;
-	uint8_t nameless_says; /* by the last nameless frame's DSO and kind, … */
-	struct frame nameless; /* … those of this */
+	uint64_t *by_path; /* samples (and waits) with that stack */
+	uint64_t *below;   /* … or with one that continues it */
+	uint8_t *shows;    /* by path: the bits of all its frames */
+	uint8_t *frame_shows;
+	uint8_t last_shows;    /* the bits of unnamed frames like … */
+	struct frame nameless; /* … this one, the last that was seen */
 	struct walk walk;
 	struct name_weights *out;
 };
@@ -88,7 +89,7 @@ int diagnose_is_unmapped(const struct frame *fr)
 	return fr->kind == FRAME_USER && !fr->dso && !fr->name && !is_lost_kernel(fr);
 }
 
-/* Of a frame: by DSO; what no mapping holds, apart for the kernel and the rest. */
+/* The row of a frame's DSO. Frames in no mapping have two rows: the kernel's and others. */
 static struct dso_row *row_of(struct name_weights *w, const struct profile *p,
 			      const struct frame *fr)
 {
@@ -106,7 +107,7 @@ static struct dso_row *row_of(struct name_weights *w, const struct profile *p,
 	return &w->rows.v[w->rows.n - 1];
 }
 
-/* The dynamic linker, which works before any code of the application does. */
+/* Is it the dynamic linker, which runs before any code of the application? */
 static int is_linker(const char *path)
 {
 	const char *base = path_base(path);
@@ -117,37 +118,37 @@ static int is_linker(const char *path)
 static uint8_t look_at(const struct profile *p, const struct frame *fr)
 {
 	const struct strtab *s = &p->stacks.strings;
-	uint8_t says = SORTED_OUT;
+	uint8_t shows = CLASSIFIED;
 	if (!frame_is_named(fr) && fr->kind != FRAME_MARK)
-		says |= NAMELESS;
+		shows |= NAMELESS;
 	if (fr->kind == FRAME_USER || fr->kind == FRAME_JIT) {
 		const struct frame_table *t = modules_frames(p->modules);
 		const char *dso = strtab_get(s, fr->dso), *name = strtab_get(s, fr->name);
-		says |= USER;
+		shows |= USER;
 		if (fr->kind == FRAME_JIT || !(frame_roles(t, 0, "", dso) & ROLE_RUNTIME))
-			says |= NOT_LIBC;
+			shows |= NOT_LIBC;
 		if (!is_linker(dso) && !(frame_roles(t, 0, name, dso) & ROLE_START))
-			says |= WORK;
+			shows |= WORK;
 	}
-	return says;
+	return shows;
 }
 
-/* Of nameless frames there may be one for each address: what one says those beside it say. */
-static uint8_t frame_says(struct weights *w, const struct profile *p, uint32_t frame)
+/* There may be an unnamed frame for each address; those of one DSO and kind show the same. */
+static uint8_t frame_shows(struct weights *w, const struct profile *p, uint32_t frame)
 {
 	const struct frame *fr = &p->stacks.frames.v[frame];
-	uint8_t *says = &w->frame_says[frame];
-	if (*says)
-		return *says;
+	uint8_t *shows = &w->frame_shows[frame];
+	if (*shows)
+		return *shows;
 	if (frame_is_named(fr))
-		return *says = look_at(p, fr);
-	if (!w->nameless_says || fr->dso != w->nameless.dso || fr->kind != w->nameless.kind)
-		w->nameless_says = look_at(p, fr);
+		return *shows = look_at(p, fr);
+	if (!w->last_shows || fr->dso != w->nameless.dso || fr->kind != w->nameless.kind)
+		w->last_shows = look_at(p, fr);
 	w->nameless = *fr;
-	return *says = w->nameless_says;
+	return *shows = w->last_shows;
 }
 
-/* A frame without a name: a sample counts once for a DSO, however many it has of it. */
+/* Count an unnamed frame: a sample counts once for a DSO, however many such frames it has. */
 static int count_nameless(struct weights *w, const struct profile *p, uint32_t place)
 {
 	struct walk *k = &w->walk;
@@ -166,20 +167,20 @@ static int count_nameless(struct weights *w, const struct profile *p, uint32_t p
 	return vec_push(&k->open, open);
 }
 
-/* Each path once, for all samples whose stack it is part of. */
+/* Count a path once, for all samples whose stack it is part of. */
 static int count_path(struct weights *w, const struct profile *p, uint32_t place)
 {
 	uint32_t path = w->walk.order[place];
 	const struct call_path *at = &p->stacks.paths.v[path];
-	uint8_t all = w->says[at->parent] | frame_says(w, p, at->frame);
-	w->says[path] = all;
+	uint8_t all = w->shows[at->parent] | frame_shows(w, p, at->frame);
+	w->shows[path] = all;
 	w->out->frames += w->below[path];
 	w->out->with_user += all & USER ? w->by_path[path] : 0;
 	w->out->only_libc += !(all & NOT_LIBC) && all & WORK ? w->by_path[path] : 0;
-	return w->frame_says[at->frame] & NAMELESS ? count_nameless(w, p, place) : 0;
+	return w->frame_shows[at->frame] & NAMELESS ? count_nameless(w, p, place) : 0;
 }
 
-/* Callers have lower numbers than what they call. */
+/* Callers have lower ids than what they call. */
 static int walk_init(struct walk *k, const struct stacks *s)
 {
 	size_t n = s->paths.n;
@@ -204,10 +205,10 @@ static int count_paths(struct weights *w, const struct profile *p)
 {
 	size_t n = p->stacks.paths.n;
 	w->below = mem_zalloc(n + 1, sizeof(*w->below));
-	w->says = mem_zalloc(n + 1, sizeof(*w->says));
-	w->frame_says = mem_zalloc(p->stacks.frames.n + 1, sizeof(*w->frame_says));
-	int rc = w->below && w->says && w->frame_says ? walk_init(&w->walk, &p->stacks)
-						      : ERR_NOMEM;
+	w->shows = mem_zalloc(n + 1, sizeof(*w->shows));
+	w->frame_shows = mem_zalloc(p->stacks.frames.n + 1, sizeof(*w->frame_shows));
+	int rc = w->below && w->shows && w->frame_shows ? walk_init(&w->walk, &p->stacks)
+							: ERR_NOMEM;
 	for (size_t i = n; !rc && i-- > 1;) {
 		w->below[i] += w->by_path[i];
 		w->below[p->stacks.paths.v[i].parent] += w->below[i];
@@ -222,11 +223,11 @@ static void weights_release(struct weights *w)
 {
 	mem_free(w->by_path);
 	mem_free(w->below);
-	mem_free(w->says);
+	mem_free(w->shows);
 	mem_free(w->walk.size);
 	mem_free(w->walk.order);
 	vec_release(&w->walk.open);
-	mem_free(w->frame_says);
+	mem_free(w->frame_shows);
 }
 
 void name_weights_free(struct name_weights *w)
@@ -238,7 +239,7 @@ void name_weights_free(struct name_weights *w)
 	mem_free(w);
 }
 
-/* Callchains without stack copies. */
+/* Are there callchains, but no stack copies? */
 static int by_frame_pointer(const struct diagnosis *j)
 {
 	uint64_t types = 0;
@@ -255,7 +256,7 @@ static void diagnose_libc(struct diagnosis *j, const struct name_weights *w)
 	struct finding *f =
 		diagnose_add(j, FORM_ENDS_IN_LIBC, SEVERITY_PARTIAL,
 			     FACTS(fact_share("stacks", w->only_libc, w->with_user)));
-	diagnose_copy_instead(j, f);
+	diagnose_suggest_copies(j, f);
 }
 
 /* --- names ---------------------------------------------------------------------------- */
@@ -268,7 +269,7 @@ static int by_unnamed(const void *a, const void *b, void *strings)
 	return strcmp(strtab_get(strings, x->name), strtab_get(strings, y->name));
 }
 
-/* Which finding the nameless frames of a DSO belong to. */
+/* The finding that a DSO's unnamed frames belong to. */
 static enum form name_finding(const struct diagnosis *j, const struct dso_row *r)
 {
 	const struct dso *d = r->dso == NO_ID ? NULL : &j->in->profile->machine.dsos.v[r->dso];
@@ -289,7 +290,7 @@ static enum form name_finding(const struct diagnosis *j, const struct dso_row *r
 	return FORM_MISSING_SYMBOLS;
 }
 
-/* FORM_NONE: that depends. */
+/* By reason; FORM_NONE: depends on more. */
 static const struct name_form {
 	enum form title, remedy;
 } name_forms[] = {
@@ -302,7 +303,7 @@ static const struct name_form {
 	{FORM_MISSING_SYMBOLS, FORM_COPY_OR_FETCH},
 };
 
-/* A file that a finding is about, with what missing_get needs to say how to fetch it. */
+/* Add a file that a finding is about, with the facts that missing_get needs to fetch it. */
 static void name_file(struct diagnosis *j, struct finding *f, const struct name_weights *w,
 		      const struct dso_row *r)
 {
@@ -327,7 +328,7 @@ static void name_file(struct diagnosis *j, struct finding *f, const struct name_
 	diagnose_detail(j, f, FORM_FILE, facts, n);
 }
 
-/* Without those that diagnose_maps reported. */
+/* Unnamed frames that diagnose_maps has not reported. */
 static uint64_t unnamed(const struct diagnosis *j, const struct dso_row *r)
 {
 	if (r->name || r->kernel)
@@ -337,8 +338,9 @@ static uint64_t unnamed(const struct diagnosis *j, const struct dso_row *r)
 
 /* Unnamed callers far from the leaf cost an answer little: the first frames of every stack are
  * in the C library. */
-static enum finding_severity name_harm(const struct diagnosis *j, const struct name_weights *w,
-				       const struct dso_row *r)
+static enum finding_severity name_severity(const struct diagnosis *j,
+					   const struct name_weights *w,
+					   const struct dso_row *r)
 {
 	uint64_t named = r->unnamed - unnamed(j, r);
 	uint64_t leaf = r->leaf > named ? r->leaf - named : 0;
@@ -348,8 +350,8 @@ static enum finding_severity name_harm(const struct diagnosis *j, const struct n
 		       : SEVERITY_ADVICE;
 }
 
-/* One finding for all DSOs that lack names for the same reason; its share is that of the worst
- * of them, since one stack may need several. */
+/* Make one finding for all DSOs that lack names for the same reason. Its share is that of the
+ * worst one, since a stack may have frames of several. */
 static void diagnose_group(struct diagnosis *j, const struct name_weights *w,
 			   const struct name_form *t)
 {
@@ -363,8 +365,8 @@ static void diagnose_group(struct diagnosis *j, const struct name_weights *w,
 		if (!f)
 			f = diagnose_add(j, t->title, SEVERITY_ADVICE,
 					 FACTS(fact_share("samples", samples, w->total)));
-		if (f && f->harm < name_harm(j, w, r))
-			f->harm = (uint8_t)name_harm(j, w, r);
+		if (f && f->severity < name_severity(j, w, r))
+			f->severity = (uint8_t)name_severity(j, w, r);
 		ids.own_ids |= r->reason == DSO_SHARED_PATH;
 		if (f && r->name && f->ndetails < FINDING_DETAILS)
 			name_file(j, f, w, r);
@@ -376,7 +378,7 @@ static void diagnose_group(struct diagnosis *j, const struct name_weights *w,
 	else if (t->title == FORM_NO_BUILD_IDS)
 		diagnose_record(j, f, &ids);
 	else if (by_frame_pointer(j))
-		diagnose_copy_instead(j, f);
+		diagnose_suggest_copies(j, f);
 	else
 		diagnose_remedy(j, f, FORM_START_PERF_FIRST, NO_FACTS);
 }
@@ -393,7 +395,7 @@ static int by_text(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* The order in which units are read, on several threads, is no order. */
+/* Sort the notes: units are read by several threads, in any order. */
 static void diagnose_debug_parts(struct diagnosis *j)
 {
 	note_vec notes = {0};
@@ -430,7 +432,7 @@ static void diagnose_no_kernel_map(struct diagnosis *j)
 		return;
 	double share = percent(v->kernel_samples, j->samples);
 	j->no_kernel_map = 1;
-	if (share < 1) /* strays of a recording of user code */
+	if (share < 1) /* a few, in a recording of user code */
 		return;
 	if (is_user_only(j)) {
 		struct finding *f = diagnose_add(
@@ -445,7 +447,7 @@ static void diagnose_no_kernel_map(struct diagnosis *j)
 	diagnose_remedy(j, f, FORM_SHOW_KERNEL, NO_FACTS);
 }
 
-/* What the names of the input weigh, into *out; partly, where memory is short. */
+/* Sum up the names of the input in *out; incomplete after ERR_NOMEM. */
 static int weigh(const struct findings_input *in, struct name_weights *out)
 {
 	const struct profile *p = in->profile;

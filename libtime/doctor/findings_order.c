@@ -15,7 +15,7 @@ static enum finding_severity harm_of(const struct fact *suspect)
 							      : SEVERITY_PARTIAL;
 }
 
-void diagnose_ask_the_file(struct diagnosis *j, struct finding *f)
+void diagnose_suggest_file(struct diagnosis *j, struct finding *f)
 {
 	diagnose_remedy(j, f, FORM_ASK_THE_FILE, NO_FACTS);
 }
@@ -33,10 +33,10 @@ static void diagnose_late(struct diagnosis *j, const struct tl_disorder *d,
 	}
 	struct finding *f =
 		diagnose_add(j, FORM_LATE_RECORDS, harm_of(suspect), FACTS(late, by, *suspect));
-	diagnose_ask_the_file(j, f);
+	diagnose_suggest_file(j, f);
 }
 
-/* A clock that all CPUs share, where that was not what they had. */
+/* Suggest a clock that all CPUs share, if another one was used. */
 static void remedy_clock(struct diagnosis *j, struct finding *f)
 {
 	struct remedy change = {.clock = 1};

@@ -16,7 +16,7 @@ static uint64_t sum(uint64_t a, uint64_t b)
 	return a < UINT64_MAX - b ? a + b : UINT64_MAX;
 }
 
-/* What became of the rest of a torn file, as facts; how many. */
+/* What was not read of a truncated file, as facts; returns how many. */
 static size_t unread(const struct recording *rec, struct fact facts[2])
 {
 	const struct recording_stats *s = &rec->stats;
@@ -62,14 +62,14 @@ static void diagnose_bad(struct diagnosis *j)
 			     FACTS(fact_number("samples", FACT_COUNT, t->guest)));
 }
 
-/* Events that had samples; without a survey all count. */
-static int is_live(const struct diagnosis *j, size_t event)
+/* Had the event samples? Without a survey it is assumed. */
+static int has_samples(const struct diagnosis *j, size_t event)
 {
 	const struct survey *v = j->in->survey;
 	return !v || (event < v->events.n && v->events.v[event].samples);
 }
 
-/* The threads that were started while recording: groups that are not inherited missed them. */
+/* Name threads that were started during the recording: groups without inherit missed them. */
 static void name_missed(struct diagnosis *j, struct finding *f)
 {
 	enum { NAMED = 5 };
@@ -98,9 +98,9 @@ static int any_born(const struct timeline *tl)
 	return 0;
 }
 
-static void diagnose_parted(struct diagnosis *j)
+static void diagnose_split_group(struct diagnosis *j)
 {
-	const struct event *ev = calls_parted(j->rec);
+	const struct event *ev = calls_split_event(j->rec);
 	if (!ev)
 		return;
 	struct finding *f =
@@ -108,7 +108,7 @@ static void diagnose_parted(struct diagnosis *j)
 	diagnose_remedy(j, f, FORM_GROUP_CYCLES, EVENT_FACT(ev->name));
 }
 
-/* perf ran a command: its groups count from there on. */
+/* perf ran a command: its groups count since exec. */
 static int begins_at_exec(const struct recording *rec)
 {
 	for (size_t i = 0; i < rec->events.n; i++)
@@ -125,11 +125,11 @@ static void diagnose_age(struct diagnosis *j)
 	for (size_t i = 0; i < j->rec->events.n; i++) {
 		const struct event *ev = &j->rec->events.v[i];
 		const struct event_attr *a = &ev->attr;
-		int live = is_live(j, i);
+		int live = has_samples(j, i);
 		if (live &&
 		    (!(a->sample_type & PERF_SAMPLE_TIME) || !attr_flag(a, ATTR_SAMPLE_ID_ALL)))
 			bare = ev;
-		/* that there are no samples at all may be its doing */
+		/* it may be the reason why there are no samples at all */
 		if ((live || !j->samples) && !attr_flag(a, ATTR_INHERIT) &&
 		    a->read_format & PERF_FORMAT_GROUP) {
 			if (command)
@@ -149,7 +149,7 @@ static void diagnose_age(struct diagnosis *j)
 	    (!single->is_tracepoint || !j->in->timeline || any_born(j->in->timeline))) {
 		struct finding *f = diagnose_add(j, FORM_NO_INHERIT, SEVERITY_PARTIAL,
 						 EVENT_FACT(single->name));
-		if (single->is_tracepoint) /* for the counters that it reads */
+		if (single->is_tracepoint) /* because of the counters that it reads */
 			diagnose_remedy(j, f, FORM_INHERIT_COUNTERS, NO_FACTS);
 		else
 			diagnose_record(j, f, &(struct remedy){.ungroup = 1});
@@ -176,7 +176,7 @@ void diagnose_file(struct diagnosis *j)
 		diagnose_record(j, f, &(struct remedy){.stacks = 1, .samples = 1});
 	}
 	diagnose_age(j);
-	diagnose_parted(j);
+	diagnose_split_group(j);
 }
 
 /* --- losses --------------------------------------------------------------------------- */
@@ -193,7 +193,7 @@ static void put_array(struct buf *b, const uint64_t *v, size_t n)
 	buf_char(b, ']');
 }
 
-/* Where on the time axis records were lost: how many in each fiftieth. */
+/* When records were lost: how many in each fiftieth of the time. */
 static void lost_where(struct diagnosis *j, struct finding *f)
 {
 	const struct timeline *tl = j->in->timeline;
@@ -235,11 +235,11 @@ static void diagnose_lost(struct diagnosis *j)
 			j, FORM_LOST_RECORDS,
 			share >= (waiting ? 10 : 50) ? SEVERITY_WRONG : SEVERITY_PARTIAL,
 			FACTS(fact_share("lost", s->lost, sum(s->lost, kept))));
-		if (f && f->harm == SEVERITY_WRONG && share < 50)
+		if (f && f->severity == SEVERITY_WRONG && share < 50)
 			f->wrong_for = ABOUT_OFFCPU | ABOUT_TAIL;
 		lost_where(j, f);
 		struct remedy change = {.ring = 1, .lossy = 1};
-		if (share >= 10) { /* larger buffers alone will not do */
+		if (share >= 10) { /* larger buffers alone are not enough */
 			change.max_freq = 999;
 			change.max_dump = diagnose_dump_smaller(j);
 		}
@@ -255,7 +255,7 @@ static void diagnose_lost(struct diagnosis *j)
 	}
 }
 
-enum { LOST_MOST = 1000 }; /* that holes are compared with */
+enum { LOST_MOST = 1000 }; /* most losses that holes are compared with */
 
 static int in_lost(const struct tl_loss *const *lost, size_t n, const struct tl_loss *hole)
 {
@@ -290,7 +290,7 @@ static void remedy_holes(struct diagnosis *j, struct finding *f)
 	remedy_switch_filter(&filter, j->rec);
 	j->failed = buf_failed(&filter) ? ERR_NOMEM : j->failed;
 	if (j->in->timeline->disorder.moved) { /* they are there, and came late */
-		diagnose_ask_the_file(j, f);
+		diagnose_suggest_file(j, f);
 	} else if (j->rec->stats.bad.n) { /* they may be among the records that were skipped */
 		diagnose_remedy(j, f, FORM_COPY_AGAIN, NO_FACTS);
 	} else if (filter.n) {
@@ -309,7 +309,7 @@ static void diagnose_holes(struct diagnosis *j)
 	uint64_t holes = count_holes(tl), suspect = 0;
 	for (size_t i = 0; i < tl->off.n; i++)
 		suspect += !!(tl->off.v[i].flags & OFF_SUSPECT);
-	if (!holes || tl->flags & TL_SAMPLED) /* reported as switch-sampled: no loss at all */
+	if (!holes || tl->flags & TL_SAMPLED) /* reported as switch-sampled: nothing was lost */
 		return;
 	struct finding *f = diagnose_add(j, FORM_HOLES,
 					 percent(suspect, tl->off.n) >= 50 ? SEVERITY_WRONG
@@ -348,14 +348,14 @@ void diagnose_loss(struct diagnosis *j)
 
 /* --- events --------------------------------------------------------------------------- */
 
-/* Asked for otherwise than each time. */
+/* Is not every event recorded? */
 static int is_rated(const struct event_attr *a)
 {
 	return attr_flag(a, ATTR_FREQ) ? a->sample_period != 0 : a->sample_period > 1;
 }
 
-/* What the periods of its samples say: how many events there were, 0 where they do not. */
-static uint64_t events_behind(const struct diagnosis *j, size_t event, uint64_t *samples)
+/* How many events there were, by the periods of the samples; 0: not known. */
+static uint64_t events_of_samples(const struct diagnosis *j, size_t event, uint64_t *samples)
 {
 	const struct survey *v = j->in->survey;
 	*samples = v && event < v->events.n ? v->events.v[event].samples : 0;
@@ -367,10 +367,10 @@ static int starts(const char *s, const char *with)
 	return s && !strncmp(s, with, strlen(with));
 }
 
-/* What an event misleads about when it was sampled. Counts of it are too small, and their
- * shares right; but waits are made of scheduler events, and spans of the probes a user has set.
+/* The topics that an event misleads about if it was sampled. Its counts are too low, but their
+ * shares are right. Waits, however, are made of scheduler events, and spans of a user's probes.
  */
-static unsigned misleading(const char *event)
+static unsigned misleading_topics(const char *event)
 {
 	if (starts(event, "sched:"))
 		return ABOUT_OFFCPU | ABOUT_TAIL;
@@ -393,14 +393,15 @@ static void diagnose_probe(struct diagnosis *j, const struct event *ev, const ch
 		f = diagnose_add(j, FORM_SOME_RECORDED, SEVERITY_WRONG, facts, 4);
 	else
 		f = diagnose_add(j, FORM_TRACEPOINT_SAMPLED, SEVERITY_WRONG, facts, 2);
-	if (f && f->harm == SEVERITY_WRONG) {
-		f->wrong_for = (uint8_t)misleading(ev->name);
-		f->harm = f->wrong_for ? SEVERITY_WRONG : SEVERITY_PARTIAL;
+	if (f && f->severity == SEVERITY_WRONG) {
+		f->wrong_for = (uint8_t)misleading_topics(ev->name);
+		f->severity = f->wrong_for ? SEVERITY_WRONG : SEVERITY_PARTIAL;
 	}
 	diagnose_record(j, f, &(struct remedy){.every = 1});
 }
 
-/* Each was asked for, but the samples speak of more: another tool has been at work. */
+/* Every switch was requested, but periods show that there were more: another tool has changed
+ * the recording. */
 static void diagnose_switches(struct diagnosis *j)
 {
 	if (!j->in->timeline || !(j->in->timeline->flags & TL_SAMPLED))
@@ -415,13 +416,13 @@ static void diagnose_tracepoints(struct diagnosis *j)
 	for (size_t i = 0; i < j->rec->events.n; i++) {
 		const struct event *ev = &j->rec->events.v[i];
 		int sw = ev->name && !strncmp(ev->name, "sched:sched_switch", 18);
-		if (!ev->is_tracepoint || !is_rated(&ev->attr) || (!sw && !is_live(j, i)))
+		if (!ev->is_tracepoint || !is_rated(&ev->attr) || (!sw && !has_samples(j, i)))
 			continue;
 		char how[32];
 		snprintf(how, sizeof(how), "%s %llu",
 			 attr_flag(&ev->attr, ATTR_FREQ) ? "-F" : "-c",
 			 (ull)ev->attr.sample_period);
-		uint64_t samples, behind = events_behind(j, i, &samples);
+		uint64_t samples, behind = events_of_samples(j, i, &samples);
 		if (!sw || (!attr_samples_tracepoint(&ev->attr) && behind <= samples)) {
 			diagnose_probe(j, ev, how, samples, behind);
 			continue;
@@ -441,7 +442,7 @@ static void diagnose_hybrid(struct diagnosis *j)
 	const struct event *core = NULL, *atom = NULL;
 	for (size_t i = 0; i < j->rec->events.n; i++) {
 		const struct event *ev = &j->rec->events.v[i];
-		if (!is_live(j, i))
+		if (!has_samples(j, i))
 			continue;
 		core = starts(ev->name, "cpu_core/") ? ev : core;
 		atom = starts(ev->name, "cpu_atom/") ? ev : atom;
@@ -454,11 +455,11 @@ static void diagnose_hybrid(struct diagnosis *j)
 	diagnose_record(j, f, &(struct remedy){.only = "cpu-clock"});
 }
 
-/* The first event that counts something, as it would be asked for alone. */
+/* The first event that counts something, as an option for it alone. */
 static const char *first_counted(const struct diagnosis *j)
 {
 	for (size_t i = 0; i < j->rec->events.n; i++)
-		if (is_live(j, i) && !j->rec->events.v[i].is_tracepoint &&
+		if (has_samples(j, i) && !j->rec->events.v[i].is_tracepoint &&
 		    shell_is_printable(j->rec->events.v[i].name))
 			return j->rec->events.v[i].name;
 	return NULL;
@@ -469,7 +470,7 @@ static void diagnose_multiplexed(struct diagnosis *j)
 	uint64_t enabled = 0, running = 0;
 	const struct survey *v = j->in->survey;
 	for (size_t i = 0; v && i < v->readings.n; i++) {
-		enabled += v->readings.v[i].enabled >> 8; /* sums stay below 2^64 */
+		enabled += v->readings.v[i].enabled >> 8; /* so that the sums stay below 2^64 */
 		running += v->readings.v[i].running >> 8;
 	}
 	if (!enabled || percent(running, enabled) >= 99)
@@ -484,7 +485,7 @@ static void diagnose_clocks(struct diagnosis *j)
 	const struct event *first = NULL, *other = NULL;
 	for (size_t i = 0; i < j->rec->events.n; i++) {
 		const struct event *ev = &j->rec->events.v[i];
-		if (!is_live(j, i) || event_name_is_off_cpu(ev->name) ||
+		if (!has_samples(j, i) || event_name_is_off_cpu(ev->name) ||
 		    starts(ev->name, "dummy"))
 			continue;
 		first = first ? first : ev;
@@ -500,7 +501,7 @@ static void diagnose_clocks(struct diagnosis *j)
 					   fact_text("other", FACT_EVENT, other->name)));
 		diagnose_record(j, f, &(struct remedy){.clock = 1});
 	}
-	/* where a clock was chosen, the wall clock's time stood in the end that was torn off */
+	/* if a clock was chosen, its wall-clock time was in the part that was cut off */
 	int torn = (j->rec->cut_off || j->rec->stats.truncated[0]) && first &&
 		   attr_flag(&first->attr, ATTR_USE_CLOCKID);
 	if (j->asked & (ABOUT_OFFCPU | ABOUT_TAIL) && !j->rec->features.has_clock_data &&
@@ -547,7 +548,7 @@ static void diagnose_answerable(struct diagnosis *j, uint32_t flags)
 	diagnose_record(j, f, &(struct remedy){.sched = 1});
 }
 
-/* Harmless if the threads in question are bound to these CPUs, which is not recorded. */
+/* Harmless if the threads are bound to these CPUs, but that is not recorded. */
 static void diagnose_some_cpus(struct diagnosis *j)
 {
 	if (!(j->in->timeline->flags & TL_SOME_CPUS))
@@ -583,7 +584,7 @@ static void diagnose_wakeups(struct diagnosis *j, uint32_t flags)
 		f = diagnose_add(j, FORM_WAKEUPS_MISSING, SEVERITY_PARTIAL,
 				 FACTS(fact_number("missing", FACT_COUNT, missing),
 				       fact_number("waits", FACT_COUNT, tl->off.n)));
-	if (tl->disorder.skew_ns) /* they are there, and seem to come later */
+	if (tl->disorder.skew_ns) /* they are not missing: they seem to come later */
 		return;
 	if (counts_calls(j->rec)) /* on all CPUs, its counters would count everybody */
 		diagnose_remedy(j, f, FORM_RECORD_WAITS, NO_FACTS);

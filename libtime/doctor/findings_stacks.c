@@ -1,4 +1,4 @@
-/* findings_stacks.c - findings about stacks: what was asked for and what came. */
+/* findings_stacks.c - findings about stacks: what was requested and what was recorded. */
 #include "base/mem.h"
 #include "libparse/sample.h"
 #include "libtime/doctor/findings_internal.h"
@@ -18,7 +18,7 @@ static int has_stacks(const struct event *ev)
 		a->sample_type & PERF_SAMPLE_REGS_USER);
 }
 
-/* Another event records the switches with stacks, perhaps of some threads only. */
+/* Does another event record the switches with stacks, perhaps for some threads only? */
 static int switches_have_stacks(const struct diagnosis *j)
 {
 	for (size_t i = 0; i < j->rec->events.n; i++)
@@ -50,7 +50,7 @@ static void diagnose_no_stacks(struct diagnosis *j)
 	diagnose_record(j, f, &(struct remedy){.stacks = 1});
 }
 
-uint32_t diagnose_dump_asked(const struct diagnosis *j)
+uint32_t diagnose_dump_size(const struct diagnosis *j)
 {
 	uint32_t asked = 0;
 	for (size_t i = 0; i < j->rec->events.n; i++)
@@ -61,16 +61,16 @@ uint32_t diagnose_dump_asked(const struct diagnosis *j)
 
 uint32_t diagnose_dump_smaller(const struct diagnosis *j)
 {
-	uint32_t asked = diagnose_dump_asked(j), half = asked / 2 & ~7u;
+	uint32_t asked = diagnose_dump_size(j), half = asked / 2 & ~7u;
 	if (asked <= DUMP_LEAST)
 		return asked;
 	half = half < DUMP_LEAST ? DUMP_LEAST : half;
 	return half > DUMP_ENOUGH ? DUMP_ENOUGH : half;
 }
 
-void diagnose_copy_instead(struct diagnosis *j, struct finding *f)
+void diagnose_suggest_copies(struct diagnosis *j, struct finding *f)
 {
-	uint32_t asked = diagnose_dump_asked(j);
+	uint32_t asked = diagnose_dump_size(j);
 	uint32_t dump = asked > DUMP_ENOUGH ? asked : DUMP_ENOUGH;
 	if (j->remedy.lossy)
 		diagnose_remedy(j, f, FORM_COPIES_LOSE, NO_FACTS);
@@ -80,11 +80,12 @@ void diagnose_copy_instead(struct diagnosis *j, struct finding *f)
 		diagnose_record(j, f, &(struct remedy){.stacks = 1, .dump = dump, .copies = 1});
 }
 
-/* Missing user callchains: because of --kernel-callchains, or because perf, asked to copy the
- * stacks of all events, leaves them out of one that is to have a chain instead. */
+/* User callchains are missing: because of --kernel-callchains, or because perf copies the
+ * stacks of all events and then leaves user chains out of an event that has terms for a
+ * chain. */
 static void diagnose_left_out(struct diagnosis *j, const char *event)
 {
-	if (diagnose_dump_asked(j)) {
+	if (diagnose_dump_size(j)) {
 		struct finding *f = diagnose_add(j, FORM_NO_USER_CHAINS, SEVERITY_PARTIAL,
 						 EVENT_FACT(event));
 		diagnose_record(j, f, &(struct remedy){.stacks = 1});
@@ -94,7 +95,7 @@ static void diagnose_left_out(struct diagnosis *j, const char *event)
 	if (j->remedy.lossy)
 		diagnose_record(j, f, &(struct remedy){.stacks = 1});
 	else
-		diagnose_copy_instead(j, f);
+		diagnose_suggest_copies(j, f);
 }
 
 static void diagnose_sides(struct diagnosis *j)
@@ -127,19 +128,19 @@ static void diagnose_sides(struct diagnosis *j)
 		f = diagnose_add(j, FORM_NO_USER_FRAMES, SEVERITY_PARTIAL,
 				 FACTS(fact_share("bare", bare, user),
 				       fact_number("samples", FACT_COUNT, user)));
-	diagnose_copy_instead(j, f);
+	diagnose_suggest_copies(j, f);
 }
 
 /*
- * The copy that would have held all but a hundredth of the stacks: from the size asked for on,
- * each doubling leaves the part of the stacks too long that the last one left (full of half).
- * Above a thread's stack is other memory, which fills copies as well; where all that are half
- * full are full, only the share that was cut helps: as much again leaves that part of the rest.
+ * The size of copy that would have held all but a hundredth of the stacks. Each doubling of the
+ * size leaves the same share of stacks too long as the last doubling did (full of half full).
+ * But a copy may also be full because other memory follows the stack: if all that are half full
+ * are full, the share that was cut is used instead.
  */
 static uint32_t dump_needed(const struct diagnosis *j, double cut)
 {
 	uint64_t full = 0, half = 0;
-	uint64_t size = diagnose_dump_asked(j);
+	uint64_t size = diagnose_dump_size(j);
 	const struct survey *v = j->in->survey;
 	for (size_t i = 0; v && i < v->events.n; i++) {
 		full += v->events.v[i].full;
@@ -154,10 +155,10 @@ static uint32_t dump_needed(const struct diagnosis *j, double cut)
 	return size < DUMP_MAX ? (uint32_t)size : DUMP_MAX;
 }
 
-/* The next size to try: where every switch of all CPUs is copied, a step of four at most. */
+/* The next size to try; if every switch of all CPUs is copied, at most four times as much. */
 static uint32_t next_dump(const struct diagnosis *j, uint32_t need)
 {
-	uint32_t asked = diagnose_dump_asked(j);
+	uint32_t asked = diagnose_dump_size(j);
 	for (size_t i = 0; i < j->rec->events.n; i++)
 		if (is_switch(&j->rec->events.v[i]) && asked && need / 4 > asked)
 			return asked * 4;
@@ -187,8 +188,8 @@ static uint64_t ended(const struct expand_counts *c, const struct end_form *t)
 	return n;
 }
 
-/* Copies that hold what they should, and still could not be followed to their end. Where files
- * are missing, guesses through them lead astray: unwind-stopped reports those. */
+/* Copies that are large enough, but could not be unwound to their end. If files are missing,
+ * guesses may go wrong; unwind-stopped reports those. */
 static void diagnose_unrooted(struct diagnosis *j)
 {
 	const struct expand_counts *c = &j->in->profile->unwinding;
@@ -213,7 +214,8 @@ static void diagnose_unrooted(struct diagnosis *j)
 	diagnose_remedy(j, f, most->remedy, NO_FACTS);
 }
 
-/* Precise events: pc is exact, but the other registers are those after that instruction. */
+/* Precise events: the instruction pointer is exact, but the other registers are those after
+ * that instruction. */
 static void diagnose_late(struct diagnosis *j)
 {
 	static const enum form what[UNWIND_LATE_LOST + 1] = {
@@ -240,12 +242,12 @@ static void diagnose_late(struct diagnosis *j)
 		diagnose_remedy(j, f, FORM_NOT_PRECISE, NO_FACTS);
 }
 
-/* What stacks of `depth` frames and more begin with. */
+/* Stacks of `depth` frames or more. */
 struct deep {
 	uint32_t depth;
-	uint64_t stacks, astray; /* all; those that begin at an address of no mapping */
+	uint64_t stacks, astray; /* all; those whose root is in no mapping */
 	uint32_t *frames;        /* of each path */
-	uint8_t *lost;           /* … 1 where it begins so */
+	uint8_t *lost;           /* … 1: its root is in no mapping */
 };
 
 static void count_deep(struct deep *d, uint32_t path, uint64_t samples)
@@ -256,8 +258,8 @@ static void count_deep(struct deep *d, uint32_t path, uint64_t samples)
 	d->astray += d->lost[path] ? samples : 0;
 }
 
-/* The part of them that goes round in circles: a frame pointer that was none, as of a list head
- * that points to itself, gives the kernel one address for ever. Callers have lower numbers. */
+/* The share of them in which the kernel followed a false frame pointer in circles: a list head
+ * that points to itself gives one address again and again. Callers have lower ids. */
 static double astray(struct diagnosis *j, uint32_t depth)
 {
 	const struct profile *p = j->in->profile;
@@ -288,8 +290,7 @@ static double astray(struct diagnosis *j, uint32_t depth)
 	return d.stacks ? (double)d.astray / (double)d.stacks : 0;
 }
 
-/* Callchains with all the frames that the kernel was to take: their outermost callers are not
- * in it. */
+/* Callchains with the maximum number of frames lack their outermost callers. */
 static void diagnose_chains(struct diagnosis *j)
 {
 	const struct survey *v = j->in->survey;
@@ -303,7 +304,8 @@ static void diagnose_chains(struct diagnosis *j)
 		longest += se->longest;
 		max = survey_chain_max(&j->rec->events.v[i].attr);
 	}
-	int asked = max < CHAIN_USUAL; /* some perfs write the kernel's own limit, too */
+	int asked =
+		max < CHAIN_USUAL; /* some versions of perf write the kernel's own limit, too */
 	if (percent(longest, chains) >= 1)
 		longest = (uint64_t)((double)longest * (1 - astray(j, max)) + 0.5);
 	if (percent(longest, chains) < 1)
@@ -318,7 +320,7 @@ static void diagnose_chains(struct diagnosis *j)
 			FACTS(fact_number("frames", FACT_COUNT, max)));
 }
 
-/* More frames than are taken: by the kernel into a callchain, or by the unwinder. */
+/* Stacks with more frames than the kernel or the unwinder follows. */
 static void diagnose_depth(struct diagnosis *j)
 {
 	const struct expand_counts *c = &j->in->profile->unwinding;
@@ -337,7 +339,7 @@ static void diagnose_dumps(struct diagnosis *j)
 	const struct expand_counts *c = &j->in->profile->unwinding;
 	uint64_t cut = c->by_end[UNWIND_TRUNCATED];
 	uint64_t stopped = c->by_end[UNWIND_NO_FILE];
-	uint32_t asked = diagnose_dump_asked(j);
+	uint32_t asked = diagnose_dump_size(j);
 	if (asked && percent(cut, c->unwound) >= 1) {
 		uint32_t need = dump_needed(j, (double)cut / (double)c->unwound);
 		struct finding *f = diagnose_add(j, FORM_TRUNCATED_DUMPS, SEVERITY_PARTIAL,

@@ -1,12 +1,12 @@
 /*
- * forms.h - the sentences of findings: one table of forms, and the facts that they take.
+ * forms.h - the sentences of findings: one table of forms, and the facts that they need.
  *
  * A finding (findings.h) has a title, details and remedies. Each is a statement: a form, and
  * typed facts by name. A store keeps the form's key and the facts; render/text/finding_text.h
- * makes the sentence, of a recording and of its store alike.
+ * makes the sentence, for a recording as for its store.
  *
  * A form's text has places for facts, {NAME} or {NAME:HOW}; several facts of one name are
- * listed. What is in [] is left out where a fact of it is missing; {{ is a bracket. HOW:
+ * listed. A part in [] is left out if one of its facts is missing; {{ is a bracket. HOW:
  *
  *	(nothing)           the text, or the number
  *	,                   the number as 12,345
@@ -321,19 +321,20 @@ enum form {
 const char *form_key(enum form form);
 const char *form_text(enum form form);
 
-/* The form of that key; FORM_NONE where there is none. */
+/* The form with that key, or FORM_NONE. */
 enum form form_find(const char *key);
 
 struct fact {
 	const char *name, *text; /* text: "" for numbers */
-	uint64_t number, whole;  /* number: UINT64_MAX for texts; whole: 0, but of FACT_SHARE */
+	uint64_t number,
+		whole; /* number: UINT64_MAX for texts; whole: 0 except for FACT_SHARE */
 	enum fact_unit unit;
 };
 
-/* A count, size, time … up to 2^63 - 1, as a store's numbers are. */
+/* A count, size, time … up to 2^63 - 1, the limit of a store's numbers. */
 struct fact fact_number(const char *name, enum fact_unit unit, uint64_t n);
 
-/* `part` of `whole`, which is no less. */
+/* `part` of `whole`, which is at least `part`. */
 struct fact fact_share(const char *name, uint64_t part, uint64_t whole);
 
 /* A name, path, option or message; NULL is "". */
@@ -345,10 +346,10 @@ struct statement {
 	size_t n;
 };
 
-/* The first fact of that name (n bytes of it); NULL where there is none. */
+/* The first fact with that name (n bytes), or NULL. */
 const struct fact *statement_fact(const struct statement *s, const char *name, size_t n);
 
-/* Orders statements: by the text that they begin with, by form, by all facts. */
+/* The order of statements: by their first text, then by form, then by all facts. */
 int statement_compare(const struct statement *a, const struct statement *b);
 
 /* The next piece of a form's text. */
@@ -360,10 +361,10 @@ struct form_piece {
 	size_t nname, nhow;
 };
 
-/* Take the piece at *text, and move on. 1, or 0 at the end. */
+/* Get the piece at *text and move *text after it: 1, or 0 at the end. */
 int form_next(const char **text, struct form_piece *p);
 
-/* 1 when the statement has every fact that its form cannot do without. */
+/* 1 if the statement has every fact that its form requires. */
 int statement_is_whole(const struct statement *s);
 
 #endif

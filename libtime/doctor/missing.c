@@ -8,7 +8,7 @@
 
 /* --- which ---------------------------------------------------------------------------- */
 
-/* What is known of a DSO without names, or of addresses in none (NO_ID). */
+/* Fill in a DSO without names, or addresses in none (NO_ID). */
 static int look_up(struct unnamed_file *f, struct profile *p, uint32_t name, uint32_t file)
 {
 	struct strtab *s = &p->stacks.strings;
@@ -40,7 +40,7 @@ static int row_of(struct unnamed_files *m, struct profile *p, struct u64map *ind
 		       : 0;
 }
 
-/* Count the i-th stack once for every DSO it has nameless frames of. */
+/* Count the i-th stack once for every DSO of which it has unnamed frames. */
 static int count_stack(struct unnamed_files *m, struct profile *p, struct u64map *index,
 		       size_t i)
 {
@@ -97,7 +97,7 @@ const char *missing_reason(const struct unnamed_file *f)
 
 /* --- what would help ------------------------------------------------------------------ */
 
-/* Paths whose owner is the distribution, so that its debuginfod has them. */
+/* Is it a path of the distribution, whose debuginfod has the file? */
 static int is_packaged(const char *path)
 {
 	static const char *const dirs[] = {"/usr/bin/", "/usr/sbin/", "/usr/lib",     "/bin/",
@@ -108,7 +108,7 @@ static int is_packaged(const char *path)
 	return 0;
 }
 
-/* The recorded host, where it can be one: what else is in it would be read by ssh. */
+/* The recorded host if it looks like a host's name; ssh would interpret anything else. */
 static const char *host_of(const char *host)
 {
 	static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -135,14 +135,14 @@ static void copy_line(struct buf *out, const char *host, const char *path)
 
 static const char deleted[] = " (deleted)";
 
-/* The bytes of a path in front of the mark that the kernel puts behind it, or 0. */
+/* The length of a path without the kernel's mark " (deleted)" at its end, or 0. */
 static size_t deleted_path(const char *path)
 {
 	size_t n = strlen(path), k = sizeof(deleted) - 1;
 	return n > k && !strcmp(path + n - k, deleted) ? n - k : 0;
 }
 
-/* Nothing to copy from its path, but while a process that maps it runs /proc has it. */
+/* The path has no file any more, but /proc has it while a process that maps it runs. */
 static void deleted_line(struct buf *out, const char *path)
 {
 	struct buf to = {0};
@@ -154,7 +154,7 @@ static void deleted_line(struct buf *out, const char *path)
 	buf_release(&to);
 }
 
-/* A file to fetch; texts: "" where not known. */
+/* A file to fetch; texts: "" if not known. */
 struct wanted {
 	const char *path, *build_id, *detail;
 	int32_t pid;
@@ -184,7 +184,7 @@ static int file_remedy(const char *host, const struct wanted *d, struct buf *out
 	return 1;
 }
 
-/* The file in which a run time names the code it made. */
+/* The file in which a runtime names the code that it generated. */
 static int jit_remedy(const char *host, const struct wanted *d, struct buf *out)
 {
 	char path[64];

@@ -1,6 +1,6 @@
 /*
- * missing.h - which DSOs have frames without names: by share of weight, with build-id, reason
- * and the command that would fetch the file.
+ * missing.h - DSOs with unnamed frames: by share of weight, with build-id, reason and the
+ * command that would fetch the file.
  */
 #ifndef LIBTIME_DOCTOR_MISSING_H
 #define LIBTIME_DOCTOR_MISSING_H
@@ -10,25 +10,25 @@
 #include "libsym/profile.h"
 #include "libtime/store/file_facts.h"
 
-/* Look through a folded profile, whose strings the files share; out->v is released by
- * vec_release, after a failure too. ERR_NOMEM. */
+/* Find them in a folded profile, whose strings they share. The caller releases out->v
+ * (vec_release), after a failure too. ERR_NOMEM. */
 int missing_find(struct unnamed_files *out, struct profile *p, struct err *e);
 
 /* Why the frames of `f` have no names, in a few words. */
 const char *missing_reason(const struct unnamed_file *f);
 
 /*
- * Append the command that would fetch what `f`, a file of `host` ("": not known), lacks, in sh
- * syntax and ready to paste; 0 and nothing when there is none (memory of no file, a path no
- * terminal should see).
+ * Append the command that would fetch the missing part of `f`, a file of `host` ("": not
+ * known), in sh syntax and ready to paste: 1; or 0 and nothing if there is none (memory of no
+ * file, a path that a terminal should not print).
  */
 int missing_remedy(const struct strtab *s, const char *host, const struct unnamed_file *f,
 		   struct buf *out);
 
-/* The same of the file that a finding's line is about, if it is about one. */
+/* The same for the file that a finding's line is about, if any. */
 int missing_get(const struct statement *line, const char *host, struct buf *out);
 
-/* 1 when debuginfod helps with more than one of them. */
+/* 1 if debuginfod helps with more than one of them. */
 int missing_by_debuginfod(const struct strtab *s, const struct unnamed_files *files);
 
 #endif

@@ -3,19 +3,19 @@
 
 #include <string.h>
 
-/* What a stack lacks; of a wait also what its times lack. */
+/* What a stack lacks; for a wait also what its times lack. */
 enum lack {
 	LACKS_KERNEL_NAME = 1,
 	LACKS_USER_NAME = 2,
 	LACKS_CALLERS = 4, /* it begins at a mark: [truncated] */
 	LACKS_RECORDS = 8, /* the wait is suspect */
 	LACKS_WAKEUP = 16,
-	HAS_USER = 32, /* lacks nothing, but what is said of user stacks affects it */
+	HAS_USER = 32, /* lacks nothing, but findings about user stacks affect it */
 	LACKS = 6,
-	LACKS_SAMPLES = 64 /* of what is counted: nothing tells whose are missing */
+	LACKS_SAMPLES = 64 /* counted ones: it is not known whose are missing */
 };
 
-/* Findings that are about one of these only. All others stay. */
+/* Findings that are about only one of these. All others stay. */
 static const struct {
 	const char *id;
 	unsigned lack;
@@ -39,7 +39,7 @@ static const struct {
 };
 
 struct scope {
-	uint8_t *paths; /* by path: what its stack lacks */
+	uint8_t *paths; /* by path: enum lack bits of the stack */
 	uint64_t all, lacking[LACKS];
 	int of_samples; /* the question is about samples */
 };
@@ -56,7 +56,7 @@ static uint8_t frame_lacks(const struct frame *f, int is_root)
 	return LACKS_USER_NAME | user;
 }
 
-/* Callers have lower numbers than what they call. */
+/* Callers have lower ids than what they call. */
 static int find_lacks(struct scope *s, const struct stacks *st)
 {
 	s->paths = mem_zalloc(st->paths.n + 1, 1);
@@ -109,7 +109,7 @@ static void count_samples(struct scope *s, const struct population *of,
 			count(s, s->paths[tl->event_samples.v[i].path]);
 }
 
-/* From a hundredth on, as findings have it. One suspect wait may be the worst. */
+/* From one percent on, as findings do. But even one suspect wait may be the worst. */
 static int touches(const struct scope *s, const struct finding *f)
 {
 	for (size_t i = 0; i < sizeof(about) / sizeof(*about); i++) {

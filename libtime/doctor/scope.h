@@ -1,6 +1,6 @@
 /*
  * scope.h - which findings affect the selected threads, CPUs and time. What is missing
- * elsewhere in a recording is no reason to warn.
+ * elsewhere in a recording is not a reason to warn.
  */
 #ifndef LIBTIME_DOCTOR_SCOPE_H
 #define LIBTIME_DOCTOR_SCOPE_H
@@ -10,7 +10,7 @@
 
 /* Remove from `f` the findings that affect no wait or sample of the population. Without filters
  * of threads, CPUs and time, all stay. Lost records stay if the question (`topics`, ABOUT_*) is
- * about samples, because nobody knows whose they were. ERR_NOMEM. */
+ * about samples, because it is not known whose they were. ERR_NOMEM. */
 int scope_findings(const struct timeline *tl, const struct population *of, unsigned topics,
 		   struct findings *f);
 

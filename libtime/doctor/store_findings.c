@@ -17,7 +17,7 @@ const struct finding_question finding_questions[] = {
 
 /* --- writing -------------------------------------------------------------------------- */
 
-/* Findings on their way into rows. */
+/* Rows that are being made from findings. */
 struct rows {
 	struct finding_rows *out;
 	int failed;
@@ -57,7 +57,7 @@ static void put_finding(struct rows *w, const char *question, const struct findi
 {
 	struct finding_row row = {.question = intern(w, question),
 				  .finding = intern(w, x->kind->id),
-				  .harm = intern(w, finding_harm_name(x->harm)),
+				  .harm = intern(w, finding_severity_name(x->severity)),
 				  .command = intern(w, x->again ? f->line : "")};
 	if (vec_push(&w->out->findings, row))
 		w->failed = ERR_NOMEM;
@@ -96,7 +96,7 @@ static const char *string(const struct reading *l, uint32_t id)
 	return strtab_get(&l->rows.stacks.strings, id);
 }
 
-/* The texts outlive the rows. */
+/* Copy a text, since texts outlive the rows. */
 static const char *keep(struct reading *l, uint32_t id, int *failed)
 {
 	const char *s = string(l, id);
@@ -138,7 +138,7 @@ static int same_statement(const struct finding_fact *a, const struct finding_fac
 	       a->form == b->form;
 }
 
-static int take_facts(struct reading *l)
+static int read_facts(struct reading *l)
 {
 	const struct finding_fact *v = l->rows.facts.v;
 	int failed = 0;
@@ -151,7 +151,7 @@ static int take_facts(struct reading *l)
 	return failed ? err_nomem(l->e) : 0;
 }
 
-/* A finding whose title is lost would be left out as a newer perfkit's are. */
+/* Report missing titles: such findings would be left out, like those of a newer perfkit. */
 static int check_titles(const struct reading *l)
 {
 	size_t n = l->rows.findings.n, i = 0;
@@ -169,7 +169,7 @@ static int check_titles(const struct reading *l)
 				l->s->path, i + 1);
 }
 
-static int take_findings(struct reading *l)
+static int read_findings(struct reading *l)
 {
 	size_t n = l->rows.findings.n;
 	l->found = mem_zalloc(n ? n : 1, sizeof(*l->found));
@@ -180,12 +180,13 @@ static int take_findings(struct reading *l)
 		struct finding *f = &l->found[i];
 		const char *harm = string(l, row->harm);
 		f->kind = finding_kind(string(l, row->finding));
-		while (f->harm < SEVERITY_WRONG && strcmp(harm, finding_harm_name(f->harm)))
-			f->harm++;
+		while (f->severity < SEVERITY_WRONG &&
+		       strcmp(harm, finding_severity_name(f->severity)))
+			f->severity++;
 		f->again = row->command != 0;
 	}
 	int r = check_titles(l);
-	return r ? r : take_facts(l);
+	return r ? r : read_facts(l);
 }
 
 static int same_finding(const struct finding *a, const struct finding *b)
@@ -193,14 +194,14 @@ static int same_finding(const struct finding *a, const struct finding *b)
 	return a->kind == b->kind && !statement_compare(&a->title, &b->title);
 }
 
-/* The questions about which it misleads. Where the store says it of one question alone, that is
- * the one; harm is kept for each. */
+/* The topics that the finding misleads about. If the store has it as wrong for one question
+ * only, that is the topic; severity is stored for each question. */
 static uint8_t wrong_for(const struct reading *l, const struct finding *f)
 {
 	uint8_t topics = 0;
 	for (size_t i = 0; i < l->rows.findings.n; i++) {
 		const char *name = string(l, l->rows.findings.v[i].question);
-		if (l->found[i].harm != SEVERITY_WRONG || !same_finding(&l->found[i], f))
+		if (l->found[i].severity != SEVERITY_WRONG || !same_finding(&l->found[i], f))
 			continue;
 		for (const struct finding_question *q = finding_questions; q->name; q++)
 			topics |= strcmp(name, q->name) ? 0 : (uint8_t)q->asked;
@@ -208,14 +209,14 @@ static uint8_t wrong_for(const struct reading *l, const struct finding *f)
 	return topics;
 }
 
-/* What another question that is asked has found, too, is one finding. */
+/* Add a finding; if another asked question has it, too, they become one. */
 static int add_finding(struct reading *l, const struct finding *f)
 {
 	for (size_t i = 0; i < l->out->v.n; i++) {
 		struct finding *old = &l->out->v.v[i];
 		if (!same_finding(old, f))
 			continue;
-		old->harm = old->harm < f->harm ? f->harm : old->harm;
+		old->severity = old->severity < f->severity ? f->severity : old->severity;
 		old->again |= f->again;
 		return 0;
 	}
@@ -231,14 +232,14 @@ static int select_question(struct reading *l, const struct finding_question *q)
 		if (strcmp(string(l, row->question), q->name) != 0 || !l->found[i].kind ||
 		    l->found[i].title.form == FORM_NONE)
 			continue;
-		if (row->command) /* it mends what the questions before found, too */
+		if (row->command) /* it fixes the findings of the questions before, too */
 			l->out->line = keep(l, row->command, &failed);
 		r = failed ? err_nomem(l->e) : add_finding(l, &l->found[i]);
 	}
 	return r;
 }
 
-static int read_made_for(struct reading *l, unsigned *topics)
+static int read_intended_topics(struct reading *l, unsigned *topics)
 {
 	sqlite3 *db = l->s->db;
 	sqlite3_stmt *st = NULL;
@@ -280,7 +281,7 @@ static int read_host(struct reading *l)
 	return r;
 }
 
-/* Names alone are no question: each one checks them. */
+/* Names alone are not a question, since each question checks them. */
 static int is_asked(const struct finding_question *q, unsigned asked)
 {
 	if (!asked || !q->asked)
@@ -297,15 +298,15 @@ int store_findings(struct store *s, int64_t recording, unsigned asked, struct fi
 	struct reading l = {.s = s, .recording = recording, .out = out, .e = e};
 	*out = (struct findings){.line = "", .host = ""};
 	store_allow(s);
-	int r = read_made_for(&l, intended_for);
+	int r = read_intended_topics(&l, intended_for);
 	r = r ? r : read_host(&l);
 	r = r ? r : store_read_finding_rows(s, recording, &l.rows, e);
-	r = r ? r : take_findings(&l);
+	r = r ? r : read_findings(&l);
 	for (const struct finding_question *q = finding_questions; q->name && !r; q++)
 		if (is_asked(q, asked))
 			r = select_question(&l, q);
 	for (size_t i = 0; i < out->v.n && !r; i++)
-		if (out->v.v[i].harm == SEVERITY_WRONG)
+		if (out->v.v[i].severity == SEVERITY_WRONG)
 			out->v.v[i].wrong_for = wrong_for(&l, &out->v.v[i]);
 	findings_sort(out);
 	finding_rows_release(&l.rows);

@@ -1,11 +1,11 @@
 /*
- * store_findings.h - what doctor finds in a recording, kept in its store: the store has neither
- * the recording's attributes nor the files that name its frames, so import gathers them
- * (findings.h) and a store repeats them.
+ * store_findings.h - writes a recording's findings to a store and reads them back. A store has
+ * neither the recording's attributes nor the files that name its frames, so import gathers the
+ * findings (findings.h).
  *
- * Harm depends on the question, so findings are kept once for each, and once for what the
- * recording was made for. The store has facts; titles and remedies are made of them as those
- * of a recording are.
+ * Severity depends on the question, so findings are stored once for each question, and once for
+ * what the recording was made for. The store has facts; titles and remedies are made from them,
+ * as for a recording.
  */
 #ifndef LIBTIME_DOCTOR_STORE_FINDINGS_H
 #define LIBTIME_DOCTOR_STORE_FINDINGS_H
@@ -16,25 +16,25 @@
 
 enum { ABOUT_ALL = ABOUT_CPU | ABOUT_OFFCPU | ABOUT_TAIL | ABOUT_NAMES | ABOUT_COUNTS };
 
-/* One way to ask for findings: `asked` as in findings_input; ends with a name of NULL. */
+/* A question: `asked` as in findings_input. The list ends with a NULL name. */
 struct finding_question {
 	const char *name;
 	unsigned asked;
 };
 extern const struct finding_question finding_questions[];
 
-/* Beside topics: what the folded samples alone show, without the timeline. For those who
- * fold a recording, and so for their answers from its store. */
+/* In addition to topics: what the folded samples show without a timeline, for commands that
+ * fold a recording or its store. */
 enum { ASKED_OF_SAMPLES = 1 << 8 };
 
-/* Append what was found when asked so, as rows: what touches any of `topics`. ERR_NOMEM. */
+/* Append the findings for a question, as rows: those about any of `topics`. ERR_NOMEM. */
 int finding_rows_add(struct finding_rows *out, const struct finding_question *q,
 		     const struct findings *f, unsigned topics);
 
 /*
- * Read what was found in a recording; `asked` as in findings_input. *intended_for: the topics
- * it was evidently made for. *out is the caller's to release, after a failure too. ERR_IO,
- * ERR_FORMAT, ERR_NOMEM.
+ * Read the findings of a recording; `asked` as in findings_input. *intended_for: the topics
+ * that it was made for. The caller releases *out, after a failure too. ERR_IO, ERR_FORMAT,
+ * ERR_NOMEM.
  */
 int store_findings(struct store *s, int64_t recording, unsigned asked, struct findings *out,
 		   unsigned *intended_for, struct err *e);

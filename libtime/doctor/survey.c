@@ -15,14 +15,14 @@ static int user_side(const struct sample *s, int swap)
 	return 0;
 }
 
-/* Frames that the kernel takes at most; 0 is written by old perfs and means the usual one. */
+/* The most frames that the kernel records; old versions of perf write 0 for the usual limit. */
 uint32_t survey_chain_max(const struct event_attr *a)
 {
 	return a->sample_max_stack ? a->sample_max_stack : CHAIN_USUAL;
 }
 
-/* A callchain with as many frames as the kernel was to take may go on. One with more says that
- * kernel.perf_event_max_stack was raised, not how far. */
+/* A callchain with the maximum number of frames may be cut. One with more shows that
+ * kernel.perf_event_max_stack was raised, but not how far. */
 static void count_length(struct survey_event *se, const struct sample *s, int swap)
 {
 	uint64_t max = survey_chain_max(&s->event->attr), n = 0;
@@ -113,7 +113,7 @@ static int count_map(struct survey *v, const struct recording *rec, const struct
 	return u64map_put(&v->user_pids, (uint64_t)(uint32_t)m.pid, 1);
 }
 
-/* THREAD_MAP: u64 nr, then { u64 pid; char comm[16] }: -1 stands for every thread there is. */
+/* THREAD_MAP: u64 nr, then { u64 pid; char comm[16] }; pid -1 means all threads. */
 static void count_threads(struct survey *v, const struct recording *rec, const struct record *r)
 {
 	if (r->size >= RECORD_HEADER_SIZE + 16 &&

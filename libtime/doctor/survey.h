@@ -1,9 +1,9 @@
 /*
- * survey.h - what a look at every record says about the recording itself: which sides stacks
- * have, how full stack copies are, how long counters really ran, where the kernel throttled.
+ * survey.h - facts about a recording from all its records: which sides stacks have, how full
+ * stack copies are, how long counters really ran, how often the kernel throttled.
  *
- * Filled while a timeline is built (build_options.watch), so that doctor reads a file once and
- * a pipe at all; read by findings.h.
+ * It is filled while a timeline is built (build_options.watch), so that doctor reads a
+ * recording only once, and can read a pipe. findings.h uses it.
  */
 #ifndef LIBTIME_DOCTOR_SURVEY_H
 #define LIBTIME_DOCTOR_SURVEY_H
@@ -14,13 +14,13 @@
 
 struct survey_event {
 	uint64_t samples;
-	uint64_t stand_for;   /* sum of their periods, where each carries its own */
+	uint64_t stand_for;   /* sum of their periods, if each has its own */
 	uint64_t kernel_mode; /* of processes with user mappings, with a callchain or dump */
 	uint64_t no_user;     /* of those: without any user frame */
 	uint64_t user_mode,
-		user_without_frames; /* taken in user code, callchain but no frame */
-	uint64_t dumps, full, half;  /* stack copies; as long as asked for; at least half */
-	/* callchains without a copy; as many frames as may be; more, so that more may be */
+		user_without_frames; /* in user code; with a callchain without frames */
+	uint64_t dumps, full, half;  /* stack copies; full ones; at least half full ones */
+	/* callchains without a copy; those with the maximum of frames; those with more */
 	uint64_t chains, longest, longer;
 };
 
@@ -36,9 +36,9 @@ struct survey {
 	struct u64map reading_of; /* hash of event, id and thread → readings */
 	struct u64map user_pids;  /* processes with a mapping of their own */
 	uint64_t kernel_maps;     /* mappings of the kernel itself */
-	int all_threads;          /* recorded of all there are: with -a or -C */
+	int all_threads;          /* all threads were recorded: -a or -C */
 	uint64_t kernel_samples;
-	uint64_t first_ns, last_ns; /* of samples that have a time; last_ns 0: none does */
+	uint64_t first_ns, last_ns; /* of samples with a time; last_ns 0: none has one */
 	int failed;                 /* ERR_NOMEM */
 };
 
@@ -46,16 +46,16 @@ struct survey {
 void survey_watch(void *survey, const struct recording *rec, const struct record *r,
 		  const struct record_id *id, const struct sample *s);
 
-/* build_options.rewatch: all of it is seen once more. */
+/* build_options.rewatch: start again, since all records come again. */
 void survey_rewatch(void *survey);
 
 /* The default of kernel.perf_event_max_stack. */
 enum { CHAIN_USUAL = 127 };
 
-/* Frames of a callchain that the kernel takes at most for an event. */
+/* The most frames of a callchain that the kernel records for an event. */
 uint32_t survey_chain_max(const struct event_attr *a);
 
-/* Give all back; the survey is empty then. */
+/* Release everything; the survey is then empty. */
 void survey_release(struct survey *v);
 
 #endif

@@ -73,6 +73,6 @@ int calls_reads(const struct event *ev);
 
 /* A tracepoint that reads counters, but that perf took out of their group; NULL: there is none.
  */
-const struct event *calls_parted(const struct recording *rec);
+const struct event *calls_split_event(const struct recording *rec);
 
 #endif

@@ -275,7 +275,7 @@ int calls_reads(const struct event *ev)
 	return ev->is_tracepoint && ev->name && ev->attr.sample_type & PERF_SAMPLE_READ;
 }
 
-const struct event *calls_parted(const struct recording *rec)
+const struct event *calls_split_event(const struct recording *rec)
 {
 	const struct event *alone = NULL;
 	int counters = 0;

@@ -388,7 +388,7 @@ static const struct fact *fact_of(const struct statement *s, const char *name)
 
 static const struct fault {
 	const char *id;
-	enum finding_severity harm;
+	enum finding_severity severity;
 	unsigned asked; /* of both */
 	struct scene hit, near;
 } faults[] = {
@@ -646,10 +646,10 @@ static int is_found(size_t row)
 	struct answer a;
 	ask(&want->hit, want->asked, &a);
 	const struct finding *f = find(&a, want->id);
-	int ok = f && f->harm == want->harm;
+	int ok = f && f->severity == want->severity;
 	if (!ok)
 		print_message("row %zu: %s is %s\n", row, want->id,
-			      f ? finding_harm_name(f->harm) : "not found");
+			      f ? finding_severity_name(f->severity) : "not found");
 	answer_release(&a);
 	return ok;
 }
@@ -696,8 +696,8 @@ static void worst_comes_first(void **state)
 	struct answer a;
 	ask(&(struct scene){SCHED, .switch_freq = 99, .lost = 3}, 0, &a);
 	for (size_t i = 1; i < a.f.v.n; i++)
-		assert_true(a.f.v.v[i - 1].harm >= a.f.v.v[i].harm);
-	assert_int_equal(a.f.v.v[0].harm, SEVERITY_WRONG);
+		assert_true(a.f.v.v[i - 1].severity >= a.f.v.v[i].severity);
+	assert_int_equal(a.f.v.v[0].severity, SEVERITY_WRONG);
 	answer_release(&a);
 }
 
