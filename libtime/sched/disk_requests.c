@@ -16,7 +16,7 @@ struct reader {
 	uint32_t name[STEPS]; /* strings ids of the events; 0: not recorded */
 	struct u64map open;   /* key → index of `v` */
 	disk_requests v;      /* end_ns 0: not completed */
-	uint8_t has_insert;  /* where there are no parts */
+	uint8_t has_insert;   /* where there are no parts */
 };
 
 /* "7,0 WS 65536 () 0 + 128 0x2,0,4 [dd]"; a completion has "7,0 WS () 0 + 128 [0]". "FWS" is a
