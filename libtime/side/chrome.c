@@ -13,7 +13,7 @@ struct event {
 	uint64_t dur_ns;
 	uint32_t category; /* strings id */
 	char phase;
-	uint8_t has_time, has_dur;
+	uint8_t has_time, has_dur, has_tid;
 	const char *why; /* what is wrong with it, or NULL */
 };
 
@@ -119,6 +119,12 @@ static void parse_phase(struct chrome *c, char *phase)
 	*phase = json_pull_string(&c->j, &s, &n) && n == 1 ? *s : '\0';
 }
 
+static void parse_tid(struct chrome *c, struct event *x)
+{
+	parse_number(c, &x->span.tid);
+	x->has_tid = 1;
+}
+
 static void parse_field(struct chrome *c, struct event *x)
 {
 	struct json_pull *j = &c->j;
@@ -137,7 +143,7 @@ static void parse_field(struct chrome *c, struct event *x)
 	else if (json_pull_is(j, "pid"))
 		parse_number(c, &x->span.pid);
 	else if (json_pull_is(j, "tid"))
-		parse_number(c, &x->span.tid);
+		parse_tid(c, x);
 	else if (json_pull_is(j, "args"))
 		parse_args(c);
 	else
@@ -240,6 +246,10 @@ static void parse_event(struct chrome *c)
 		return;
 	}
 	c->out->rows++;
+	if (!x.has_tid && strchr("XBE", x.phase)) { /* uftrace's pid is the thread's */
+		x.span.tid = x.span.pid;
+		x.span.pid = -1;
+	}
 	if (!x.has_time && !x.why)
 		x.why = "an event has no time";
 	if (!x.why && x.phase == 'X')

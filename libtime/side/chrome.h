@@ -8,7 +8,8 @@
  *	{"ph":"b","id":"0x1",...} ... {"ph":"e",...}     of one id: of no thread alone
  *
  * Times are microseconds with decimals, on a clock that the file does not name. Plain arguments
- * are labels; a span's key is its id. Other kinds of events are skipped.
+ * are labels; a span's key is its id. Without "tid", "pid" is the thread (uftrace). Other kinds
+ * of events are skipped.
  */
 #ifndef LIBTIME_SIDE_CHROME_H
 #define LIBTIME_SIDE_CHROME_H

@@ -149,6 +149,47 @@ for name, v in sums.items():
     assert (int(r["calls"]), int(r["total_ns"]), int(r["max_ns"])) == (len(v), sum(v), max(v)), (name, r)
 END
 
+# uftrace and XRay, whose begins and ends are events of their own: every call, its times and its thread
+tools=$kept/requests/tools.tar.zst
+for kind in uftrace xray; do
+	"$PERFKIT" import -q --no-local --with "$kept/requests/$kind.json.gz" "$tools" -o $kind.db
+	facts $kind.db >spans
+	sqlite3 $kind.db 'SELECT origin_ns, wall_ns FROM recordings' >clocks
+	python3 - "$kept/requests/$kind.json.gz" spans clocks $kind <<'END'
+import collections, decimal, gzip, json, sys
+trace, spans, clocks, kind = sys.argv[1:]
+origin, wall = map(int, open(clocks).read().split("|"))
+shift = wall - origin if kind == "xray" else 0
+got = collections.Counter((f[0], int(f[2]), int(f[3]), int(f[4])) for f in (x.rstrip("\n").split("|") for x in open(spans)))
+ns = lambda e: int(decimal.Decimal(e["ts"]) * 1000) - shift
+want, open_ = collections.Counter(), collections.defaultdict(list)
+for e in json.loads(gzip.open(trace).read(), parse_float=decimal.Decimal)["traceEvents"]:
+    tid = int(e.get("tid", e["pid"]))
+    if e["ph"] == "B":
+        open_[tid].append(e)
+    elif e["ph"] == "E":
+        begin = open_[tid].pop()
+        want[begin["name"], ns(begin), ns(e), tid] += 1
+assert got == want, (len(got), len(want), list((got - want).items())[:3], list((want - got).items())[:3])
+calls = collections.Counter(name for name, _, _, _ in got.elements())
+assert (calls["bill"], calls["price"], calls["audit"]) == (41, 41, 3), calls
+END
+done
+
+# OpenTelemetry's SDK for Python, with the kernel's threads: each span is its thread's, none a window
+"$PERFKIT" import --no-local --with "$kept/requests/python.jsonl.gz" "$tools" -o python.db 2>err
+grep -q 'python.jsonl.gz: 68 spans on CLOCK_REALTIME, within 1.0 us$' err || { cat err; bad 'python: the spans'; }
+! grep -q windows err || { cat err; bad 'python: windows'; }
+facts python.db >spans
+python3 - "$kept/requests/python.jsonl.gz" spans <<'END'
+import gzip, json, sys
+got = sorted((f[0], f[1], int(f[4])) for f in (x.rstrip("\n").split("|") for x in open(sys.argv[2])))
+want = sorted((s["name"], s["traceId"], next(int(a["value"]["intValue"]) for a in s["attributes"] if a["key"] == "thread.id"))
+              for line in gzip.open(sys.argv[1]) for r in json.loads(line)["resourceSpans"]
+              for scope in r["scopeSpans"] for s in scope["spans"])
+assert got == want and len(want) == 68, (got[:3], want[:3])
+END
+
 # a million rows of each
 million() # KIND RECORDING WANT: the file on standard input
 {

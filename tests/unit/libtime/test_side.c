@@ -509,20 +509,19 @@ static void chrome_events_become_spans(void **state)
 		      "\"a\"},\n"
 		      "{\"ph\":\"X\",\"ts\":-1,\"dur\":2,\"name\":\"f\"},\n"
 		      "{\"ph\":\"X\",\"ts\":20,\"dur\":1,\"tid\":\"main\",\"name\":\"i\"},\n"
+		      "{\"ph\":\"X\",\"ts\":30,\"dur\":1,\"pid\":9,\"name\":\"u\",\"args\":{"
+		      "\"k\":8}},\n"
 		      "{\"ph\":\"X\",\"ts\":2");
 	assert_int_equal(g.rc, 0);
 	assert_int_equal(g.side.nesting, NEST_ANY);
-	assert_int_equal(g.side.spans.n, 5);
+	assert_int_equal(g.side.spans.n, 6);
 	static const struct {
 		const char *name;
 		uint64_t start, end;
 		int tid;
-	} want[] = {{"f", 1500, 3500, 7},
-		    {"h", 11000, 12000, 7},
-		    {"g", 10000, 14000, 7},
-		    {"a", 13000, 16000, 7},
-		    {"i", 20000, 21000, -1}};
-	for (size_t i = 0; i < 5; i++) {
+	} want[] = {{"f", 1500, 3500, 7},   {"h", 11000, 12000, 7},  {"g", 10000, 14000, 7},
+		    {"a", 13000, 16000, 7}, {"i", 20000, 21000, -1}, {"u", 30000, 31000, 9}};
+	for (size_t i = 0; i < 6; i++) {
 		const struct side_span *s = &g.side.spans.v[i];
 		assert_string_equal(strtab_get(&g.strings, s->name), want[i].name);
 		assert_int_equal(s->start_ns, want[i].start);
@@ -538,7 +537,7 @@ static void chrome_events_become_spans(void **state)
 	assert_int_equal(g.side.bad.n, 3);
 	assert_int_equal(g.side.bad.first[0].line, 9);
 	assert_int_equal(g.side.bad.first[1].line, 11);
-	assert_int_equal(g.side.bad.first[2].line, 13);
+	assert_int_equal(g.side.bad.first[2].line, 14);
 	forget(&g);
 	refused("{\"a\":1}", "neither OTLP");
 	refused("[1,2]", "neither OTLP");
