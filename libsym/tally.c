@@ -133,28 +133,41 @@ static size_t count_frames(const struct tally *t, const struct names *n)
 	return frames;
 }
 
-/* Replace runs by frames, root first: different runs may have equal frames. */
+/* Put the frames of a stack's runs, leaf first, in front of t->runs.v[end], so that they are
+ * root first there. Returns where they begin. */
+static size_t put_frames(struct tally *t, const struct names *n, const uint32_t *runs,
+			 uint32_t nruns, size_t end)
+{
+	for (uint32_t k = 0; k < nruns; k++) {
+		const struct frame_run *r = &n->runs.v[runs[k]];
+		end -= r->n;
+		memcpy(t->runs.v + end, n->frames.v + r->at, r->n * sizeof(*runs));
+	}
+	return end;
+}
+
+/* Replace runs by frames, root first, in the same list: different runs may have equal frames.
+ * Every run has a frame, so a stack's frames end no further in front than its runs do: from the
+ * last stack on, only the stack's own runs are overwritten before they are read. */
 static int expand(struct tally *t, const struct names *n)
 {
-	__typeof__(t->runs) frames = {0};
-	if (vec_reserve(&frames, count_frames(t, n)))
-		return ERR_NOMEM;
-	for (size_t i = 0; i < t->v.n; i++) {
+	VEC(uint32_t) own = {0};
+	size_t end = count_frames(t, n);
+	int rc = vec_reserve(&t->runs, end - t->runs.n) ? ERR_NOMEM : 0;
+	t->runs.n = rc ? 0 : end;
+	for (size_t i = t->v.n; !rc && i-- > 0;) {
 		struct tallied *x = &t->v.v[i];
-		const uint32_t *runs = t->runs.v + x->runs;
-		x->runs = frames.n;
-		for (uint32_t k = x->nruns; k-- > 0;) {
-			const struct frame_run *r = &n->runs.v[runs[k]];
-			for (uint32_t j = 0; j < r->n; j++)
-				frames.v[frames.n++] = n->frames.v[r->at + j];
-		}
-		x->nruns = (uint32_t)(frames.n - x->runs);
+		own.n = 0;
+		rc = vec_reserve(&own, x->nruns);
+		if (rc || !x->nruns)
+			continue;
+		memcpy(own.v, t->runs.v + x->runs, x->nruns * sizeof(*own.v));
+		x->runs = put_frames(t, n, own.v, x->nruns, end);
+		x->nruns = (uint32_t)(end - x->runs);
+		end = x->runs;
 	}
-	vec_release(&t->runs);
-	t->runs.v = frames.v;
-	t->runs.n = frames.n;
-	t->runs.cap = frames.cap;
-	return 0;
+	vec_release(&own);
+	return rc;
 }
 
 static int compare_u32(uint32_t a, uint32_t b)
@@ -281,9 +294,24 @@ static int sort_all(struct sorter *s)
 	return rc;
 }
 
+/* Put each where it was sorted to, without a second list: around each cycle. */
+static void place_all(struct tally *t, struct sorted *v)
+{
+	for (uint32_t i = 0; i < t->v.n; i++) {
+		struct tallied first = t->v.v[i];
+		uint32_t to = i, from = v[i].id;
+		for (; from != i; from = v[to].id) {
+			t->v.v[to] = t->v.v[from];
+			v[to].id = to;
+			to = from;
+		}
+		t->v.v[to] = first;
+		v[to].id = to;
+	}
+}
+
 int tally_sort(struct tally *t, const struct names *n)
 {
-	__typeof__(t->v) v = {0};
 	struct sorter s = {.t = t};
 	s.v = mem_alloc(t->v.n * sizeof(*s.v));
 	int rc = s.v ? expand(t, n) : ERR_NOMEM;
@@ -292,16 +320,8 @@ int tally_sort(struct tally *t, const struct names *n)
 		s.v[i] = (struct sorted){t->runs.v + x->runs, x->nruns, 0, (uint32_t)i};
 	}
 	rc = rc ? rc : sort_all(&s);
-	if (!rc && !vec_reserve(&v, t->v.n)) {
-		for (; v.n < t->v.n; v.n++)
-			v.v[v.n] = t->v.v[s.v[v.n].id];
-		vec_release(&t->v);
-		t->v.v = v.v;
-		t->v.n = v.n;
-		t->v.cap = v.cap;
-	} else {
-		rc = ERR_NOMEM;
-	}
+	if (!rc)
+		place_all(t, s.v);
 	vec_release(&s.left);
 	mem_free(s.v);
 	return rc;
