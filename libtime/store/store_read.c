@@ -249,16 +249,18 @@ static int read_frames(struct load *l)
 	return r ? r : got;
 }
 
-/* Parents come before their children, so there are no cycles. */
+/* Parents come before their children, so there are no cycles. Each path of a recording is stored
+ * once, so the paths of the first one need no lookup. */
 static int read_paths(struct load *l)
 {
 	struct call_path x = {0};
 	int r = rows_select(l, TABLE_CALL_PATHS, 0), got = 0;
+	int fresh = l->stacks->paths.n <= 1;
 	while (!r && (got = rows_next(l, &x)) == 1) {
 		uint32_t id;
 		if (l->bad || !x.frame)
 			return rows_damaged(l, "a parent or frame that is not there");
-		if (stacks_push(l->stacks, x.parent, x.frame, &id) ||
+		if ((fresh ? stacks_append : stacks_push)(l->stacks, x.parent, x.frame, &id) ||
 		    add_index(l, &l->s->path_of, id))
 			r = rows_nomem(l);
 	}
@@ -454,22 +456,24 @@ static int read_dsos(struct load *l)
 /* Keep the sums instead of the samples that they add up. */
 static int keep_sums(struct load *l)
 {
-	int r = 0;
-	for (size_t i = 0; !r && i < l->sums.n; i++) {
-		const struct sample_sum *x = &l->sums.v[i];
-		const struct sample_task *t = &l->tasks.v[x->task];
-		struct tl_sum sum = {.samples = x->samples,
-				     .weight = x->weight,
+	struct sample_sum x = {0};
+	int r = rows_select(l, TABLE_SUMS, 0), got = 0;
+	while (!r && (got = rows_next(l, &x)) == 1) {
+		if (l->bad)
+			return rows_damaged(l, "a thread or stack that is not there");
+		const struct sample_task *t = &l->tasks.v[x.task];
+		struct tl_sum sum = {.samples = x.samples,
+				     .weight = x.weight,
 				     .first_ns = t->first_ns,
 				     .last_ns = t->last_ns,
 				     .pid = t->pid,
 				     .tid = t->tid,
 				     .comm = t->comm,
-				     .path = x->path,
+				     .path = x.path,
 				     .event = t->event};
 		r = bigvec_push(&l->tl->sums, sum, l->e);
 	}
-	return r;
+	return r ? r : got;
 }
 
 typedef int read_table(struct load *l);
@@ -484,13 +488,14 @@ static int read_each(struct load *l, read_table *const *tables)
 
 static int read_all(struct load *l, enum store_contents what)
 {
-	static read_table *const first[] = {
-		read_recording, read_shared, read_dsos,  read_frames, read_paths,
-		read_threads,   read_events, read_tasks, read_sums,   NULL};
+	static read_table *const first[] = {read_recording, read_shared, read_dsos,
+					    read_frames,    read_paths,  read_threads,
+					    read_events,    read_tasks,  NULL};
 	static read_table *const rest[] = {
-		read_sites,      read_kinds,  storeoff_read, read_samples,   read_totals,
-		read_spans,      read_labels, read_counters, read_histories, read_marks,
-		read_interrupts, read_gaps,   read_losses,   read_context,   NULL};
+		read_sums,     read_sites,     read_kinds,   storeoff_read,
+		read_samples,  read_totals,    read_spans,   read_labels,
+		read_counters, read_histories, read_marks,   read_interrupts,
+		read_gaps,     read_losses,    read_context, NULL};
 	int r = read_each(l, first);
 	if (!r)
 		r = what == STORE_SUMS ? keep_sums(l) : read_each(l, rest);
