@@ -1,10 +1,10 @@
 /*
  * bigvec.h - growing arrays that leave memory when they become large.
  *
- *	BIGVEC(struct off) off = {0};
- *	r = bigvec_push(&off, o, e);        // 0, ERR_NOMEM, ERR_IO
- *	for (size_t i = 0; i < off.n; i++) use(off.v[i]);
- *	bigvec_release(&off);
+ *	BIGVEC(struct offcpu) v = {0};
+ *	r = bigvec_push(&v, x, e);        // 0, ERR_NOMEM, ERR_IO
+ *	for (size_t i = 0; i < v.n; i++) use(v.v[i]);
+ *	bigvec_release(&v);
  *
  * Read it like a VEC, but grow it only by the macros below. Up to BIGVEC_IN_MEMORY bytes the
  * elements are in memory; beyond that in a mapped, unnamed file in $TMPDIR (or /tmp), which the

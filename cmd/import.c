@@ -132,7 +132,7 @@ static int import_one(struct store_writer *w, const struct import_opts *o, const
 	input_progress_end(&p);
 	if (!rc && !o->tl.in.quiet)
 		say("%s: %s, %s, %s, %s", path, COUNT(ti.tl.threads.n, "thread"),
-		    COUNT(ti.tl.off.n, "off-CPU interval"), COUNT(ti.tl.samples.n, "sample"),
+		    COUNT(ti.tl.offcpu.n, "off-CPU interval"), COUNT(ti.tl.samples.n, "sample"),
 		    COUNT_MANY(ti.tl.losses.n, "loss", "losses"));
 	if (!rc && ti.tl.stray_samples)
 		input_warn(&ti.in,

@@ -115,8 +115,9 @@ static int was_there(const struct drawing *d, const struct tl_thread *t)
 	const struct timeline *tl = &d->ti.tl;
 	if (!d->cpus || cpu_asked(d, t->first_cpu))
 		return 1;
-	for (uint32_t i = t->off_first; i < t->off_first + t->off_n; i++)
-		if (cpu_asked(d, tl->off.v[i].cpu_out) || cpu_asked(d, tl->off.v[i].cpu_in))
+	for (uint32_t i = t->offcpu_first; i < t->offcpu_first + t->offcpu_n; i++)
+		if (cpu_asked(d, tl->offcpu.v[i].cpu_out) ||
+		    cpu_asked(d, tl->offcpu.v[i].cpu_in))
 			return 1;
 	return 0;
 }
@@ -127,8 +128,9 @@ static int passes(const struct drawing *d, uint32_t thread)
 	const struct timeline *tl = &d->ti.tl;
 	const struct tl_thread *t = &tl->threads.v[thread];
 	int named = tl_thread_passes(&d->ti, thread, t->comm);
-	for (uint32_t i = 0; i < t->off_n && !named; i++)
-		named = tl_thread_passes(&d->ti, thread, tl->off.v[t->off_first + i].comm);
+	for (uint32_t i = 0; i < t->offcpu_n && !named; i++)
+		named = tl_thread_passes(&d->ti, thread,
+					 tl->offcpu.v[t->offcpu_first + i].comm);
 	return named && was_there(d, t);
 }
 

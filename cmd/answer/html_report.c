@@ -262,8 +262,8 @@ static int keeps(const struct report *p, size_t rank)
 	const struct thin_keep *x = &p->windows[rank];
 	size_t n = 0;
 	for (uint32_t i = 0; i < tl->threads.n && n <= PANEL_INTERVALS; i++)
-		n += timeline_off_after(tl, i, x->to_ns) -
-		     timeline_off_after(tl, i, x->from_ns);
+		n += timeline_offcpu_after(tl, i, x->to_ns) -
+		     timeline_offcpu_after(tl, i, x->from_ns);
 	return n <= PANEL_INTERVALS;
 }
 

@@ -590,8 +590,8 @@ static int names_somebody(const struct tlinput *ti)
 	for (uint32_t i = 0; i < ti->tl.threads.n; i++)
 		if (tl_thread_passes(ti, i, ti->tl.threads.v[i].comm))
 			return 1;
-	for (size_t i = 0; i < ti->tl.off.n; i++)
-		if (tl_thread_passes(ti, ti->tl.off.v[i].thread, ti->tl.off.v[i].comm))
+	for (size_t i = 0; i < ti->tl.offcpu.n; i++)
+		if (tl_thread_passes(ti, ti->tl.offcpu.v[i].thread, ti->tl.offcpu.v[i].comm))
 			return 1;
 	for (size_t i = 0; i < ti->tl.samples.n; i++) {
 		const struct tl_sample *s = &ti->tl.samples.v[i];

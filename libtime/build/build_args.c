@@ -127,7 +127,7 @@ static uint8_t kind_by_path(const struct stacks *s, uint32_t path)
 
 /* The kind for an interval: from the system call if those were recorded, else from the stack.
  */
-static int kind_of(const struct timeline *tl, const struct off *o, struct u64map *memo,
+static int kind_of(const struct timeline *tl, const struct offcpu *o, struct u64map *memo,
 		   uint32_t *kind)
 {
 	const char *call = o->syscall < tl->syscalls.n ? strtab_get(&tl->stacks->strings,
@@ -144,7 +144,7 @@ static int kind_of(const struct timeline *tl, const struct off *o, struct u64map
 }
 
 /* Name a futex by its variable. `memo`: space << 16 | argument → argument with a name. */
-static int name_futex(struct builder *b, struct off *o, struct u64map *memo)
+static int name_futex(struct builder *b, struct offcpu *o, struct u64map *memo)
 {
 	struct timeline *tl = b->tl;
 	const struct tl_thread *t = &tl->threads.v[o->thread];
@@ -204,7 +204,7 @@ static int waits_inside(const struct stacks *s, uint32_t path)
 
 /* The lock that an interval waits for: that of its thread's last hit, since each wait has one.
  */
-static int find_probed(struct timeline *tl, struct off *o, struct probed_locks *p,
+static int find_probed(struct timeline *tl, struct offcpu *o, struct probed_locks *p,
 		       struct u64map *kinds)
 {
 	uint32_t inside, kind;
@@ -253,7 +253,7 @@ struct found {
 	struct probed_locks probed;
 };
 
-static int find_argument(struct builder *b, struct off *o, struct found *known)
+static int find_argument(struct builder *b, struct offcpu *o, struct found *known)
 {
 	const struct timeline *tl = b->tl;
 	const struct fd_context *context = b->opt->context;
@@ -279,8 +279,8 @@ int builder_find_arguments(struct builder *b, struct err *e)
 				: 0;
 	if (!r)
 		r = find_hits(b->tl, &known.probed);
-	for (size_t i = 0; !r && i < b->tl->off.n; i++) {
-		struct off *o = &b->tl->off.v[i];
+	for (size_t i = 0; !r && i < b->tl->offcpu.n; i++) {
+		struct offcpu *o = &b->tl->offcpu.v[i];
 		if (!o->arg && known.probed.hit.n && !(o->flags & OFF_RUNNING))
 			r = find_probed(b->tl, o, &known.probed, &known.kinds);
 		if (!r && o->arg)

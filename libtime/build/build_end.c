@@ -66,9 +66,9 @@ static int name_chains(struct builder *b, struct err *e)
 		r = err_nomem(e);
 	if (!r)
 		r = raw_chains_name(&b->chains, &b->p->names, &path, e);
-	for (size_t i = 0; !r && i < tl->off.n; i++) {
-		tl->off.v[i].path = path[tl->off.v[i].path];
-		tl->off.v[i].waker_path = path[tl->off.v[i].waker_path];
+	for (size_t i = 0; !r && i < tl->offcpu.n; i++) {
+		tl->offcpu.v[i].path = path[tl->offcpu.v[i].path];
+		tl->offcpu.v[i].waker_path = path[tl->offcpu.v[i].waker_path];
 	}
 	for (size_t i = 0; !r && i < tl->samples.n; i++)
 		tl->samples.v[i].path = path[tl->samples.v[i].path];
@@ -125,8 +125,8 @@ static int resolve_context(struct builder *b, struct err *e)
 	struct timeline *tl = b->tl;
 	struct u64map memo = {0};
 	int r = 0;
-	for (size_t i = 0; !r && i < tl->off.n; i++) {
-		struct off *o = &tl->off.v[i];
+	for (size_t i = 0; !r && i < tl->offcpu.n; i++) {
+		struct offcpu *o = &tl->offcpu.v[i];
 		uint32_t inl;
 		if (o->waker_context != WAKER_SOFTIRQ_INLINE)
 			continue;

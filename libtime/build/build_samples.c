@@ -276,7 +276,7 @@ static int handle_direct(struct builder *b, const struct sample *s, const struct
 
 static int handle_total(struct builder *b, const struct sample *s, struct err *e)
 {
-	struct tl_off_total x = {.ns = s->period, .count = 1};
+	struct tl_offcpu_total x = {.ns = s->period, .count = 1};
 	int r = sched_thread(b->sched, s->pid, s->tid, NULL, &x.thread, e);
 	if (r || x.thread == TL_NONE)
 		return r;

@@ -390,7 +390,7 @@ static int classify(struct causes *c, const struct stacks *s, uint32_t path, con
 }
 
 /* The cause of a futex wait by the stack of its wakeup; CAUSE_FUTEX if that shows nothing. */
-static int classify_wakeup(struct causes *c, const struct stacks *s, const struct off *o,
+static int classify_wakeup(struct causes *c, const struct stacks *s, const struct offcpu *o,
 			   enum cause *out, struct err *e)
 {
 	struct seen waiter, waker;
@@ -446,7 +446,7 @@ struct memos {
 };
 
 static int cause_of_interval(struct causes *c, struct timeline *tl, struct memos *memo,
-			     struct off *o, struct err *e)
+			     struct offcpu *o, struct err *e)
 {
 	uint64_t key = (uint64_t)o->path << 24 | (uint64_t)o->syscall << 8 | o->state;
 	uint32_t known;
@@ -472,7 +472,7 @@ static int cause_of_interval(struct causes *c, struct timeline *tl, struct memos
 }
 
 static int set_by_wakeup(struct causes *c, struct timeline *tl, struct memos *memo,
-			 struct off *o, struct err *e)
+			 struct offcpu *o, struct err *e)
 {
 	uint64_t key = (uint64_t)o->path << 32 | o->waker_path;
 	uint32_t known;
@@ -508,7 +508,7 @@ static int waits_in_futex(const struct stacks *s, uint32_t path)
 
 /* A timer ends a sleep. A wait that a thread ended was a futex with a timeout, or a sleep that
  * a signal cut short. Kernel threads may run timers (PREEMPT_RT). */
-static void correct_sleep(const struct timeline *tl, struct off *o)
+static void correct_sleep(const struct timeline *tl, struct offcpu *o)
 {
 	if (o->cause != CAUSE_SLEEP || o->waker == TL_NONE || o->waker_context != WAKER_TASK ||
 	    tl->threads.v[o->waker].flags & THREAD_KERNEL)
@@ -521,12 +521,12 @@ int causes_apply(struct causes *c, struct timeline *tl, struct err *e)
 	struct memos memo = {0};
 	int r = causes_roles(c, tl, e);
 	c->stacks = NULL;
-	for (size_t i = 0; !r && i < tl->off.n; i++) {
-		r = cause_of_interval(c, tl, &memo, &tl->off.v[i], e);
+	for (size_t i = 0; !r && i < tl->offcpu.n; i++) {
+		r = cause_of_interval(c, tl, &memo, &tl->offcpu.v[i], e);
 		if (!r)
-			r = set_by_wakeup(c, tl, &memo, &tl->off.v[i], e);
+			r = set_by_wakeup(c, tl, &memo, &tl->offcpu.v[i], e);
 		if (!r)
-			correct_sleep(tl, &tl->off.v[i]);
+			correct_sleep(tl, &tl->offcpu.v[i]);
 	}
 	u64map_release(&memo.waits);
 	u64map_release(&memo.wakeups);

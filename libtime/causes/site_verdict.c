@@ -111,8 +111,8 @@ void sites_set_verdicts(struct sites *x)
 		name_site(x->tl, &x->site.v[i], t);
 	}
 	drop_delays(x);
-	for (size_t i = 0; i < x->tl->off.n; i++) {
-		struct off *o = &x->tl->off.v[i];
+	for (size_t i = 0; i < x->tl->offcpu.n; i++) {
+		struct offcpu *o = &x->tl->offcpu.v[i];
 		o->flags = (uint8_t)((o->flags & ~OFF_SITE) |
 				     site_flags(&x->tl->sites.v[o->site]));
 	}

@@ -75,7 +75,7 @@ int sites_may_idle(unsigned cause)
 }
 
 /* Where an interval waits: an app path, or a frame of frames.rules; 0: it did not wait. */
-static uint32_t site_key(const struct sites *x, const struct off *o)
+static uint32_t site_key(const struct sites *x, const struct offcpu *o)
 {
 	const struct place *p = &x->place.v[o->path];
 	if (o->flags & OFF_RUNNING || o->cause == CAUSE_RUNQUEUE)
@@ -83,7 +83,7 @@ static uint32_t site_key(const struct sites *x, const struct off *o)
 	return p->known ? BY_TABLE | x->function.v[p->known] : p->app;
 }
 
-static int new_site(struct sites *x, const struct off *o, uint32_t role)
+static int new_site(struct sites *x, const struct offcpu *o, uint32_t role)
 {
 	const struct place *p = &x->place.v[o->path];
 	const struct role *r = &x->role.v[role];
@@ -96,7 +96,7 @@ static int new_site(struct sites *x, const struct off *o, uint32_t role)
 	return vec_push(&x->tl->sites, t) || vec_push(&x->site, s) ? ERR_NOMEM : 0;
 }
 
-static int site_of(struct sites *x, const struct off *o, uint32_t role, uint32_t *out)
+static int site_of(struct sites *x, const struct offcpu *o, uint32_t role, uint32_t *out)
 {
 	uint64_t asked = (x->place.v[o->path].flags & (ASKED_WORK | ASKED_IDLE)) >> 8;
 	uint32_t at = (uint32_t)x->key_of.n, id = (uint32_t)x->tl->sites.n;
@@ -108,7 +108,7 @@ static int site_of(struct sites *x, const struct off *o, uint32_t role, uint32_t
 }
 
 /* Did this thread end the last wait of the thread that ended this one? */
-static int is_answer(struct sites *x, const struct off *o)
+static int is_answer(struct sites *x, const struct offcpu *o)
 {
 	const struct timeline *tl = x->tl;
 	if (o->waker == TL_NONE || o->waker == o->thread)
@@ -116,20 +116,20 @@ static int is_answer(struct sites *x, const struct off *o)
 	const struct tl_thread *t = &tl->threads.v[o->waker];
 	uint32_t *near = &x->near.v[o->waker];
 	uint32_t i = *near =
-		timeline_off_after_near(tl, o->waker, o->start_ns + o->blocked_ns, *near);
-	for (int n = 0; n < (int)LOOKED_BACK && i > t->off_first; n++) {
-		const struct off *w = &tl->off.v[--i];
+		timeline_offcpu_after_near(tl, o->waker, o->start_ns + o->blocked_ns, *near);
+	for (int n = 0; n < (int)LOOKED_BACK && i > t->offcpu_first; n++) {
+		const struct offcpu *w = &tl->offcpu.v[--i];
 		if (sites_may_idle(w->cause) || w->cause == CAUSE_FUTEX)
 			return w->waker == o->thread;
 	}
 	return 0;
 }
 
-static void count_wait(struct sites *x, const struct off *o, uint32_t id)
+static void count_wait(struct sites *x, const struct offcpu *o, uint32_t id)
 {
 	struct tl_site *t = &x->tl->sites.v[id];
 	struct site *s = &x->site.v[id];
-	uint64_t ns = o->unknown ? off_ns(o) : o->blocked_ns;
+	uint64_t ns = o->unknown ? offcpu_ns(o) : o->blocked_ns;
 	if (!ns)
 		return;
 	t->waits++;
@@ -160,7 +160,7 @@ static int count_stack(struct sites *x, uint32_t role, uint32_t path, int work)
 	return 0;
 }
 
-static int add_interval(struct sites *x, struct off *o)
+static int add_interval(struct sites *x, struct offcpu *o)
 {
 	uint32_t role, one = 1;
 	int waits = sites_may_idle(o->cause) && !(o->flags & OFF_RUNNING);
@@ -184,8 +184,8 @@ static int add_all(struct sites *x)
 {
 	struct timeline *tl = x->tl;
 	uint32_t role;
-	for (size_t i = 0; i < tl->off.n; i++)
-		if (add_interval(x, &tl->off.v[i]))
+	for (size_t i = 0; i < tl->offcpu.n; i++)
+		if (add_interval(x, &tl->offcpu.v[i]))
 			return ERR_NOMEM;
 	for (size_t i = 0; i < tl->samples.n; i++) {
 		const struct tl_sample *s = &tl->samples.v[i];
@@ -264,7 +264,7 @@ static int begin(struct sites *x)
 	    vec_push(&x->site, (struct site){0}))
 		return ERR_NOMEM;
 	for (size_t i = 0; i < x->tl->threads.n; i++)
-		if (vec_push(&x->near, x->tl->threads.v[i].off_first))
+		if (vec_push(&x->near, x->tl->threads.v[i].offcpu_first))
 			return ERR_NOMEM;
 	return 0;
 }

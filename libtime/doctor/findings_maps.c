@@ -56,8 +56,9 @@ static void count_all(const struct diagnosis *j, struct mapless *l)
 	for (size_t i = 0; i < tl->samples.n; i++)
 		count(j, l, tl->samples.v[i].thread, tl->samples.v[i].path,
 		      tl->samples.v[i].time_ns);
-	for (size_t i = 0; i < tl->off.n; i++)
-		count(j, l, tl->off.v[i].thread, tl->off.v[i].path, tl->off.v[i].start_ns);
+	for (size_t i = 0; i < tl->offcpu.n; i++)
+		count(j, l, tl->offcpu.v[i].thread, tl->offcpu.v[i].path,
+		      tl->offcpu.v[i].start_ns);
 }
 
 static int by_pid(const void *a, const void *b)

@@ -68,8 +68,8 @@ static int sum_paths(struct weights *w, const struct findings_input *in)
 		w->by_path[p->folded.v[i].path] += n ? p->folded.v[i].samples : 0;
 	for (size_t i = 0; tl && n && i < tl->samples.n; i++)
 		w->by_path[tl->samples.v[i].path]++;
-	for (size_t i = 0; tl && n && i < tl->off.n; i++)
-		w->by_path[tl->off.v[i].path]++;
+	for (size_t i = 0; tl && n && i < tl->offcpu.n; i++)
+		w->by_path[tl->offcpu.v[i].path]++;
 	for (size_t i = 0; tl && n && i < tl->totals.n; i++)
 		w->by_path[tl->totals.v[i].path]++;
 	for (size_t i = 1; i < n; i++)

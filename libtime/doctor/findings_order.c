@@ -4,9 +4,9 @@
 static struct fact suspect_share(const struct timeline *tl)
 {
 	uint64_t suspect = 0;
-	for (size_t i = 0; i < tl->off.n; i++)
-		suspect += !!(tl->off.v[i].flags & OFF_SUSPECT);
-	return fact_share("suspect", suspect, tl->off.n);
+	for (size_t i = 0; i < tl->offcpu.n; i++)
+		suspect += !!(tl->offcpu.v[i].flags & OFF_SUSPECT);
+	return fact_share("suspect", suspect, tl->offcpu.n);
 }
 
 static enum finding_severity harm_of(const struct fact *suspect)

@@ -171,7 +171,7 @@ void diagnose_file(struct diagnosis *j)
 		struct finding *f = diagnose_add(j, FORM_ONLY_AUX, SEVERITY_WRONG,
 						 FACTS(fact_number("aux", FACT_SIZE, traced)));
 		diagnose_remedy(j, f, FORM_PERF_SCRIPT, NO_FACTS);
-	} else if (!j->samples && !(j->in->timeline && j->in->timeline->off.n)) {
+	} else if (!j->samples && !(j->in->timeline && j->in->timeline->offcpu.n)) {
 		struct finding *f = diagnose_add(j, FORM_NO_SAMPLES, SEVERITY_WRONG, NO_FACTS);
 		diagnose_record(j, f, &(struct remedy){.stacks = 1, .samples = 1});
 	}
@@ -307,15 +307,15 @@ static void diagnose_holes(struct diagnosis *j)
 {
 	const struct timeline *tl = j->in->timeline;
 	uint64_t holes = count_holes(tl), suspect = 0;
-	for (size_t i = 0; i < tl->off.n; i++)
-		suspect += !!(tl->off.v[i].flags & OFF_SUSPECT);
+	for (size_t i = 0; i < tl->offcpu.n; i++)
+		suspect += !!(tl->offcpu.v[i].flags & OFF_SUSPECT);
 	if (!holes || tl->flags & TL_SAMPLED) /* reported as switch-sampled: nothing was lost */
 		return;
-	struct finding *f = diagnose_add(j, FORM_HOLES,
-					 percent(suspect, tl->off.n) >= 50 ? SEVERITY_WRONG
-									   : SEVERITY_PARTIAL,
-					 FACTS(fact_number("missing", FACT_COUNT, holes),
-					       fact_share("suspect", suspect, tl->off.n)));
+	struct finding *f = diagnose_add(
+		j, FORM_HOLES,
+		percent(suspect, tl->offcpu.n) >= 50 ? SEVERITY_WRONG : SEVERITY_PARTIAL,
+		FACTS(fact_number("missing", FACT_COUNT, holes),
+		      fact_share("suspect", suspect, tl->offcpu.n)));
 	remedy_holes(j, f);
 }
 
@@ -573,17 +573,17 @@ static void diagnose_wakeups(struct diagnosis *j, uint32_t flags)
 	const struct timeline *tl = j->in->timeline;
 	uint64_t missing = 0;
 	struct finding *f = NULL;
-	for (size_t i = 0; i < tl->off.n; i++)
-		missing += tl->off.v[i].unknown == UNKNOWN_NO_WAKE;
+	for (size_t i = 0; i < tl->offcpu.n; i++)
+		missing += tl->offcpu.v[i].unknown == UNKNOWN_NO_WAKE;
 	if (!(flags & (TL_HAS_SWITCH | TL_HAS_RECORDS)) || flags & TL_SAMPLED ||
 	    (flags & TL_PER_TASK && !(flags & TL_HAS_RECORDS)))
 		return;
 	if (!(flags & (TL_HAS_WAKING | TL_HAS_WAKEUP)))
 		f = diagnose_add(j, FORM_NO_WAKEUPS, SEVERITY_PARTIAL, NO_FACTS);
-	else if (percent(missing, tl->off.n) >= 1)
+	else if (percent(missing, tl->offcpu.n) >= 1)
 		f = diagnose_add(j, FORM_WAKEUPS_MISSING, SEVERITY_PARTIAL,
 				 FACTS(fact_number("missing", FACT_COUNT, missing),
-				       fact_number("waits", FACT_COUNT, tl->off.n)));
+				       fact_number("waits", FACT_COUNT, tl->offcpu.n)));
 	if (tl->disorder.skew_ns) /* they are not missing: they seem to come later */
 		return;
 	if (counts_calls(j->rec)) /* on all CPUs, its counters would count everybody */

@@ -77,7 +77,8 @@ static void count(struct scope *s, unsigned lacks)
 		s->lacking[i] += lacks >> i & 1;
 }
 
-static int has_wait(const struct population *of, const struct timeline *tl, const struct off *o)
+static int has_wait(const struct population *of, const struct timeline *tl,
+		    const struct offcpu *o)
 {
 	const struct tl_thread *t = &tl->threads.v[o->thread];
 	return population_has_task(of, tl, t->pid, t->tid, o->comm) &&
@@ -87,8 +88,8 @@ static int has_wait(const struct population *of, const struct timeline *tl, cons
 
 static void count_waits(struct scope *s, const struct population *of, const struct timeline *tl)
 {
-	for (size_t i = 0; i < tl->off.n; i++) {
-		const struct off *o = &tl->off.v[i];
+	for (size_t i = 0; i < tl->offcpu.n; i++) {
+		const struct offcpu *o = &tl->offcpu.v[i];
 		if (!has_wait(of, tl, o))
 			continue;
 		count(s, s->paths[o->path] | (o->flags & OFF_SUSPECT ? LACKS_RECORDS : 0) |
@@ -132,7 +133,7 @@ static int is_filtered(const struct population *p)
 int scope_findings(const struct timeline *tl, const struct population *of, unsigned topics,
 		   struct findings *f)
 {
-	struct scope s = {.of_samples = !tl->off.n || topics & ABOUT_CPU};
+	struct scope s = {.of_samples = !tl->offcpu.n || topics & ABOUT_CPU};
 	size_t n = 0;
 	if (!is_filtered(of) || !f->v.n)
 		return 0;

@@ -82,14 +82,14 @@ void explanation_release(struct explanation *x)
 
 /* The last wait of `thread` that `giver` ended in (from, to); with TL_NONE, the last idle wait
  * that any other thread ended. */
-static const struct off *handed_over_at(const struct timeline *tl, uint32_t thread,
-					uint64_t from, uint64_t to, uint32_t giver)
+static const struct offcpu *handed_over_at(const struct timeline *tl, uint32_t thread,
+					   uint64_t from, uint64_t to, uint32_t giver)
 {
 	const struct tl_thread *t = &tl->threads.v[thread];
-	const struct off *found = NULL;
-	for (uint32_t i = timeline_off_after(tl, thread, from); i < t->off_first + t->off_n;
-	     i++) {
-		const struct off *o = &tl->off.v[i];
+	const struct offcpu *found = NULL;
+	for (uint32_t i = timeline_offcpu_after(tl, thread, from);
+	     i < t->offcpu_first + t->offcpu_n; i++) {
+		const struct offcpu *o = &tl->offcpu.v[i];
 		uint64_t woken = o->start_ns + o->blocked_ns;
 		if (woken >= to || o->start_ns >= to)
 			break;
@@ -126,7 +126,7 @@ int episode_windows(const struct timeline *tl, const struct episode *ep, windows
 	struct window w = {ep->start_ns, ep->end_ns, ep->end_thread};
 	size_t first = out->n;
 	for (int depth = 0; w.thread != ep->thread && depth < CHAIN_DEPTH; depth++) {
-		const struct off *o =
+		const struct offcpu *o =
 			handed_over_at(tl, w.thread, ep->start_ns, w.to_ns, ep->thread);
 		if (!o)
 			o = handed_over_at(tl, w.thread, ep->start_ns, w.to_ns, TL_NONE);
@@ -159,9 +159,9 @@ static int add_running(struct explainer *x, uint32_t thread, uint64_t from, uint
 }
 
 /* Sum up the episode's own time, whichever thread kept it waiting. */
-static void sum_own(struct explainer *x, uint32_t off, unsigned state, uint64_t ns)
+static void sum_own(struct explainer *x, uint32_t offcpu, unsigned state, uint64_t ns)
 {
-	const struct off *o = &x->tl->off.v[off];
+	const struct offcpu *o = &x->tl->offcpu.v[offcpu];
 	struct stretch *longest = &x->longest[state][o->cause];
 	if (x->out->chain.n || !ns)
 		return;
@@ -170,40 +170,40 @@ static void sum_own(struct explainer *x, uint32_t off, unsigned state, uint64_t 
 	if (state == PART_PREEMPTED && o->cause == CAUSE_THROTTLE)
 		x->out->throttled_ns += ns;
 	if (ns > longest->ns)
-		*longest = (struct stretch){ns, off};
+		*longest = (struct stretch){ns, offcpu};
 }
 
-static int add_unknown(struct explainer *x, uint32_t off, uint64_t from, uint64_t to)
+static int add_unknown(struct explainer *x, uint32_t offcpu, uint64_t from, uint64_t to)
 {
-	uint8_t why = x->tl->off.v[off].unknown;
+	uint8_t why = x->tl->offcpu.v[offcpu].unknown;
 	x->link->unknown_ns += to - from;
-	sum_own(x, off, PART_UNKNOWN, to - from);
+	sum_own(x, offcpu, PART_UNKNOWN, to - from);
 	return chain_own_part(x, PART_UNKNOWN, why == UNKNOWN_EDGE ? END_OPEN : END_NO_WAKE,
-			      off, from, to);
+			      offcpu, from, to);
 }
 
 /* An interval of the link's thread inside [from, to). */
-static int visit_interval(struct explainer *x, uint32_t off, uint64_t from, uint64_t to,
+static int visit_interval(struct explainer *x, uint32_t offcpu, uint64_t from, uint64_t to,
 			  struct err *e)
 {
-	const struct off *o = &x->tl->off.v[off];
+	const struct offcpu *o = &x->tl->offcpu.v[offcpu];
 	struct chain_link *l = x->link;
 	uint64_t woken = chain_clamp(o->start_ns + o->blocked_ns, from, to);
 	int r = 0;
 	if (o->unknown)
-		return add_unknown(x, off, from, to);
+		return add_unknown(x, offcpu, from, to);
 	l->blocked_ns += woken - from;
 	l->runnable_ns += to - woken;
 	if (o->flags & OFF_RUNNING)
 		l->preempted_ns += to - woken;
-	sum_own(x, off, PART_BLOCKED, woken - from);
-	sum_own(x, off, o->flags & OFF_RUNNING ? PART_PREEMPTED : PART_RUNNABLE, to - woken);
+	sum_own(x, offcpu, PART_BLOCKED, woken - from);
+	sum_own(x, offcpu, o->flags & OFF_RUNNING ? PART_PREEMPTED : PART_RUNNABLE, to - woken);
 	if (o->flags & OFF_SUSPECT)
-		return chain_own_part(x, PART_UNKNOWN, END_SUSPECT, off, from, to);
+		return chain_own_part(x, PART_UNKNOWN, END_SUSPECT, offcpu, from, to);
 	if (woken > from)
-		r = chain_blocked(x, off, from, woken, e);
+		r = chain_blocked(x, offcpu, from, woken, e);
 	if (!r && to > woken)
-		r = chain_runnable(x, off, woken, to, e);
+		r = chain_runnable(x, offcpu, woken, to, e);
 	return r;
 }
 
@@ -214,7 +214,7 @@ static unsigned missing_wakeup(const struct explainer *x, uint32_t thread)
 	return flags & TL_HAS_WAKING ? MISSING_WAKEUP : MISSING_WAKING_EVENT;
 }
 
-static void note_missing(struct explainer *x, const struct off *o)
+static void note_missing(struct explainer *x, const struct offcpu *o)
 {
 	unsigned *m = &x->out->missing;
 	if (o->unknown == UNKNOWN_NO_WAKE)
@@ -244,11 +244,11 @@ static int visit_window(struct explainer *x, const struct window *w, struct err 
 		at = a;
 		to = b;
 	}
-	x->off_at = timeline_off_after_near(x->tl, w->thread, at, x->off_at);
-	for (uint32_t i = x->off_at;
-	     !r && at < to && i < t->off_first + t->off_n && x->tl->off.v[i].start_ns < to;
+	x->offcpu_at = timeline_offcpu_after_near(x->tl, w->thread, at, x->offcpu_at);
+	for (uint32_t i = x->offcpu_at; !r && at < to && i < t->offcpu_first + t->offcpu_n &&
+					x->tl->offcpu.v[i].start_ns < to;
 	     i++) {
-		const struct off *o = &x->tl->off.v[i];
+		const struct offcpu *o = &x->tl->offcpu.v[i];
 		uint64_t from = chain_clamp(o->start_ns, at, to),
 			 end = chain_clamp(o->end_ns, from, to);
 		if (from > at)
@@ -271,8 +271,8 @@ static uint32_t stack_at(const struct explainer *x, const struct window *w)
 	if (!w)
 		return 0;
 	const struct tl_thread *t = &x->tl->threads.v[w->thread];
-	uint32_t i = timeline_off_after(x->tl, w->thread, w->to_ns);
-	return i < t->off_first + t->off_n ? x->tl->off.v[i].path : 0;
+	uint32_t i = timeline_offcpu_after(x->tl, w->thread, w->to_ns);
+	return i < t->offcpu_first + t->offcpu_n ? x->tl->offcpu.v[i].path : 0;
 }
 
 static uint64_t ran_ns(const windows_vec *ran, uint32_t thread)
@@ -317,7 +317,7 @@ static int guess_running(struct explainer *x, const struct candidate *from,
 			 struct chain_part *p)
 {
 	const uint32_t paths[] = {
-		from && from->via == VIA_WAKER ? x->tl->off.v[from->off].waker_path : 0,
+		from && from->via == VIA_WAKER ? x->tl->offcpu.v[from->offcpu].waker_path : 0,
 		stack_at(x, longest(&x->ran, chain_runner(x)))};
 	for (int i = 0; i < 2; i++) {
 		uint32_t function = appframe_reported(x->tl, paths[i]);
@@ -350,7 +350,7 @@ static int interrupted_part(struct explainer *x, const struct hot *hot, uint64_t
 	enum { SHARE = 20 };
 	struct chain_part p = {.first_ns = x->ran.v[0].from_ns,
 			       .function = hot->interrupt,
-			       .off = TL_NONE,
+			       .offcpu = TL_NONE,
 			       .state = PART_RUNNING,
 			       .end = END_IRQ};
 	int r = evidence_interrupted(&x->ev, x->ran.v, x->ran.n, &p.ns, &p.vector, e);
@@ -373,8 +373,10 @@ static int interrupted_part(struct explainer *x, const struct hot *hot, uint64_t
 static int running_part(struct explainer *x, const struct candidate *from, struct err *e)
 {
 	struct hot hot;
-	struct chain_part p = {
-		.ns = x->link->run_ns, .off = TL_NONE, .state = PART_RUNNING, .end = END_RAN};
+	struct chain_part p = {.ns = x->link->run_ns,
+			       .offcpu = TL_NONE,
+			       .state = PART_RUNNING,
+			       .end = END_RAN};
 	if (!x->ran.n)
 		return 0;
 	int r = evidence_hot(&x->ev, x->ran.v, x->ran.n, &hot, e);
@@ -408,9 +410,9 @@ static int visit_link(struct explainer *x, struct chain_link *l, struct candidat
 	x->candidates.n = x->claims.n = x->ran.n = x->next.n = x->out->ahead.n = 0;
 	u64map_release(&x->part_of);
 	x->link_number++;
-	x->off_at = 0;
+	x->offcpu_at = 0;
 	l->part = (uint32_t)x->out->parts.n;
-	l->off = TL_NONE;
+	l->offcpu = TL_NONE;
 	for (size_t i = 0; !r && i < x->windows.n; i++) {
 		l->ns += x->windows.v[i].to_ns - x->windows.v[i].from_ns;
 		r = visit_window(x, &x->windows.v[i], e);
@@ -483,9 +485,9 @@ int explain(struct explainer *x, const struct episode *ep, struct explanation *o
 		swap_windows(x);
 		l = (struct chain_link){.thread = via.thread, .via = via.via, .prio = -1};
 		if (r && via.via == VIA_CPU)
-			l.prio = (int16_t)evidence_prio(&x->ev,
-							off_waited_cpu(&x->tl->off.v[via.off]),
-							via.thread, x->windows.v[0].from_ns);
+			l.prio = (int16_t)evidence_prio(
+				&x->ev, offcpu_waited_cpu(&x->tl->offcpu.v[via.offcpu]),
+				via.thread, x->windows.v[0].from_ns);
 	}
 	note_root(x);
 	return 0;

@@ -67,7 +67,7 @@ enum link_via { VIA_SELF, VIA_WAKER, VIA_OWNER, VIA_CPU };
  * PART_RUNNABLE. */
 struct chain_part {
 	uint64_t ns, first_ns; /* sum; where the first begins */
-	uint64_t largest_ns;   /* the largest single one, which has `path` and `off` */
+	uint64_t largest_ns;   /* the largest single one, which has `path` and `offcpu` */
 	uint64_t kept_ns; /* of ns: the time in which a thread is known to have kept it there */
 	uint64_t actor_ns; /* of that: the thread that did so longest, */
 	uint64_t by_end[END_COUNT];
@@ -77,7 +77,7 @@ struct chain_part {
 	uint32_t vector; /* strings id: END_IRQ, the interrupt that took most, if recorded; else
 			  * 0
 			  */
-	uint32_t off;    /* index of timeline.off; TL_NONE for running */
+	uint32_t offcpu; /* index of timeline.offcpu; TL_NONE for running */
 	const struct mechanism *mechanism; /* of `path`; NULL; life: the explainer's */
 	uint8_t state, cause;
 	uint8_t end; /* of most of its time */
@@ -98,7 +98,7 @@ struct chain_link {
 	uint32_t part, nparts; /* explanation.parts[part ..], largest first */
 	uint8_t via;           /* enum link_via */
 	uint8_t state, cause;  /* of the followed part; in the root, of its largest part */
-	uint32_t path, off;    /* of the same */
+	uint32_t path, offcpu; /* of the same */
 	int16_t prio;          /* VIA_CPU: the priority it ran with; else -1 */
 	uint64_t samples;      /* taken in its running time */
 	/* VIA_WAKER, VIA_OWNER: what it did meanwhile, if known; else NULL. */
@@ -133,7 +133,7 @@ struct explanation {
 	uint32_t interrupts;     /* how many different ones did */
 	uint64_t blocked_by[CAUSE_COUNT];
 	uint8_t state, cause;           /* of its largest part; CAUSE_RUNQUEUE if runnable */
-	uint32_t off;                   /* the interval with most of that; TL_NONE */
+	uint32_t offcpu;                /* the interval with most of that; TL_NONE */
 	uint32_t path;                  /* and its stack */
 	uint64_t samples;               /* taken while it ran */
 	VEC(struct corunner) corunners; /* longest first */
@@ -162,7 +162,7 @@ int episode_windows(const struct timeline *tl, const struct episode *ep, windows
 
 /* The CPU in whose run queue a thread waited: the one it was preempted on, or the one that the
  * wakeup put it on, even if another CPU pulled it in the end. TL_NOCPU: not known. */
-static inline uint16_t off_waited_cpu(const struct off *o)
+static inline uint16_t offcpu_waited_cpu(const struct offcpu *o)
 {
 	if (o->flags & OFF_RUNNING && o->cpu_out != TL_NOCPU)
 		return o->cpu_out;

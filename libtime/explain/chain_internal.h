@@ -15,9 +15,9 @@
 struct candidate {
 	uint64_t ns, largest_ns;
 	uint32_t thread;
-	uint32_t part;      /* index of explanation.parts before they are sorted */
-	uint32_t path, off; /* of the largest stretch it explains */
-	uint32_t more;      /* the same thread's candidate for another part; TL_NONE */
+	uint32_t part;         /* index of explanation.parts before they are sorted */
+	uint32_t path, offcpu; /* of the largest stretch it explains */
+	uint32_t more;         /* the same thread's candidate for another part; TL_NONE */
 	uint8_t via, state;
 };
 
@@ -29,7 +29,7 @@ struct claim { /* a window of the candidate with this index */
 /* The longest interval of one state and cause. */
 struct stretch {
 	uint64_t ns;
-	uint32_t off;
+	uint32_t offcpu;
 };
 
 struct explainer {
@@ -46,7 +46,7 @@ struct explainer {
 		uint32_t ahead_link, ahead;
 	} * place;
 	uint32_t link_number;
-	uint32_t off_at; /* the interval that the link's last window ended in */
+	uint32_t offcpu_at; /* the interval that the link's last window ended in */
 	struct chain_link *link;
 	struct explanation *out;
 	/* of the episode's own thread */
@@ -71,15 +71,16 @@ static inline uint64_t chain_clamp(uint64_t x, uint64_t lo, uint64_t hi)
 int chain_add_part(struct explainer *x, const struct chain_part *p, uint32_t *at);
 
 /* Add a stretch in which no other thread held the link up. */
-int chain_own_part(struct explainer *x, uint8_t state, uint8_t end, uint32_t off, uint64_t from,
-		   uint64_t to);
+int chain_own_part(struct explainer *x, uint8_t state, uint8_t end, uint32_t offcpu,
+		   uint64_t from, uint64_t to);
 
-/* Add [from, to) of the wait `off`, in which the thread was blocked, with a claim of the thread
- * that held it up. */
-int chain_blocked(struct explainer *x, uint32_t off, uint64_t from, uint64_t to, struct err *e);
+/* Add [from, to) of the wait `offcpu`, in which the thread was blocked, with a claim of the
+ * thread that held it up. */
+int chain_blocked(struct explainer *x, uint32_t offcpu, uint64_t from, uint64_t to,
+		  struct err *e);
 
 /* The same for time in which it waited for a CPU: the threads that had the CPU claim it. */
-int chain_runnable(struct explainer *x, uint32_t off, uint64_t from, uint64_t to,
+int chain_runnable(struct explainer *x, uint32_t offcpu, uint64_t from, uint64_t to,
 		   struct err *e);
 
 /* --- chain_sum.c ---------------------------------------------------------------------- */

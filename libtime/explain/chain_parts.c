@@ -31,7 +31,7 @@ static int new_part(struct explainer *x, uint64_t key, const struct chain_part *
 	struct chain_part new = {.first_ns = p->first_ns,
 				 .function = p->function,
 				 .vector = p->vector,
-				 .off = TL_NONE,
+				 .offcpu = TL_NONE,
 				 .actor = TL_NONE,
 				 .state = p->state,
 				 .cause = p->cause};
@@ -55,7 +55,7 @@ int chain_add_part(struct explainer *x, const struct chain_part *p, uint32_t *in
 	if (p->ns > q->largest_ns) {
 		q->largest_ns = p->ns;
 		q->path = p->path;
-		q->off = p->off;
+		q->offcpu = p->offcpu;
 	}
 	if (index)
 		*index = x->link->part + at;
@@ -64,29 +64,30 @@ int chain_add_part(struct explainer *x, const struct chain_part *p, uint32_t *in
 
 /* Add a stretch that a thread spent off a CPU. All waiting for a CPU is one part, whichever
  * thread had it. */
-static int add_off_part(struct explainer *x, uint8_t state, uint8_t end, uint32_t off,
-			const struct window *w, uint32_t *index)
+static int add_offcpu_part(struct explainer *x, uint8_t state, uint8_t end, uint32_t offcpu,
+			   const struct window *w, uint32_t *index)
 {
 	struct chain_part p = {.ns = w->to_ns - w->from_ns,
 			       .first_ns = w->from_ns,
-			       .off = off,
+			       .offcpu = offcpu,
 			       .state = state,
 			       .cause = CAUSE_UNKNOWN,
 			       .end = end};
 	if (state == PART_RUNNABLE)
 		p.cause = CAUSE_RUNQUEUE;
-	else if (off != TL_NONE)
-		p.cause = x->tl->off.v[off].cause;
-	p.path = off != TL_NONE ? x->tl->off.v[off].path : 0;
+	else if (offcpu != TL_NONE)
+		p.cause = x->tl->offcpu.v[offcpu].cause;
+	p.path = offcpu != TL_NONE ? x->tl->offcpu.v[offcpu].path : 0;
 	if (state != PART_RUNNABLE)
 		p.function = appframe_reported(x->tl, p.path);
 	return chain_add_part(x, &p, index);
 }
 
-int chain_own_part(struct explainer *x, uint8_t state, uint8_t end, uint32_t off, uint64_t from,
-		   uint64_t to)
+int chain_own_part(struct explainer *x, uint8_t state, uint8_t end, uint32_t offcpu,
+		   uint64_t from, uint64_t to)
 {
-	return add_off_part(x, state, end, off, &(struct window){from, to, TL_NONE}, NULL);
+	return add_offcpu_part(x, state, end, offcpu, &(struct window){from, to, TL_NONE},
+			       NULL);
 }
 
 /* The thread's candidate for a part, or a new one. */
@@ -105,21 +106,21 @@ static int find_candidate(struct explainer *x, uint32_t thread, uint32_t part, u
 
 /* The window's thread kept the link in a stretch of that part. */
 static int claim(struct explainer *x, const struct window *w, uint8_t via, uint8_t state,
-		 uint32_t off)
+		 uint32_t offcpu)
 {
 	uint64_t ns = w->to_ns - w->from_ns;
 	uint32_t part, at;
 	uint8_t end = state == PART_RUNNABLE ? END_QUEUED : END_NONE;
-	if (add_off_part(x, state, end, off, w, &part) ||
+	if (add_offcpu_part(x, state, end, offcpu, w, &part) ||
 	    find_candidate(x, w->thread, part, &at))
 		return ERR_NOMEM;
 	struct candidate *c = &x->candidates.v[at];
 	c->ns += ns;
 	if (ns > c->largest_ns) {
-		const struct off *o = &x->tl->off.v[off];
+		const struct offcpu *o = &x->tl->offcpu.v[offcpu];
 		c->largest_ns = ns;
 		c->path = o->path;
-		c->off = off;
+		c->offcpu = offcpu;
 		c->via = via;
 		c->state = via == VIA_CPU && o->flags & OFF_RUNNING ? PART_PREEMPTED : state;
 	}
@@ -134,12 +135,12 @@ static int on_chain(const struct explainer *x, uint32_t thread)
 	return 0;
 }
 
-/* May the chain go on from the wait `off` to the window's thread? If so, the window is cut to
- * the thread's recorded life; if not, *end says why. */
-static int follow(const struct explainer *x, uint32_t off, struct window *w, uint8_t *end)
+/* May the chain go on from the wait `offcpu` to the window's thread? If so, the window is cut
+ * to the thread's recorded life; if not, *end says why. */
+static int follow(const struct explainer *x, uint32_t offcpu, struct window *w, uint8_t *end)
 {
 	const struct tl_thread *t = &x->tl->threads.v[w->thread];
-	if (w->thread == x->tl->off.v[off].thread || on_chain(x, w->thread)) {
+	if (w->thread == x->tl->offcpu.v[offcpu].thread || on_chain(x, w->thread)) {
 		*end = END_CYCLE;
 		return 0;
 	}
@@ -158,7 +159,7 @@ static int follow(const struct explainer *x, uint32_t off, struct window *w, uin
 /* Did a kernel thread end the wait that only received packets (threaded NAPI, PREEMPT_RT,
  * ksoftirqd)? poll may wait for a device other than the network's, whose irq_thread proves
  * nothing. */
-static int only_took_packets(const struct explainer *x, const struct off *o)
+static int only_took_packets(const struct explainer *x, const struct offcpu *o)
 {
 	static const char *const names[] = {"irq_thread", "net_rx_action", "__napi_poll",
 					    "napi_threaded_poll", NULL};
@@ -168,7 +169,7 @@ static int only_took_packets(const struct explainer *x, const struct off *o)
 				  o->cause == CAUSE_NET ? names : names + 1);
 }
 
-static uint8_t end_of_net(const struct explainer *x, const struct off *o)
+static uint8_t end_of_net(const struct explainer *x, const struct offcpu *o)
 {
 	static const char *const timeouts[] = {"process_timeout", "hrtimer_wakeup", NULL};
 	if (evidence_stack_has(x->tl, o->waker_path, timeouts))
@@ -180,7 +181,7 @@ static uint8_t end_of_net(const struct explainer *x, const struct off *o)
 }
 
 /* What ended a wait, if not a thread. */
-static uint8_t end_of(const struct explainer *x, const struct off *o, uint8_t cut)
+static uint8_t end_of(const struct explainer *x, const struct offcpu *o, uint8_t cut)
 {
 	if (o->flags & OFF_OPEN && cut)
 		return END_OPEN;
@@ -204,7 +205,7 @@ static uint8_t end_of(const struct explainer *x, const struct off *o, uint8_t cu
 
 /* Did a thread end the wait? Timers may run in kernel threads (PREEMPT_RT): one that ends a
  * sleep counts as its timer. */
-static int has_waker(const struct explainer *x, const struct off *o)
+static int has_waker(const struct explainer *x, const struct offcpu *o)
 {
 	if (o->waker == TL_NONE || only_took_packets(x, o))
 		return 0;
@@ -217,7 +218,7 @@ static int has_waker(const struct explainer *x, const struct off *o)
 
 /* Does a kernel thread wait for work? Then its main function, the one that kthread() called,
  * waits itself. */
-static int is_idle_kthread(const struct explainer *x, const struct off *o)
+static int is_idle_kthread(const struct explainer *x, const struct offcpu *o)
 {
 	static const char *const waits[] = {"schedule", "__schedule", "schedule_timeout",
 					    "kswapd_try_to_sleep", "irq_wait_for_interrupt"};
@@ -241,13 +242,13 @@ static uint64_t began_work_ns(const struct explainer *x, uint32_t thread, uint64
 			      uint64_t to)
 {
 	const struct tl_thread *t = &x->tl->threads.v[thread];
-	uint32_t i = timeline_off_after(x->tl, thread, to - 1);
+	uint32_t i = timeline_offcpu_after(x->tl, thread, to - 1);
 	if (!(t->flags & THREAD_KERNEL))
 		return from;
-	if (i < t->off_first + t->off_n && x->tl->off.v[i].start_ns < to)
+	if (i < t->offcpu_first + t->offcpu_n && x->tl->offcpu.v[i].start_ns < to)
 		i++;
-	for (; i > t->off_first && x->tl->off.v[i - 1].end_ns > from; i--) {
-		const struct off *o = &x->tl->off.v[i - 1];
+	for (; i > t->offcpu_first && x->tl->offcpu.v[i - 1].end_ns > from; i--) {
+		const struct offcpu *o = &x->tl->offcpu.v[i - 1];
 		if (is_idle_kthread(x, o))
 			return chain_clamp(o->start_ns + o->blocked_ns, from, to);
 	}
@@ -255,31 +256,35 @@ static uint64_t began_work_ns(const struct explainer *x, uint32_t thread, uint64
 }
 
 /* Add a blocked stretch in which the window's thread kept the link waiting. */
-static int add_kept(struct explainer *x, struct window w, uint8_t via, uint32_t off)
+static int add_kept(struct explainer *x, struct window w, uint8_t via, uint32_t offcpu)
 {
 	uint64_t from = w.from_ns, to = w.to_ns;
 	uint8_t end = END_NONE;
-	if (!follow(x, off, &w, &end))
-		return chain_own_part(x, PART_BLOCKED, end, off, from, to);
-	if (claim(x, &w, via, PART_BLOCKED, off))
+	if (!follow(x, offcpu, &w, &end))
+		return chain_own_part(x, PART_BLOCKED, end, offcpu, from, to);
+	if (claim(x, &w, via, PART_BLOCKED, offcpu))
 		return ERR_NOMEM;
-	if (w.from_ns > from && chain_own_part(x, PART_BLOCKED, END_GONE, off, from, w.from_ns))
+	if (w.from_ns > from &&
+	    chain_own_part(x, PART_BLOCKED, END_GONE, offcpu, from, w.from_ns))
 		return ERR_NOMEM;
-	return w.to_ns < to ? chain_own_part(x, PART_BLOCKED, END_GONE, off, w.to_ns, to) : 0;
+	return w.to_ns < to ? chain_own_part(x, PART_BLOCKED, END_GONE, offcpu, w.to_ns, to)
+			    : 0;
 }
 
-int chain_blocked(struct explainer *x, uint32_t off, uint64_t from, uint64_t to, struct err *e)
+int chain_blocked(struct explainer *x, uint32_t offcpu, uint64_t from, uint64_t to,
+		  struct err *e)
 {
 	const struct timeline *tl = x->tl;
-	const struct off *o = &tl->off.v[off], *last = &tl->off.v[lock_retried(tl, off)];
+	const struct offcpu *o = &tl->offcpu.v[offcpu],
+			    *last = &tl->offcpu.v[lock_retried(tl, offcpu)];
 	x->owners.n = 0;
-	int r = off_is_lock(o) ? lock_holders(&x->ev, off, &x->owners, e) : 0;
+	int r = offcpu_is_lock(o) ? lock_holders(&x->ev, offcpu, &x->owners, e) : 0;
 	for (size_t i = 0; !r && i < x->owners.n; i++) {
 		struct window w = x->owners.v[i];
 		w.from_ns = chain_clamp(w.from_ns, from, to);
 		w.to_ns = chain_clamp(w.to_ns, from, to);
 		if (w.from_ns < w.to_ns)
-			r = add_kept(x, w, VIA_OWNER, off);
+			r = add_kept(x, w, VIA_OWNER, offcpu);
 	}
 	if (r || x->owners.n)
 		return r;
@@ -288,13 +293,13 @@ int chain_blocked(struct explainer *x, uint32_t off, uint64_t from, uint64_t to,
 		if (o->cause == CAUSE_IO || o->cause == CAUSE_FAULT)
 			since = began_work_ns(x, last->waker, from, to);
 		r = since < to ? add_kept(x, (struct window){since, to, last->waker}, VIA_WAKER,
-					  off)
+					  offcpu)
 			       : 0;
 		to = since;
 	}
 	if (r || from == to)
 		return r;
-	return chain_own_part(x, PART_BLOCKED, end_of(x, o, to == o->end_ns), off, from, to);
+	return chain_own_part(x, PART_BLOCKED, end_of(x, o, to == o->end_ns), offcpu, from, to);
 }
 
 static int note_corunner(struct explainer *x, const struct window *w, uint16_t cpu)
@@ -315,50 +320,52 @@ static int note_corunner(struct explainer *x, const struct window *w, uint16_t c
 
 /* Why no thread is seen on the CPU that a woken thread waited for since `at`: if all switches
  * were recorded, it was idle and had to wake up. */
-static uint8_t end_of_idle_cpu(struct explainer *x, const struct off *o, uint64_t at)
+static uint8_t end_of_idle_cpu(struct explainer *x, const struct offcpu *o, uint64_t at)
 {
 	unsigned flags = timeline_flags_of(x->tl, o->thread);
 	int all = flags & TL_HAS_SWITCH && !(flags & (TL_PER_TASK | TL_SOME_CPUS | TL_SAMPLED));
 	int woken = !(o->flags & (OFF_RUNNING | OFF_SUSPECT | OFF_OPEN)) &&
-		    o->cpu_in == off_waited_cpu(o);
+		    o->cpu_in == offcpu_waited_cpu(o);
 	return all && woken && evidence_knows_cpu(&x->ev, o->cpu_in, at) ? END_IDLE_EXIT
 									 : END_IDLE_CPU;
 }
 
 /* A thread without quota left is not on the run queue: the threads on its CPU did not hold it
  * up. */
-int chain_runnable(struct explainer *x, uint32_t off, uint64_t from, uint64_t to, struct err *e)
+int chain_runnable(struct explainer *x, uint32_t offcpu, uint64_t from, uint64_t to,
+		   struct err *e)
 {
-	const struct off *o = &x->tl->off.v[off];
+	const struct offcpu *o = &x->tl->offcpu.v[offcpu];
 	uint64_t at = from;
 	if (o->cause == CAUSE_THROTTLE && o->flags & OFF_RUNNING)
-		return chain_own_part(x, PART_PREEMPTED, END_QUOTA, off, from, to);
+		return chain_own_part(x, PART_PREEMPTED, END_QUOTA, offcpu, from, to);
 	x->holders.n = 0;
-	int r = evidence_holders(&x->ev, off_waited_cpu(o), from, to, o->thread, &x->holders,
+	int r = evidence_holders(&x->ev, offcpu_waited_cpu(o), from, to, o->thread, &x->holders,
 				 e);
 	for (size_t i = 0; !r && i < x->holders.n; i++) {
 		struct window w = x->holders.v[i];
 		uint8_t end;
-		if (note_corunner(x, &w, off_waited_cpu(o)))
+		if (note_corunner(x, &w, offcpu_waited_cpu(o)))
 			return ERR_NOMEM;
 		if (w.from_ns > at)
-			r = chain_own_part(x, PART_RUNNABLE, end_of_idle_cpu(x, o, at), off, at,
-					   w.from_ns);
+			r = chain_own_part(x, PART_RUNNABLE, end_of_idle_cpu(x, o, at), offcpu,
+					   at, w.from_ns);
 		uint64_t since = w.from_ns;
 		at = w.to_ns;
 		if (r)
 			break;
-		if (!follow(x, off, &w, &end)) {
-			r = chain_own_part(x, PART_RUNNABLE, end, off, since, at);
+		if (!follow(x, offcpu, &w, &end)) {
+			r = chain_own_part(x, PART_RUNNABLE, end, offcpu, since, at);
 			continue;
 		}
-		r = claim(x, &w, VIA_CPU, PART_RUNNABLE, off);
+		r = claim(x, &w, VIA_CPU, PART_RUNNABLE, offcpu);
 		if (!r && since < w.from_ns)
-			r = chain_own_part(x, PART_RUNNABLE, END_GONE, off, since, w.from_ns);
+			r = chain_own_part(x, PART_RUNNABLE, END_GONE, offcpu, since,
+					   w.from_ns);
 		if (!r && w.to_ns < at)
-			r = chain_own_part(x, PART_RUNNABLE, END_GONE, off, w.to_ns, at);
+			r = chain_own_part(x, PART_RUNNABLE, END_GONE, offcpu, w.to_ns, at);
 	}
 	if (!r && at < to)
-		r = chain_own_part(x, PART_RUNNABLE, end_of_idle_cpu(x, o, at), off, at, to);
+		r = chain_own_part(x, PART_RUNNABLE, end_of_idle_cpu(x, o, at), offcpu, at, to);
 	return r;
 }

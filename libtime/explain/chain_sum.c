@@ -50,9 +50,9 @@ static const struct candidate *best_candidate(const struct explainer *x)
 }
 
 /* The stack that ended a wait, or 0. */
-static uint32_t waker_path(const struct explainer *x, uint32_t off)
+static uint32_t waker_path(const struct explainer *x, uint32_t offcpu)
 {
-	return off != TL_NONE ? x->tl->off.v[lock_retried(x->tl, off)].waker_path : 0;
+	return offcpu != TL_NONE ? x->tl->offcpu.v[lock_retried(x->tl, offcpu)].waker_path : 0;
 }
 
 /* The mechanism that a part's stacks show. For running code that can only be one of its own
@@ -62,7 +62,7 @@ static const struct mechanism *mechanism_of_part(const struct explainer *x,
 {
 	const struct mechanism *m;
 	if (p->state == PART_BLOCKED)
-		return mechanism_of(x->ev.mechanisms, p->path, waker_path(x, p->off));
+		return mechanism_of(x->ev.mechanisms, p->path, waker_path(x, p->offcpu));
 	if (p->state != PART_RUNNING || x->link->guessed)
 		return NULL;
 	m = mechanism_of(x->ev.mechanisms, p->path, 0);
@@ -107,7 +107,7 @@ static void name_doing(struct explainer *x)
 	if (l->via == VIA_WAKER || l->via == VIA_OWNER)
 		l->doing = mechanism_doing(
 			x->ev.mechanisms, hot,
-			waker_path(x, x->out->chain.v[x->out->chain.n - 1].off), l->comm);
+			waker_path(x, x->out->chain.v[x->out->chain.n - 1].offcpu), l->comm);
 }
 
 static void name_link(struct explainer *x, const struct candidate *next)
@@ -120,26 +120,26 @@ static void name_link(struct explainer *x, const struct candidate *next)
 		l->state = next->state;
 		l->cause = p->cause;
 		l->path = next->path;
-		l->off = next->off;
+		l->offcpu = next->offcpu;
 	} else if (p) {
 		l->state = p->state;
 		l->cause = p->cause;
 		l->path = p->path;
-		l->off = p->off;
+		l->offcpu = p->offcpu;
 	}
 }
 
 /* The thread that the link reports, if its work was handed over. */
 static uint32_t main_thread(const struct explainer *x, const struct chain_link *l)
 {
-	return l->off != TL_NONE ? x->tl->off.v[l->off].thread : chain_runner(x);
+	return l->offcpu != TL_NONE ? x->tl->offcpu.v[l->offcpu].thread : chain_runner(x);
 }
 
 /* The thread's name at the time: the one in its wait, else its last. */
 static uint32_t comm_at(const struct explainer *x, const struct chain_link *l)
 {
-	return l->off != TL_NONE && x->tl->off.v[l->off].thread == l->thread
-		       ? x->tl->off.v[l->off].comm
+	return l->offcpu != TL_NONE && x->tl->offcpu.v[l->offcpu].thread == l->thread
+		       ? x->tl->offcpu.v[l->offcpu].comm
 		       : x->tl->threads.v[l->thread].comm;
 }
 
@@ -187,10 +187,10 @@ static void choose_main(struct explainer *x, const struct chain_link *l)
 		if (x->longest[out->state][c].ns > best.ns &&
 		    (out->state != PART_BLOCKED || c == out->cause))
 			best = x->longest[out->state][c];
-	out->off = best.off;
+	out->offcpu = best.offcpu;
 	out->path = 0;
-	if (best.off != TL_NONE) {
-		const struct off *o = &x->tl->off.v[best.off];
+	if (best.offcpu != TL_NONE) {
+		const struct offcpu *o = &x->tl->offcpu.v[best.offcpu];
 		out->path = o->path;
 		out->cause = out->state == PART_RUNNABLE ? (uint8_t)CAUSE_RUNQUEUE : o->cause;
 	}

@@ -53,24 +53,24 @@ static int set_apart(struct collector *c, struct wait *w)
 	uint64_t ns = wait_split_off(w);
 	if ((apart != APART_NOT && apart != APART_UNCLEAR) || open)
 		both = w->open ? 0 : w->end - w->start;
-	if (both && !(w->off->flags & OFF_SUSPECT) && vec_push(&c->out->both, both))
+	if (both && !(w->offcpu->flags & OFF_SUSPECT) && vec_push(&c->out->both, both))
 		return ERR_NOMEM;
-	return ns ? site_sums_add(&c->out->apart.by[apart], w->off, ns, open) : 0;
+	return ns ? site_sums_add(&c->out->apart.by[apart], w->offcpu, ns, open) : 0;
 }
 
-int episode_wait(const struct timeline *tl, const struct population *of, uint32_t off,
+int episode_wait(const struct timeline *tl, const struct population *of, uint32_t offcpu,
 		 struct wait *out, uint32_t *last)
 {
 	struct wait end;
-	*last = off;
-	if (!population_wait(of, tl, &tl->off.v[off], out))
+	*last = offcpu;
+	if (!population_wait(of, tl, &tl->offcpu.v[offcpu], out))
 		return 0;
-	*last = lock_last_try(tl, off);
-	if (of->to_ns && of->to_ns < tl->off.v[*last].end_ns)
-		*last = off; /* between the tries the label does not hold */
-	if (*last == off)
+	*last = lock_last_try(tl, offcpu);
+	if (of->to_ns && of->to_ns < tl->offcpu.v[*last].end_ns)
+		*last = offcpu; /* between the tries the label does not hold */
+	if (*last == offcpu)
 		return 1;
-	const struct off *o = &tl->off.v[*last];
+	const struct offcpu *o = &tl->offcpu.v[*last];
 	out->end = o->end_ns;
 	population_clip(of, &out->start, &out->end, &out->open);
 	out->open |= o->flags & OFF_OPEN;
@@ -82,7 +82,7 @@ int episode_wait(const struct timeline *tl, const struct population *of, uint32_
 static int add_part(struct collector *c, const struct population *of, uint32_t i,
 		    uint32_t *last)
 {
-	const struct off *o = &c->tl->off.v[i];
+	const struct offcpu *o = &c->tl->offcpu.v[i];
 	struct wait w;
 	if (!episode_wait(c->tl, of, i, &w, last))
 		return 0;
@@ -111,7 +111,7 @@ static int add_part(struct collector *c, const struct population *of, uint32_t i
 
 static int add_wait(struct collector *c, uint32_t i, uint32_t *last)
 {
-	const struct off *o = &c->tl->off.v[i];
+	const struct offcpu *o = &c->tl->offcpu.v[i];
 	struct population part;
 	uint64_t at = o->start_ns;
 	int r = 0;
@@ -273,12 +273,12 @@ static int end_activation(struct collector *c, struct activation *a, uint64_t en
 	return r;
 }
 
-static void begin_activation(struct activation *a, const struct off *o)
+static void begin_activation(struct activation *a, const struct offcpu *o)
 {
 	/* an idle wait cut by the recording's end has no waking */
-	a->begun = !(o->flags & OFF_OPEN) || off_runnable_ns(o);
+	a->begun = !(o->flags & OFF_OPEN) || offcpu_runnable_ns(o);
 	a->ep = (struct episode){
-		.start_ns = o->start_ns + (o->unknown ? off_ns(o) : o->blocked_ns),
+		.start_ns = o->start_ns + (o->unknown ? offcpu_ns(o) : o->blocked_ns),
 		.thread = o->thread,
 		.end_thread = o->thread,
 		.comm = o->comm,
@@ -290,7 +290,7 @@ static void begin_activation(struct activation *a, const struct off *o)
 }
 
 /* Add the idle wait before or after an activation. --cpu filters only activations. */
-static int add_bound(struct collector *c, const struct off *o)
+static int add_bound(struct collector *c, const struct offcpu *o)
 {
 	struct population all = {.start_ns = c->of->start_ns, .stop_ns = c->of->stop_ns};
 	struct wait w;
@@ -309,8 +309,8 @@ static int add_activations(struct collector *c, uint32_t thread)
 	const struct tl_thread *t = &c->tl->threads.v[thread];
 	struct activation a = {.begun = 0};
 	int any = 0;
-	for (uint32_t i = t->off_first; i < t->off_first + t->off_n; i++) {
-		const struct off *o = &c->tl->off.v[i];
+	for (uint32_t i = t->offcpu_first; i < t->offcpu_first + t->offcpu_n; i++) {
+		const struct offcpu *o = &c->tl->offcpu.v[i];
 		if (!(o->flags & (OFF_IDLE | OFF_LOOP))) {
 			a.ep.flags |= o->flags & (OFF_SUSPECT | OFF_OPEN);
 			a.ep.unknown |= o->unknown != KNOWN;
@@ -333,7 +333,7 @@ static int add_thread(struct collector *c, uint32_t thread)
 		return population_has_thread(c->of, c->tl, thread, t->comm)
 			       ? add_activations(c, thread)
 			       : 0;
-	for (uint32_t i = t->off_first; !r && i < t->off_first + t->off_n; i++)
+	for (uint32_t i = t->offcpu_first; !r && i < t->offcpu_first + t->offcpu_n; i++)
 		r = add_wait(c, i, &i);
 	return r;
 }

@@ -62,7 +62,7 @@ struct episode {
 	uint32_t thread, end_thread; /* equal unless a span was handed over; of a window also
 				      * TL_NONE */
 	uint32_t comm;               /* strings id: the thread's name */
-	uint32_t at;     /* index of timeline.off (wait), .spans or .gaps; else TL_NONE */
+	uint32_t at;     /* index of timeline.offcpu (wait), .spans or .gaps; else TL_NONE */
 	uint16_t cpu;    /* where the thread ran after a wait; TL_NOCPU: not known */
 	uint8_t flags;   /* OFF_OPEN, OFF_SUSPECT */
 	uint8_t unknown; /* part of its time is of state unknown */
@@ -82,12 +82,12 @@ struct episodes {
 };
 
 /*
- * Make one wait of the interval `off`, as population_wait does. If it waited for a lock, timed
- * out and tried again (lock_holders.h), the wait ends with the last try: start, end, open and
- * ongoing are those of all tries together, the rest is the first one's. *last is the index of
- * the last try, or `off`.
+ * Make one wait of the interval `offcpu`, as population_wait does. If it waited for a lock,
+ * timed out and tried again (lock_holders.h), the wait ends with the last try: start, end, open
+ * and ongoing are those of all tries together, the rest is the first one's. *last is the index
+ * of the last try, or `offcpu`.
  */
-int episode_wait(const struct timeline *tl, const struct population *of, uint32_t off,
+int episode_wait(const struct timeline *tl, const struct population *of, uint32_t offcpu,
 		 struct wait *out, uint32_t *last);
 
 /* Collect the population. The timeline must be finished and have its causes. On failure

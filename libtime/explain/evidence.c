@@ -445,7 +445,7 @@ int evidence_stack_has(const struct timeline *tl, uint32_t path, const char *con
 /* Did the end of a request wake the thread? The function that records the end then wakes the
  * thread, so it is on the wakeup's stack. Without that stack the times decide: both are about
  * the same. */
-static int ended_by(const struct timeline *tl, const struct off *o,
+static int ended_by(const struct timeline *tl, const struct offcpu *o,
 		    const struct disk_request *q)
 {
 	enum { SOON_NS = 50000 };
@@ -455,10 +455,10 @@ static int ended_by(const struct timeline *tl, const struct off *o,
 			     : o->start_ns + o->blocked_ns - q->end_ns <= SOON_NS;
 }
 
-int evidence_disk(struct evidence *x, uint32_t off, const struct disk_request **out,
+int evidence_disk(struct evidence *x, uint32_t offcpu, const struct disk_request **out,
 		  struct err *e)
 {
-	const struct off *o = &x->tl->off.v[off];
+	const struct offcpu *o = &x->tl->offcpu.v[offcpu];
 	uint64_t woken = o->start_ns + o->blocked_ns;
 	*out = NULL;
 	if ((o->cause != CAUSE_IO && o->cause != CAUSE_FAULT) || o->unknown || !o->blocked_ns)
@@ -522,7 +522,7 @@ int evidence_thread_at(struct evidence *x, uint32_t self, long tid, uint64_t ns,
 
 /* --- locks ---------------------------------------------------------------------------- */
 
-int off_is_lock(const struct off *o)
+int offcpu_is_lock(const struct offcpu *o)
 {
 	return o->cause == CAUSE_LOCK || o->cause == CAUSE_RWLOCK || o->cause == CAUSE_FUTEX;
 }
@@ -532,7 +532,7 @@ static int wake_order(const void *a, const void *b)
 	const struct lock_wake *x = a, *y = b;
 	if (x->time_ns != y->time_ns)
 		return x->time_ns < y->time_ns ? -1 : 1;
-	return (x->off > y->off) - (x->off < y->off);
+	return (x->offcpu > y->offcpu) - (x->offcpu < y->offcpu);
 }
 
 static int need_lock_wakes(struct evidence *x)
@@ -540,11 +540,11 @@ static int need_lock_wakes(struct evidence *x)
 	if (x->wakes.first.n)
 		return 0;
 	x->lock_wakes.n = 0;
-	for (uint32_t i = 0; i < x->tl->off.n; i++) {
-		const struct off *o = &x->tl->off.v[i];
+	for (uint32_t i = 0; i < x->tl->offcpu.n; i++) {
+		const struct offcpu *o = &x->tl->offcpu.v[i];
 		struct lock_wake w = {o->start_ns + o->blocked_ns, o->waker, i};
 		if (o->waker != TL_NONE && !o->unknown && o->waker_context == WAKER_TASK &&
-		    off_is_lock(o) && vec_push(&x->lock_wakes, w))
+		    offcpu_is_lock(o) && vec_push(&x->lock_wakes, w))
 			return ERR_NOMEM;
 	}
 	if (x->lock_wakes.n)
@@ -570,12 +570,13 @@ int evidence_lock_wakes(struct evidence *x, uint32_t waker, uint64_t after_ns, u
 	return 0;
 }
 
-int evidence_lock_mark(struct evidence *x, uint32_t off, struct lock_mark *out, struct err *e)
+int evidence_lock_mark(struct evidence *x, uint32_t offcpu, struct lock_mark *out,
+		       struct err *e)
 {
 	const struct timeline *tl = x->tl;
-	const struct off *o = &tl->off.v[off];
+	const struct offcpu *o = &tl->offcpu.v[offcpu];
 	const struct tl_thread *t = &tl->threads.v[o->thread];
-	uint64_t on = off > t->off_first ? tl->off.v[off - 1].end_ns : t->first_ns;
+	uint64_t on = offcpu > t->offcpu_first ? tl->offcpu.v[offcpu - 1].end_ns : t->first_ns;
 	size_t first, last;
 	int r = evidence_marks(x, o->thread, on, o->start_ns + 1, &first, &last, e);
 	for (size_t i = last; !r && i > first; i--) {

@@ -16,7 +16,7 @@
 /* When a thread ended a wait for a lock, or for a futex that may be one. */
 struct lock_wake {
 	uint64_t time_ns;
-	uint32_t waker, off;
+	uint32_t waker, offcpu;
 };
 
 struct evidence {
@@ -92,7 +92,7 @@ int evidence_thread_at(struct evidence *x, uint32_t self, long tid, uint64_t ns,
 		       struct err *e);
 
 /* Is it a wait for a lock, or for a futex that may be one? */
-int off_is_lock(const struct off *o);
+int offcpu_is_lock(const struct offcpu *o);
 
 /*
  * The lock waits that a thread ended in (after, to), in order of time: wakes.id[first..last),
@@ -101,9 +101,10 @@ int off_is_lock(const struct off *o);
 int evidence_lock_wakes(struct evidence *x, uint32_t waker, uint64_t after_ns, uint64_t to_ns,
 			size_t *first, size_t *last, struct err *e);
 
-/* The last hit of the lock probe by the thread of interval `off`, since it got the CPU before
- * that interval: 1, or 0 if there is none; ERR_NOMEM. */
-int evidence_lock_mark(struct evidence *x, uint32_t off, struct lock_mark *out, struct err *e);
+/* The last hit of the lock probe by the thread of interval `offcpu`, since it got the CPU
+ * before that interval: 1, or 0 if there is none; ERR_NOMEM. */
+int evidence_lock_mark(struct evidence *x, uint32_t offcpu, struct lock_mark *out,
+		       struct err *e);
 
 /* The probe's hits for a lock in (after, to), in order of time: lock_marks[first..last).
  * ERR_NOMEM. */
@@ -118,9 +119,9 @@ int evidence_lock_marks(struct evidence *x, uint64_t address, uint64_t after_ns,
 void evidence_caller(const struct evidence *x, const struct window *w, size_t n,
 		     struct hot *out);
 
-/* The disk request whose end ended the wait `off`, from block events; NULL: not known. It lives
- * as long as x. ERR_NOMEM. */
-int evidence_disk(struct evidence *x, uint32_t off, const struct disk_request **out,
+/* The disk request whose end ended the wait `offcpu`, from block events; NULL: not known. It
+ * lives as long as x. ERR_NOMEM. */
+int evidence_disk(struct evidence *x, uint32_t offcpu, const struct disk_request **out,
 		  struct err *e);
 
 /* 1 if the stack has a kernel function with one of these names; NULL ends the names. */

@@ -7,7 +7,7 @@ enum { MAX_STEPS = 256 };
 struct lock_wait {
 	struct evidence *ev;
 	const struct timeline *tl;
-	const struct off *o;
+	const struct offcpu *o;
 	struct lock_mark mark;
 	uint64_t end_ns;     /* its wakeup */
 	uint64_t checked_ns; /* until then the holder has woken no other waiter */
@@ -26,14 +26,14 @@ static int same_process(const struct timeline *tl, uint32_t a, uint32_t b)
  * thread that was woken in vain and waits again does not hit the probe: then its stack must
  * show a lock, since another futex may be a condition variable that the lock's holder
  * signalled. */
-static int same_lock(struct lock_wait *h, uint32_t off, struct err *e)
+static int same_lock(struct lock_wait *h, uint32_t offcpu, struct err *e)
 {
-	const struct off *o = &h->tl->off.v[off];
+	const struct offcpu *o = &h->tl->offcpu.v[offcpu];
 	struct lock_mark m;
 	if (o->thread == h->o->thread || o->flags & OFF_IDLE || o->unknown ||
 	    !same_process(h->tl, o->thread, h->o->thread))
 		return 0;
-	int r = evidence_lock_mark(h->ev, off, &m, e);
+	int r = evidence_lock_mark(h->ev, offcpu, &m, e);
 	if (r > 0 && m.address && h->mark.address)
 		return m.address == h->mark.address;
 	if (r < 0)
@@ -69,9 +69,9 @@ static int follow_wakeups(struct lock_wait *h, uint64_t to, struct err *e)
 		r = evidence_lock_wakes(h->ev, giver, after, to, &i, &last, e);
 		for (; !r && i < last && holder(h) == giver && h->steps++ < MAX_STEPS; i++) {
 			const struct lock_wake *w = &h->ev->lock_wakes.v[h->ev->wakes.id.v[i]];
-			r = same_lock(h, w->off, e);
+			r = same_lock(h, w->offcpu, e);
 			if (r > 0)
-				r = hand_over(h, h->tl->off.v[w->off].thread, w->time_ns)
+				r = hand_over(h, h->tl->offcpu.v[w->offcpu].thread, w->time_ns)
 					    ? err_nomem(e)
 					    : 0;
 		}
@@ -119,36 +119,37 @@ static int follow_marks(struct lock_wait *h, struct err *e)
 	return r ? r : follow_wakeups(h, h->end_ns, e);
 }
 
-/* Where a thread's last stretch on a CPU before `to` begins. *off_ns is where it ends, or `to`.
+/* Where a thread's last stretch on a CPU before `to` begins. *offcpu_ns is where it ends, or
+ * `to`.
  */
 static uint64_t last_on(const struct timeline *tl, uint32_t thread, uint64_t to,
-			uint64_t *off_ns)
+			uint64_t *offcpu_ns)
 {
 	const struct tl_thread *t = &tl->threads.v[thread];
-	uint32_t i = timeline_off_after(tl, thread, to - 1);
-	*off_ns = to;
-	if (i < t->off_first + t->off_n && tl->off.v[i].start_ns < to)
-		*off_ns = tl->off.v[i].start_ns;
-	return i > t->off_first ? tl->off.v[i - 1].end_ns : t->first_ns;
+	uint32_t i = timeline_offcpu_after(tl, thread, to - 1);
+	*offcpu_ns = to;
+	if (i < t->offcpu_first + t->offcpu_n && tl->offcpu.v[i].start_ns < to)
+		*offcpu_ns = tl->offcpu.v[i].start_ns;
+	return i > t->offcpu_first ? tl->offcpu.v[i - 1].end_ns : t->first_ns;
 }
 
 /* The thread that ended the wait was the last holder, even if no wakeup shows that it got the
  * lock. It has held it since the holder before it was last on a CPU, where that released it. */
 static int end_with_waker(struct lock_wait *h)
 {
-	const struct off *o = h->o;
-	uint64_t off, waker_off;
+	const struct offcpu *o = h->o;
+	uint64_t released, waker_released;
 	if (o->waker == TL_NONE || o->waker == holder(h) || o->waker == o->thread ||
 	    o->waker_context != WAKER_TASK || !same_process(h->tl, o->waker, o->thread))
 		return 0;
-	uint64_t on = last_on(h->tl, holder(h), h->end_ns, &off);
-	if (off == h->end_ns) {
-		uint64_t waker_on = last_on(h->tl, o->waker, h->end_ns, &waker_off);
-		off = on > waker_on ? on : waker_on;
+	uint64_t on = last_on(h->tl, holder(h), h->end_ns, &released);
+	if (released == h->end_ns) {
+		uint64_t waker_on = last_on(h->tl, o->waker, h->end_ns, &waker_released);
+		released = on > waker_on ? on : waker_on;
 	}
-	if (off < since(h))
-		off = since(h);
-	return off < h->end_ns ? hand_over(h, o->waker, off) : 0;
+	if (released < since(h))
+		released = since(h);
+	return released < h->end_ns ? hand_over(h, o->waker, released) : 0;
 }
 
 /* Cut the windows to the wait itself: the probe was hit a little before it. */
@@ -164,16 +165,16 @@ static void cut(windows_vec *v, uint64_t from)
 	v->n = n;
 }
 
-int lock_holders(struct evidence *x, uint32_t off, windows_vec *out, struct err *e)
+int lock_holders(struct evidence *x, uint32_t offcpu, windows_vec *out, struct err *e)
 {
-	const struct off *o = &x->tl->off.v[off];
+	const struct offcpu *o = &x->tl->offcpu.v[offcpu];
 	struct lock_wait h = {.ev = x,
 			      .tl = x->tl,
 			      .o = o,
 			      .end_ns = o->start_ns + o->blocked_ns,
 			      .out = out};
 	out->n = 0;
-	int r = evidence_lock_mark(x, off, &h.mark, e);
+	int r = evidence_lock_mark(x, offcpu, &h.mark, e);
 	if (r <= 0 || h.mark.owner <= 0)
 		return r < 0 ? r : 0;
 	uint32_t owner;
@@ -190,24 +191,24 @@ int lock_holders(struct evidence *x, uint32_t off, windows_vec *out, struct err 
 }
 
 /* Did a timeout end this wait for a lock? */
-static int timed_out(const struct off *o)
+static int timed_out(const struct offcpu *o)
 {
 	return (o->cause == CAUSE_LOCK || o->cause == CAUSE_RWLOCK) && !o->unknown &&
 	       o->waker == TL_NONE && !(o->flags & (OFF_OPEN | OFF_SUSPECT));
 }
 
-uint32_t lock_last_try(const struct timeline *tl, uint32_t off)
+uint32_t lock_last_try(const struct timeline *tl, uint32_t offcpu)
 {
 	enum { BRIEFLY = 8 }; /* between tries it ran for less than 1 in so many of the wait */
-	const struct off *first = &tl->off.v[off], *last = first;
+	const struct offcpu *first = &tl->offcpu.v[offcpu], *last = first;
 	const struct tl_thread *t = &tl->threads.v[first->thread];
 	uint64_t ran = 0;
-	uint32_t i = off + 1;
-	for (int n = 0; timed_out(last) && n < MAX_STEPS && i < t->off_first + t->off_n;
+	uint32_t i = offcpu + 1;
+	for (int n = 0; timed_out(last) && n < MAX_STEPS && i < t->offcpu_first + t->offcpu_n;
 	     n++, i++) {
-		const struct off *o = &tl->off.v[i];
-		ran += o->start_ns - tl->off.v[i - 1].end_ns;
-		if (ran > off_ns(last) / BRIEFLY)
+		const struct offcpu *o = &tl->offcpu.v[i];
+		ran += o->start_ns - tl->offcpu.v[i - 1].end_ns;
+		if (ran > offcpu_ns(last) / BRIEFLY)
 			break;
 		if (o->flags & OFF_RUNNING)
 			continue; /* preempted before the next try */
@@ -217,11 +218,11 @@ uint32_t lock_last_try(const struct timeline *tl, uint32_t off)
 		last = o;
 		ran = 0;
 	}
-	return (uint32_t)(last - tl->off.v);
+	return (uint32_t)(last - tl->offcpu.v);
 }
 
-uint32_t lock_retried(const struct timeline *tl, uint32_t off)
+uint32_t lock_retried(const struct timeline *tl, uint32_t offcpu)
 {
-	uint32_t last = lock_last_try(tl, off);
-	return tl->off.v[last].waker != TL_NONE ? last : off;
+	uint32_t last = lock_last_try(tl, offcpu);
+	return tl->offcpu.v[last].waker != TL_NONE ? last : offcpu;
 }

@@ -17,12 +17,12 @@
 #include "libtime/explain/evidence.h"
 
 /*
- * Fill *out with the holders of the lock that the blocked interval `off` waited for: windows in
- * order of time from its begin to its wakeup, without gaps, of other threads. Empty if no probe
- * with a field `owner` was hit just before it. A woken waiter counts as holder from its wakeup
- * on. ERR_NOMEM.
+ * Fill *out with the holders of the lock that the blocked interval `offcpu` waited for: windows
+ * in order of time from its begin to its wakeup, without gaps, of other threads. Empty if no
+ * probe with a field `owner` was hit just before it. A woken waiter counts as holder from its
+ * wakeup on. ERR_NOMEM.
  */
-int lock_holders(struct evidence *x, uint32_t off, windows_vec *out, struct err *e);
+int lock_holders(struct evidence *x, uint32_t offcpu, windows_vec *out, struct err *e);
 
 /*
  * A wait for a lock that timed out and was begun again at once, with the same stack, is one
@@ -32,11 +32,11 @@ int lock_holders(struct evidence *x, uint32_t off, windows_vec *out, struct err 
  *	▒▒▒▒▒▒▒▒│▒▒▒▒▒▒▒▒│▒▒▒▒▒┘ woken by the holder
  *	 timed out        └ the index returned for all three
  *
- * Returns `off` for other waits.
+ * Returns `offcpu` for other waits.
  */
-uint32_t lock_last_try(const struct timeline *tl, uint32_t off);
+uint32_t lock_last_try(const struct timeline *tl, uint32_t offcpu);
 
-/* The same, but `off` if the last try has no recorded waker. */
-uint32_t lock_retried(const struct timeline *tl, uint32_t off);
+/* The same, but `offcpu` if the last try has no recorded waker. */
+uint32_t lock_retried(const struct timeline *tl, uint32_t offcpu);
 
 #endif

@@ -60,11 +60,11 @@ static size_t join(struct occurrence *v, size_t n, uint64_t *together)
 static int level_of(uint64_t gap, uint64_t period)
 {
 	uint64_t k = (gap + period / 2) / period;
-	uint64_t off = gap > k * period ? gap - k * period : k * period - gap;
+	uint64_t error = gap > k * period ? gap - k * period : k * period - gap;
 	int level = -1;
 	if (!k || k > MAX_PERIODS)
 		return -1;
-	while (level + 1 < LEVELS && off <= period >> (level + 4))
+	while (level + 1 < LEVELS && error <= period >> (level + 4))
 		level++;
 	return level;
 }

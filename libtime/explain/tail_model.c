@@ -127,7 +127,7 @@ static int explain_rows(struct tail *t, const struct tail_show *show, struct err
 			continue;
 		struct tail_row row = {.episode = at,
 				       .path = x.path,
-				       .off = x.off,
+				       .offcpu = x.offcpu,
 				       .state = x.state,
 				       .cause = x.cause};
 		root_of(t, &x, &row.root);

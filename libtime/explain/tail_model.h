@@ -47,7 +47,7 @@ struct tail_holder {
 /* One selected episode, explained in short; explain() gives the full explanation. */
 struct tail_row {
 	uint32_t episode; /* index of episodes.v */
-	uint32_t path, off;
+	uint32_t path, offcpu;
 	uint8_t state, cause; /* of its largest part */
 	struct tail_root root;
 	struct tail_holder holder;

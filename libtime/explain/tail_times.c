@@ -32,9 +32,10 @@ static int add_window(const struct tail_times *f, const struct window *w, struct
 	const struct tl_thread *t = &tl->threads.v[w->thread];
 	uint64_t at = w->from_ns;
 	int r = 0;
-	for (uint32_t i = timeline_off_after(tl, w->thread, at);
-	     !r && i < t->off_first + t->off_n && tl->off.v[i].start_ns < w->to_ns; i++) {
-		const struct off *o = &tl->off.v[i];
+	for (uint32_t i = timeline_offcpu_after(tl, w->thread, at);
+	     !r && i < t->offcpu_first + t->offcpu_n && tl->offcpu.v[i].start_ns < w->to_ns;
+	     i++) {
+		const struct offcpu *o = &tl->offcpu.v[i];
 		uint64_t from = o->start_ns > at ? o->start_ns : at;
 		uint64_t to = o->end_ns < w->to_ns ? o->end_ns : w->to_ns;
 		struct window run = {at, from, w->thread};

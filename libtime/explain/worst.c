@@ -84,7 +84,7 @@ int worst_collect(struct worst *w, struct timeline *tl, const struct population 
 	struct u64map seen = {0};
 	uint32_t none;
 	*w = (struct worst){0};
-	int r = tl->off.n ? add_tail(w, tl, of, EPISODE_WAIT, 0, e) : 0;
+	int r = tl->offcpu.n ? add_tail(w, tl, of, EPISODE_WAIT, 0, e) : 0;
 	for (size_t i = 0; !r && i < tl->spans.n; i++) {
 		uint32_t name = tl->spans.v[i].name;
 		if (u64map_get(&seen, name, &none))

@@ -164,25 +164,25 @@ int population_gap(const struct population *p, const struct timeline *tl, struct
 
 /* The first part of an interval, to which its site's verdict applies: up to the wakeup. If that
  * is unknown, all of it. */
-static uint64_t waiting_ns(const struct off *o)
+static uint64_t waiting_ns(const struct offcpu *o)
 {
-	return o->unknown ? off_ns(o) : o->blocked_ns;
+	return o->unknown ? offcpu_ns(o) : o->blocked_ns;
 }
 
-static int is_unended(const struct timeline *tl, const struct off *o)
+static int is_unended(const struct timeline *tl, const struct offcpu *o)
 {
 	const struct tl_thread *t = &tl->threads.v[o->thread];
 	return o->flags & OFF_OPEN && o->end_ns == t->last_ns && o->start_ns > t->first_ns &&
 	       o->unknown != UNKNOWN_EDGE && !(t->flags & THREAD_EXITED) &&
-	       waiting_ns(o) == off_ns(o);
+	       waiting_ns(o) == offcpu_ns(o);
 }
 
 /* Did an exit wake it: exit_group in a thread of the process, or a signal? */
-static int ended_by_exit(const struct timeline *tl, const struct off *o)
+static int ended_by_exit(const struct timeline *tl, const struct offcpu *o)
 {
 	const struct stacks *s = tl->stacks;
 	const struct tl_thread *t = &tl->threads.v[o->thread];
-	size_t after = t->off_first + t->off_n - (size_t)(o - tl->off.v);
+	size_t after = t->offcpu_first + t->offcpu_n - (size_t)(o - tl->offcpu.v);
 	if (!(t->flags & THREAD_EXITED) || !o->waker_path || after > LAST_ONES)
 		return 0;
 	for (uint32_t p = o->waker_path; p; p = s->paths.v[p].parent) {
@@ -195,7 +195,7 @@ static int ended_by_exit(const struct timeline *tl, const struct off *o)
 	return 0;
 }
 
-static int is_whole_life(const struct timeline *tl, const struct off *o)
+static int is_whole_life(const struct timeline *tl, const struct offcpu *o)
 {
 	const struct tl_thread *t = &tl->threads.v[o->thread];
 	const struct tl_recording *rec = timeline_recording_of(tl, o->thread);
@@ -210,7 +210,7 @@ static int is_whole_life(const struct timeline *tl, const struct off *o)
 }
 
 static enum apart apart_of(const struct population *p, const struct timeline *tl,
-			   const struct off *o)
+			   const struct offcpu *o)
 {
 	if (p->idle || !waiting_ns(o))
 		return APART_NOT;
@@ -224,17 +224,17 @@ static enum apart apart_of(const struct population *p, const struct timeline *tl
 }
 
 /* Is it still open without its waiting time? */
-static int is_late_open(const struct population *p, const struct off *o)
+static int is_late_open(const struct population *p, const struct offcpu *o)
 {
 	return o->flags & OFF_OPEN || p->start_ns > o->start_ns + waiting_ns(o) ||
 	       (p->stop_ns && p->stop_ns < o->end_ns);
 }
 
-int population_wait(const struct population *p, const struct timeline *tl, const struct off *o,
-		    struct wait *out)
+int population_wait(const struct population *p, const struct timeline *tl,
+		    const struct offcpu *o, struct wait *out)
 {
 	uint64_t wake = o->start_ns + o->blocked_ns;
-	*out = (struct wait){.off = o, .start = o->start_ns, .end = o->end_ns};
+	*out = (struct wait){.offcpu = o, .start = o->start_ns, .end = o->end_ns};
 	if (!population_has_cpu(p, tl, o->cpu_out, o->cpu_in) ||
 	    !population_clip(p, &out->start, &out->end, &out->open))
 		return 0;
@@ -268,7 +268,7 @@ uint64_t wait_split_off(struct wait *w)
 
 /* --- sums by site --------------------------------------------------------------------- */
 
-int site_sums_add(struct site_sums *s, const struct off *o, uint64_t ns, int open)
+int site_sums_add(struct site_sums *s, const struct offcpu *o, uint64_t ns, int open)
 {
 	uint32_t i = (uint32_t)s->v.n;
 	if (!u64map_get(&s->index, o->site, &i) &&

@@ -97,7 +97,7 @@ enum apart {
 
 /* An off-CPU interval as a population sees it, cut to --time. */
 struct wait {
-	const struct off *off;
+	const struct offcpu *offcpu;
 	uint64_t start, end;
 	uint64_t blocked, runnable, preempted, unknown; /* preempted is part of runnable */
 	enum apart apart; /* if not APART_NOT, wait_split_off removes blocked and unknown */
@@ -109,8 +109,8 @@ struct wait {
 
 /* Make the wait of an interval: 1; 0 if --time or --cpu exclude it. Does not check its thread:
  * see population_has_thread. */
-int population_wait(const struct population *p, const struct timeline *tl, const struct off *o,
-		    struct wait *out);
+int population_wait(const struct population *p, const struct timeline *tl,
+		    const struct offcpu *o, struct wait *out);
 
 /* Remove the separate part: the wait then starts after it, and is open only if the rest was
  * cut. Returns the removed time. */
@@ -133,7 +133,7 @@ struct site_sums {
 };
 
 /* Add `ns` of a wait. ERR_NOMEM. */
-int site_sums_add(struct site_sums *s, const struct off *o, uint64_t ns, int open);
+int site_sums_add(struct site_sums *s, const struct offcpu *o, uint64_t ns, int open);
 
 /* Sums of the separate parts of waits, by enum apart, and of system threads' waits. */
 struct set_apart {

@@ -63,12 +63,12 @@ static uint8_t mark_of(const struct wait *x)
 {
 	if (x->open)
 		return WAIT_OPEN;
-	if (x->off->unknown)
+	if (x->offcpu->unknown)
 		return WAIT_UNKNOWN;
-	return x->off->flags & OFF_SUSPECT ? WAIT_SUSPECT : WAIT_PLAIN;
+	return x->offcpu->flags & OFF_SUSPECT ? WAIT_SUSPECT : WAIT_PLAIN;
 }
 
-static void set_waker(const struct timeline *tl, const struct off *o, struct wait_row *r)
+static void set_waker(const struct timeline *tl, const struct offcpu *o, struct wait_row *r)
 {
 	r->waker_context = o->waker_context;
 	if (o->waker == TL_NONE)
@@ -81,7 +81,7 @@ static void set_waker(const struct timeline *tl, const struct off *o, struct wai
 static int add_parts(struct wait_sums *w, const struct timeline *tl,
 		     const struct wait_selection *s, const struct wait *x, uint32_t label)
 {
-	const struct off *o = x->off;
+	const struct offcpu *o = x->offcpu;
 	const struct tl_thread *t = &tl->threads.v[o->thread];
 	struct wait late = *x;
 	struct wait_row r = {.comm = o->comm,
@@ -110,7 +110,7 @@ static int add_parts(struct wait_sums *w, const struct timeline *tl,
 /* Add the part of a wait that the population includes. */
 static int add_wait(struct wait_sums *w, const struct timeline *tl,
 		    const struct wait_selection *s, const struct population *of,
-		    const struct off *o, uint32_t label)
+		    const struct offcpu *o, uint32_t label)
 {
 	struct wait x;
 	if (!population_wait(of, tl, o, &x))
@@ -135,7 +135,7 @@ static int add_wait(struct wait_sums *w, const struct timeline *tl,
 /* Add a part of a wait, cut where a label of `split` changes. */
 static int add_split(struct wait_sums *w, const struct timeline *tl,
 		     const struct wait_selection *s, struct population *part,
-		     const struct off *o)
+		     const struct offcpu *o)
 {
 	uint64_t end = part->to_ns && part->to_ns < o->end_ns ? part->to_ns : o->end_ns;
 	uint64_t at = part->from_ns > o->start_ns ? part->from_ns : o->start_ns, until;
@@ -154,7 +154,7 @@ static int add_split(struct wait_sums *w, const struct timeline *tl,
 }
 
 static int add_labelled(struct wait_sums *w, const struct timeline *tl,
-			const struct wait_selection *s, const struct off *o)
+			const struct wait_selection *s, const struct offcpu *o)
 {
 	struct population part;
 	uint64_t at = o->start_ns;
@@ -167,7 +167,7 @@ static int add_labelled(struct wait_sums *w, const struct timeline *tl,
 }
 
 static int add_total(struct wait_sums *w, const struct timeline *tl,
-		     const struct wait_selection *s, const struct tl_off_total *o)
+		     const struct wait_selection *s, const struct tl_offcpu_total *o)
 {
 	const struct tl_thread *t = &tl->threads.v[o->thread];
 	struct wait_row r = {.comm = o->comm,
@@ -191,8 +191,8 @@ int wait_sums_collect(struct wait_sums *w, const struct timeline *tl,
 		      const struct wait_selection *s, struct err *e)
 {
 	*w = (struct wait_sums){.total_ns = 0};
-	for (size_t i = 0; i < tl->off.n; i++)
-		if (add_labelled(w, tl, s, &tl->off.v[i]))
+	for (size_t i = 0; i < tl->offcpu.n; i++)
+		if (add_labelled(w, tl, s, &tl->offcpu.v[i]))
 			return err_nomem(e);
 	for (size_t i = 0; i < tl->totals.n; i++)
 		if (add_total(w, tl, s, &tl->totals.v[i]))

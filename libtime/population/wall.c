@@ -94,7 +94,7 @@ static int add_part(const struct wall *w, uint32_t thread, struct wall_row *r, c
 }
 
 static int add_wait(const struct wall *w, const struct population *of, uint32_t thread,
-		    const struct off *o)
+		    const struct offcpu *o)
 {
 	struct wait x;
 	if (!population_wait(of, w->tl, o, &x))
@@ -112,7 +112,7 @@ static int add_wait(const struct wall *w, const struct population *of, uint32_t 
 	return rc ? rc : add_part(w, thread, &r, "state unknown", x.unknown);
 }
 
-static int add_waiting(const struct wall *w, uint32_t thread, const struct off *o)
+static int add_waiting(const struct wall *w, uint32_t thread, const struct offcpu *o)
 {
 	struct population part;
 	uint64_t at = o->start_ns;
@@ -127,8 +127,8 @@ static void hide_system(const struct wall *w, uint32_t thread)
 {
 	const struct timeline *tl = w->tl;
 	const struct tl_thread *t = &tl->threads.v[thread];
-	for (uint32_t i = t->off_first; i < t->off_first + t->off_n; i++) {
-		const struct off *o = &tl->off.v[i];
+	for (uint32_t i = t->offcpu_first; i < t->offcpu_first + t->offcpu_n; i++) {
+		const struct offcpu *o = &tl->offcpu.v[i];
 		struct wait x;
 		struct population part;
 		uint64_t at = o->start_ns;
@@ -149,8 +149,8 @@ static int add_thread(const struct wall *w, uint32_t thread)
 	uint64_t at = t->first_ns;
 	uint32_t comm = t->comm;
 	uint16_t cpu = t->first_cpu; /* it runs there from `at` on */
-	for (uint32_t i = t->off_first; i < t->off_first + t->off_n; i++) {
-		const struct off *o = &tl->off.v[i];
+	for (uint32_t i = t->offcpu_first; i < t->offcpu_first + t->offcpu_n; i++) {
+		const struct offcpu *o = &tl->offcpu.v[i];
 		int rc = 0;
 		comm = o->comm;
 		if (population_has_thread(&w->of, tl, thread, comm)) {

@@ -194,13 +194,13 @@ int fact_node(const struct timeline *tl, uint32_t thread, uint16_t cpu, int *nod
 
 /* --- descriptors and devices ---------------------------------------------------------- */
 
-const char *fact_target(const struct timeline *tl, const struct off *o)
+const char *fact_target(const struct timeline *tl, const struct offcpu *o)
 {
 	char subject[48];
 	if (!tl->facts.n || o->arg_kind < ARG_FD)
 		return NULL;
 	snprintf(subject, sizeof(subject), "%d/%llu", tl->threads.v[o->thread].pid,
-		 (unsigned long long)off_arg(tl, o));
+		 (unsigned long long)offcpu_arg(tl, o));
 	uint32_t id = value_of(find(tl, o->thread, "fd", subject, "target"));
 	return id ? text(tl, id) : NULL;
 }

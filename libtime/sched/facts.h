@@ -44,7 +44,7 @@ int64_t fact_pressure(const struct timeline *tl, uint32_t thread, const char *of
 int fact_node(const struct timeline *tl, uint32_t thread, uint16_t cpu, int *nodes);
 
 /* What a wait's descriptor refers to: a path, or a peer's address. NULL: not known. */
-const char *fact_target(const struct timeline *tl, const struct off *o);
+const char *fact_target(const struct timeline *tl, const struct offcpu *o);
 
 /* The name of the disk with these numbers: "vda" for "254:0". NULL: not known. */
 const char *fact_disk(const struct timeline *tl, uint32_t thread, const char *numbers);

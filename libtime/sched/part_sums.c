@@ -13,7 +13,7 @@ static uint64_t overlap(uint64_t a, uint64_t b, uint64_t from, uint64_t to)
 }
 
 /* Add the part of an interval that is in [from, to). */
-static void add_off(struct tl_sums *s, const struct off *o, uint64_t from, uint64_t to)
+static void add_offcpu(struct tl_sums *s, const struct offcpu *o, uint64_t from, uint64_t to)
 {
 	uint64_t all = overlap(o->start_ns, o->end_ns, from, to);
 	uint64_t runnable = overlap(o->start_ns + o->blocked_ns, o->end_ns, from, to);
@@ -83,13 +83,13 @@ int part_sums_init(struct part_sums *x, const struct timeline *tl)
 {
 	struct tl_sums sum = {0};
 	*x = (struct part_sums){.tl = tl};
-	if (vec_reserve(&x->before, tl->off.n / STRIDE + 1) || find_interrupted(x))
+	if (vec_reserve(&x->before, tl->offcpu.n / STRIDE + 1) || find_interrupted(x))
 		return ERR_NOMEM;
-	for (size_t i = 0; i <= tl->off.n; i++) {
+	for (size_t i = 0; i <= tl->offcpu.n; i++) {
 		if (i % STRIDE == 0)
 			x->before.v[x->before.n++] = sum;
-		if (i < tl->off.n)
-			add_off(&sum, &tl->off.v[i], 0, UINT64_MAX);
+		if (i < tl->offcpu.n)
+			add_offcpu(&sum, &tl->offcpu.v[i], 0, UINT64_MAX);
 	}
 	return 0;
 }
@@ -105,7 +105,7 @@ static struct tl_sums sum_before(const struct part_sums *x, uint32_t i)
 {
 	struct tl_sums s = x->before.v[i / STRIDE];
 	for (uint32_t k = i / STRIDE * STRIDE; k < i; k++)
-		add_off(&s, &x->tl->off.v[k], 0, UINT64_MAX);
+		add_offcpu(&s, &x->tl->offcpu.v[k], 0, UINT64_MAX);
 	return s;
 }
 
@@ -134,14 +134,14 @@ void part_sums_add(const struct part_sums *x, uint32_t thread, uint64_t from, ui
 	}
 	const struct tl_thread *t = &tl->threads.v[thread];
 	uint64_t life = overlap(t->first_ns, t->last_ns, from, to);
-	uint32_t first = timeline_off_after(tl, thread, from);
-	uint32_t last = timeline_off_after(tl, thread, to);
+	uint32_t first = timeline_offcpu_after(tl, thread, from);
+	uint32_t last = timeline_offcpu_after(tl, thread, to);
 	if (first < last) { /* it may have begun before */
-		add_off(&in, &tl->off.v[first], from, to);
+		add_offcpu(&in, &tl->offcpu.v[first], from, to);
 		add_whole(x, first + 1, last, &in);
 	}
-	if (last < t->off_first + t->off_n && tl->off.v[last].start_ns < to)
-		add_off(&in, &tl->off.v[last], from, to);
+	if (last < t->offcpu_first + t->offcpu_n && tl->offcpu.v[last].start_ns < to)
+		add_offcpu(&in, &tl->offcpu.v[last], from, to);
 	uint64_t run = life - in.blocked - in.runnable - in.unknown;
 	uint64_t taken =
 		interrupted_before(x, thread, to) - interrupted_before(x, thread, from);

@@ -104,7 +104,7 @@ int sched_thread_on(struct sched *s, const struct cpu *c, int32_t tid, uint32_t 
 static int retire(struct sched *s, uint32_t i)
 {
 	struct thr *t = &s->threads.v[i];
-	uint64_t end = t->state == OFF ? t->off.start_ns : sched_last_seen(s, t);
+	uint64_t end = t->state == OFF ? t->offcpu.start_ns : sched_last_seen(s, t);
 	if (t->state == RUNNING && t->cpu < s->cpus.n && s->cpus.v[t->cpu].cur == i)
 		sched_set_current(&s->cpus.v[t->cpu], -1, TL_NONE, s->now);
 	sched_end_life(s, i, end);
@@ -165,12 +165,12 @@ static int on_direct(struct sched *s, const struct sched_event *ev)
 		sched_begin_running(s, i, TL_NOCPU, -1, from);
 	if (from < t->until_ns)
 		from = t->until_ns;
-	sched_begin_off(s, i, from, TL_NOCPU);
-	t->off.path = ev->path;
+	sched_begin_offcpu(s, i, from, TL_NOCPU);
+	t->offcpu.path = ev->path;
 	if (ev->no_stack)
-		t->off.flags |= OFF_NO_STACK;
+		t->offcpu.flags |= OFF_NO_STACK;
 	t->until_ns = ev->time_ns;
-	r = sched_end_off(s, i, ev->time_ns, TL_NOCPU, -1);
+	r = sched_end_offcpu(s, i, ev->time_ns, TL_NOCPU, -1);
 	sched_run_on(s, i, TL_NOCPU);
 	return r;
 }
@@ -383,8 +383,8 @@ int sched_finish(struct sched *s, uint64_t end_ns, struct err *e)
 		if (t->state != OFF)
 			continue;
 		r = sched_split_at_wakeup(s, i);
-		t->off.flags |= OFF_OPEN;
-		if (r || (r = sched_end_off(s, i, end_ns, TL_NOCPU, -1)))
+		t->offcpu.flags |= OFF_OPEN;
+		if (r || (r = sched_end_offcpu(s, i, end_ns, TL_NOCPU, -1)))
 			return failed(r, e);
 	}
 	skew_finish(s);

@@ -1,8 +1,8 @@
 /*
  * sched_internal.h - what the parts of the state machine (sched.h) share, and its drawing.
  *
- *	sched.c        threads and CPUs, their lives, losses; public functions
- *	sched_off.c     lives and off-CPU intervals: how they begin and end
+ *	sched.c         threads and CPUs, their lives, losses; public functions
+ *	sched_offcpu.c  lives and off-CPU intervals: how they begin and end
  *	sched_switch.c  switches, and what they contradict
  *	sched_wake.c    wakeups and migrations
  *	sched_skew.c    clocks of CPUs that differ
@@ -21,7 +21,7 @@
  *	                       fork, wakeup_new, any later mention = another  DEAD
  *
  * Invariants, true between two calls of sched_event:
- *  1. A thread in OFF has exactly one interval being built (`off`), which starts at or after
+ *  1. A thread in OFF has exactly one interval being built (`offcpu`), which starts at or after
  *     the end of its last emitted one. In the other states it has none.
  *  2. A thread in RUNNING is believed to be on cpu[t->cpu]; at most one thread that is RUNNING
  *     names a given CPU, and then cpu.cur_tid is its tid, unless cur_tid is not known (-1).
@@ -62,9 +62,9 @@ struct seen {
 };
 
 struct thr {
-	struct off off;    /* OFF: the interval being built */
-	struct wake wake;  /* OFF: what ends the blocked part */
-	struct wake early; /* a waking while it ran */
+	struct offcpu offcpu; /* OFF: the interval being built */
+	struct wake wake;     /* OFF: what ends the blocked part */
+	struct wake early;    /* a waking while it ran */
 	struct seen seen;
 	uint64_t until_ns; /* SCHED_DIRECT: end of its last interval */
 	char comm[SCHED_COMM_SIZE];
@@ -144,7 +144,7 @@ static inline void sched_set_current(struct cpu *c, int32_t tid, uint32_t thread
 	c->lost = 0;
 }
 
-/* --- sched_off.c ---------------------------------------------------------------------- */
+/* --- sched_offcpu.c ---------------------------------------------------------------------- */
 
 /* The thread is first shown, … */
 static inline void sched_begin_life(struct sched *s, uint32_t i, uint64_t ns)
@@ -167,12 +167,12 @@ static inline void sched_run_on(struct sched *s, uint32_t i, uint16_t cpu)
 /* The thread has ended. */
 void sched_end_life(struct sched *s, uint32_t i, uint64_t ns);
 
-/* RUNNING, UNSEEN → OFF; the caller adds to t->off what else it knows. */
-void sched_begin_off(struct sched *s, uint32_t i, uint64_t ns, uint16_t cpu);
+/* RUNNING, UNSEEN → OFF; the caller adds to t->offcpu what else it knows. */
+void sched_begin_offcpu(struct sched *s, uint32_t i, uint64_t ns, uint16_t cpu);
 
 /* End the interval: find its blocked part by the best evidence there is, and add it to the
  * timeline. The caller changes the state. */
-int sched_end_off(struct sched *s, uint32_t i, uint64_t ns, uint16_t cpu, int16_t prio);
+int sched_end_offcpu(struct sched *s, uint32_t i, uint64_t ns, uint16_t cpu, int16_t prio);
 
 /* The last time at which a RUNNING thread was surely on its CPU. */
 uint64_t sched_last_seen(const struct sched *s, const struct thr *t);

@@ -137,7 +137,7 @@ static int clocks_differ(const struct skew *k, uint16_t a, uint16_t b, uint64_t 
 }
 
 /* By how much the interval's ends or its waking may be wrong. */
-static uint64_t skew_of(const struct skew *k, const struct off *o)
+static uint64_t skew_of(const struct skew *k, const struct offcpu *o)
 {
 	uint64_t ns = 0, most = 0;
 	if (clocks_differ(k, o->cpu_out, o->cpu_in, &ns))
@@ -167,10 +167,10 @@ void skew_finish(struct sched *s)
 		d->skew_cpus[0] = p->cpus[0];
 		d->skew_cpus[1] = p->cpus[1];
 	}
-	for (size_t i = 0; d->skew_ns && i < s->tl->off.n; i++) {
-		struct off *o = &s->tl->off.v[i];
+	for (size_t i = 0; d->skew_ns && i < s->tl->offcpu.n; i++) {
+		struct offcpu *o = &s->tl->offcpu.v[i];
 		uint64_t ns = o->unknown == UNKNOWN_NO_WAKE ? d->skew_ns : skew_of(k, o);
-		if (ns > off_ns(o) / PART)
+		if (ns > offcpu_ns(o) / PART)
 			o->flags |= OFF_SUSPECT;
 	}
 }

@@ -41,15 +41,15 @@ static int leave(struct sched *s, const struct sched_event *ev, uint32_t i)
 		return 0;
 	}
 	struct thr *t = &s->threads.v[i];
-	sched_begin_off(s, i, ev->time_ns, ev->cpu);
-	t->off.path = ev->path;
-	t->off.state = ev->state;
-	t->off.syscall = ev->syscall;
-	t->off.arg = ev->arg;
+	sched_begin_offcpu(s, i, ev->time_ns, ev->cpu);
+	t->offcpu.path = ev->path;
+	t->offcpu.state = ev->state;
+	t->offcpu.syscall = ev->syscall;
+	t->offcpu.arg = ev->arg;
 	if (ev->no_stack)
-		t->off.flags |= OFF_NO_STACK;
+		t->offcpu.flags |= OFF_NO_STACK;
 	if (ev->state_class == STATE_RUNNING) {
-		t->off.flags |= OFF_RUNNING;
+		t->offcpu.flags |= OFF_RUNNING;
 		t->sleeps = 0;
 	}
 	return 0;
@@ -66,7 +66,7 @@ static int enter(struct sched *s, uint32_t i, uint16_t cpu, int16_t prio)
 	}
 	int r = sched_split_at_wakeup(s, i);
 	if (!r)
-		r = sched_end_off(s, i, s->now, cpu, prio);
+		r = sched_end_offcpu(s, i, s->now, cpu, prio);
 	if (!r)
 		sched_run_on(s, i, cpu);
 	return r;
@@ -198,9 +198,9 @@ void sched_add_stack_out(struct sched *s, uint32_t i, const struct sched_event *
 			 uint64_t first_ns)
 {
 	struct thr *t = &s->threads.v[i];
-	if (t->state != OFF || t->off.start_ns != first_ns || t->off.path)
+	if (t->state != OFF || t->offcpu.start_ns != first_ns || t->offcpu.path)
 		return;
-	t->off.path = ev->path;
-	t->off.arg = ev->arg;
-	t->off.flags &= (uint8_t)~OFF_NO_STACK;
+	t->offcpu.path = ev->path;
+	t->offcpu.arg = ev->arg;
+	t->offcpu.flags &= (uint8_t)~OFF_NO_STACK;
 }

@@ -20,8 +20,8 @@ static int make_wake(struct sched *s, const struct sched_event *ev, struct wake 
 static void begin_woken(struct sched *s, uint32_t i, const struct wake *w, int flags)
 {
 	sched_begin_life(s, i, w->ns);
-	sched_begin_off(s, i, w->ns, TL_NOCPU);
-	s->threads.v[i].off.flags = (uint8_t)(flags | OFF_NO_STACK);
+	sched_begin_offcpu(s, i, w->ns, TL_NOCPU);
+	s->threads.v[i].offcpu.flags = (uint8_t)(flags | OFF_NO_STACK);
 	s->threads.v[i].wake = *w;
 }
 
@@ -29,11 +29,11 @@ static void begin_woken(struct sched *s, uint32_t i, const struct wake *w, int f
 static int cut_off(struct sched *s, uint32_t i, uint64_t ns)
 {
 	struct thr *t = &s->threads.v[i];
-	int r = ns > t->off.start_ns ? sched_end_off(s, i, ns, TL_NOCPU, -1) : 0;
+	int r = ns > t->offcpu.start_ns ? sched_end_offcpu(s, i, ns, TL_NOCPU, -1) : 0;
 	if (r)
 		return r;
-	sched_begin_off(s, i, ns, TL_NOCPU);
-	t->off.flags |= OFF_SUSPECT | OFF_NO_STACK;
+	sched_begin_offcpu(s, i, ns, TL_NOCPU);
+	t->offcpu.flags |= OFF_SUSPECT | OFF_NO_STACK;
 	return 0;
 }
 
@@ -43,7 +43,7 @@ static int cut_off(struct sched *s, uint32_t i, uint64_t ns)
  */
 static int ran_unseen(const struct sched *s, const struct thr *t)
 {
-	return t->state == OFF && t->woken && t->sleeps && !t->off.unknown && s->chain &&
+	return t->state == OFF && t->woken && t->sleeps && !t->offcpu.unknown && s->chain &&
 	       s->now > t->wake.ns && (s->tl->flags & TL_SOME_CPUS || s->tl->losses.n);
 }
 
@@ -53,10 +53,10 @@ static int ran_unseen(const struct sched *s, const struct thr *t)
 static int split_at_wakeup(struct sched *s, uint32_t i)
 {
 	struct thr *t = &s->threads.v[i];
-	uint64_t woken = t->wake.ns > t->off.start_ns ? t->wake.ns : t->off.start_ns;
-	t->off.flags |= OFF_SUSPECT;
+	uint64_t woken = t->wake.ns > t->offcpu.start_ns ? t->wake.ns : t->offcpu.start_ns;
+	t->offcpu.flags |= OFF_SUSPECT;
 	int r = cut_off(s, i, woken);
-	t->off.unknown = r ? t->off.unknown : UNKNOWN_HOLE;
+	t->offcpu.unknown = r ? t->offcpu.unknown : UNKNOWN_HOLE;
 	return r;
 }
 
@@ -71,7 +71,7 @@ static int woken_again(struct sched *s, uint32_t i)
  * that CPU, or the waking was not followed by a wakeup. */
 static int is_woken_unseen(const struct sched *s, const struct thr *t)
 {
-	uint16_t cpu = t->off.cpu_queue;
+	uint16_t cpu = t->offcpu.cpu_queue;
 	if (!(s->tl->flags & TL_SOME_CPUS) || !t->sleeps)
 		return 0;
 	if (!t->woken)
@@ -110,7 +110,7 @@ int sched_on_waking(struct sched *s, const struct sched_event *ev)
 		t->early = w;
 	} else if (!t->woken && t->sleeps) {
 		/* a waking proves that a thread in an unknown state was asleep */
-		r = t->off.unknown ? cut_off(s, i, s->now) : 0;
+		r = t->offcpu.unknown ? cut_off(s, i, s->now) : 0;
 		t->wake = w;
 	} else if (ran_unseen(s, t)) {
 		r = woken_again(s, i);
@@ -136,14 +136,14 @@ int sched_on_wakeup(struct sched *s, const struct sched_event *ev)
 	}
 	if (t->state == UNSEEN) {
 		begin_woken(s, i, &w, OFF_OPEN);
-		t->off.cpu_queue = ev->to_cpu;
+		t->offcpu.cpu_queue = ev->to_cpu;
 		t->woken = 1; /* so that it does not end a later sleep */
 	} else if (t->state == RUNNING) {
 		t->early.set = 0;
-	} else if (!t->woken && t->sleeps && !t->off.unknown) {
+	} else if (!t->woken && t->sleeps && !t->offcpu.unknown) {
 		if (!t->wake.set)
 			t->wake = t->early.set ? t->early : w;
-		t->off.cpu_queue = ev->to_cpu;
+		t->offcpu.cpu_queue = ev->to_cpu;
 		t->woken = 1;
 	}
 	return 0;
@@ -159,16 +159,16 @@ static int ran_elsewhere(struct sched *s, uint32_t i, uint16_t cpu)
 {
 	struct thr *t = &s->threads.v[i];
 	const struct wake wake = t->wake;
-	uint64_t out = t->off.start_ns;
+	uint64_t out = t->offcpu.start_ns;
 	int lost = cpu < s->cpus.n && s->cpus.v[cpu].lost_ns > out;
-	t->off.unknown = lost ? UNKNOWN_LOST : UNKNOWN_HOLE;
+	t->offcpu.unknown = lost ? UNKNOWN_LOST : UNKNOWN_HOLE;
 	int r = lost ? 0 : sched_note_hole(s, cpu, out, wake.ns);
 	if (!r)
-		r = sched_end_off(s, i, wake.ns, TL_NOCPU, -1);
+		r = sched_end_offcpu(s, i, wake.ns, TL_NOCPU, -1);
 	if (r)
 		return r;
-	sched_begin_off(s, i, wake.ns, TL_NOCPU);
-	t->off.flags |= OFF_SUSPECT | OFF_NO_STACK;
+	sched_begin_offcpu(s, i, wake.ns, TL_NOCPU);
+	t->offcpu.flags |= OFF_SUSPECT | OFF_NO_STACK;
 	t->wake = wake;
 	return 0;
 }
@@ -181,10 +181,10 @@ int sched_on_migrate(struct sched *s, const struct sched_event *ev)
 	    s->threads.v[i].state != OFF)
 		return 0;
 	struct thr *t = &s->threads.v[i];
-	if (t->off.cpu_out != TL_NOCPU && !t->off.unknown && ev->from_cpu != TL_NOCPU &&
+	if (t->offcpu.cpu_out != TL_NOCPU && !t->offcpu.unknown && ev->from_cpu != TL_NOCPU &&
 	    t->cpu != TL_NOCPU && ev->from_cpu != t->cpu) {
-		t->off.flags |= OFF_SUSPECT;
-		if (t->sleeps && !t->woken && t->wake.set && t->wake.ns > t->off.start_ns)
+		t->offcpu.flags |= OFF_SUSPECT;
+		if (t->sleeps && !t->woken && t->wake.set && t->wake.ns > t->offcpu.start_ns)
 			r = ran_elsewhere(s, i, ev->from_cpu);
 	}
 	t->cpu = ev->to_cpu;
@@ -201,8 +201,8 @@ int sched_on_wakeup_new(struct sched *s, const struct sched_event *ev)
 	if (r)
 		return r;
 	begin_woken(s, i, &w, 0);
-	s->threads.v[i].off.cpu_queue = ev->to_cpu;
-	s->threads.v[i].off.cause = CAUSE_RUNQUEUE;
+	s->threads.v[i].offcpu.cpu_queue = ev->to_cpu;
+	s->threads.v[i].offcpu.cause = CAUSE_RUNQUEUE;
 	s->threads.v[i].woken = 1;
 	return 0;
 }

@@ -29,27 +29,27 @@ static int is_kept(const struct thinner *t, uint64_t from, uint64_t to)
 }
 
 /* Is it in one cell, with the thread on one CPU before and after? */
-static int may_merge(const struct thinner *t, const struct off *o)
+static int may_merge(const struct thinner *t, const struct offcpu *o)
 {
 	return o->cpu_in == o->cpu_out && !(o->flags & OFF_OPEN) &&
 	       cell_of(t, o->start_ns) == cell_of(t, o->end_ns) &&
 	       !is_kept(t, o->start_ns, o->end_ns);
 }
 
-static int same_group(const struct thinner *t, const struct off *a, const struct off *b)
+static int same_group(const struct thinner *t, const struct offcpu *a, const struct offcpu *b)
 {
 	return may_merge(t, b) && a->cpu_out == b->cpu_out && a->comm == b->comm &&
 	       cell_of(t, a->start_ns) == cell_of(t, b->start_ns);
 }
 
-static int is_equal(const struct off *a, const struct off *b)
+static int is_equal(const struct offcpu *a, const struct offcpu *b)
 {
 	return a->path == b->path && a->cause == b->cause && a->flags == b->flags &&
 	       a->unknown == b->unknown && a->site == b->site;
 }
 
 /* Add the length of `b` to `a`. */
-static void merge(struct off *a, const struct off *b)
+static void merge(struct offcpu *a, const struct offcpu *b)
 {
 	a->end_ns += b->end_ns - b->start_ns;
 	a->blocked_ns += b->blocked_ns;
@@ -63,21 +63,21 @@ static void merge(struct off *a, const struct off *b)
 /* The intervals [i, end) of one cell: the running time between them first, then each kind. */
 static int put_group(struct thinner *t, uint32_t i, uint32_t end)
 {
-	const struct off *v = t->tl->off.v;
-	size_t first = t->out->off.n;
+	const struct offcpu *v = t->tl->offcpu.v;
+	size_t first = t->out->offcpu.n;
 	uint64_t at = v[i].start_ns;
 	for (uint32_t k = i; k < end; k++) {
 		size_t same = first;
-		while (same < t->out->off.n && !is_equal(&t->out->off.v[same], &v[k]))
+		while (same < t->out->offcpu.n && !is_equal(&t->out->offcpu.v[same], &v[k]))
 			same++;
-		if (same < t->out->off.n)
-			merge(&t->out->off.v[same], &v[k]);
-		else if (bigvec_push(&t->out->off, v[k], t->e))
+		if (same < t->out->offcpu.n)
+			merge(&t->out->offcpu.v[same], &v[k]);
+		else if (bigvec_push(&t->out->offcpu, v[k], t->e))
 			return t->e->code;
 		at += k > i ? v[k].start_ns - v[k - 1].end_ns : 0;
 	}
-	for (size_t k = first; k < t->out->off.n; k++) {
-		struct off *o = &t->out->off.v[k];
+	for (size_t k = first; k < t->out->offcpu.n; k++) {
+		struct offcpu *o = &t->out->offcpu.v[k];
 		uint64_t ns = o->end_ns - o->start_ns;
 		o->start_ns = at;
 		o->end_ns = at += ns;
@@ -87,9 +87,9 @@ static int put_group(struct thinner *t, uint32_t i, uint32_t end)
 
 static int put_thread(struct thinner *t, struct tl_thread *thread)
 {
-	uint32_t i = thread->off_first, last = i + thread->off_n;
-	const struct off *v = t->tl->off.v;
-	thread->off_first = (uint32_t)t->out->off.n;
+	uint32_t i = thread->offcpu_first, last = i + thread->offcpu_n;
+	const struct offcpu *v = t->tl->offcpu.v;
+	thread->offcpu_first = (uint32_t)t->out->offcpu.n;
 	while (i < last) {
 		uint32_t end = i + 1;
 		while (end < last && may_merge(t, &v[i]) && same_group(t, &v[i], &v[end]))
@@ -99,7 +99,7 @@ static int put_thread(struct thinner *t, struct tl_thread *thread)
 			return rc;
 		i = end;
 	}
-	thread->off_n = (uint32_t)t->out->off.n - thread->off_first;
+	thread->offcpu_n = (uint32_t)t->out->offcpu.n - thread->offcpu_first;
 	return 0;
 }
 
@@ -171,7 +171,7 @@ int timeline_thin(const struct timeline *tl, uint64_t grain_ns, const struct thi
 	struct tl_thread *threads = mem_zalloc(tl->threads.n + 1, sizeof(*threads));
 	int rc = 0;
 	*out = *tl;
-	memset(&out->off, 0, sizeof(out->off));
+	memset(&out->offcpu, 0, sizeof(out->offcpu));
 	memset(&out->samples, 0, sizeof(out->samples));
 	out->threads.v = threads;
 	out->flags |= TL_THINNED;
@@ -185,7 +185,7 @@ int timeline_thin(const struct timeline *tl, uint64_t grain_ns, const struct thi
 
 void timeline_thin_release(struct timeline *out)
 {
-	bigvec_release(&out->off);
+	bigvec_release(&out->offcpu);
 	bigvec_release(&out->samples);
 	mem_free(out->threads.v);
 	*out = (struct timeline){0};

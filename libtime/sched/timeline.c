@@ -22,7 +22,7 @@ void timeline_release(struct timeline *tl)
 		return;
 	vec_release(&tl->roles);
 	vec_release(&tl->threads);
-	bigvec_release(&tl->off);
+	bigvec_release(&tl->offcpu);
 	bigvec_release(&tl->samples);
 	bigvec_release(&tl->event_samples);
 	bigvec_release(&tl->sums);
@@ -127,24 +127,24 @@ static int set_slices(struct timeline *tl)
 	uint32_t at = 0;
 	int sorted = 1;
 	for (size_t i = 0; i < tl->threads.n; i++)
-		tl->threads.v[i].off_n = 0;
-	for (size_t i = 0; i < tl->off.n; i++) {
-		tl->threads.v[tl->off.v[i].thread].off_n++;
-		sorted &= !i || tl->off.v[i - 1].thread <= tl->off.v[i].thread;
+		tl->threads.v[i].offcpu_n = 0;
+	for (size_t i = 0; i < tl->offcpu.n; i++) {
+		tl->threads.v[tl->offcpu.v[i].thread].offcpu_n++;
+		sorted &= !i || tl->offcpu.v[i - 1].thread <= tl->offcpu.v[i].thread;
 	}
 	for (size_t i = 0; i < tl->threads.n; i++) {
-		tl->threads.v[i].off_first = at;
-		at += tl->threads.v[i].off_n;
+		tl->threads.v[i].offcpu_first = at;
+		at += tl->threads.v[i].offcpu_n;
 	}
 	return sorted;
 }
 
 /* Intervals of one thread are pushed in the order of time, so a stable counting sort by thread
  * is enough; those of a store are in order already. */
-static int sort_offs(struct timeline *tl, struct err *e)
+static int sort_offcpu(struct timeline *tl, struct err *e)
 {
-	BIGVEC(struct off) sorted = {0};
-	size_t n = tl->off.n;
+	BIGVEC(struct offcpu) sorted = {0};
+	size_t n = tl->offcpu.n;
 	if (n >= UINT32_MAX)
 		return err_set(e, ERR_LIMIT, "more than 2^32 off-CPU intervals");
 	if (set_slices(tl))
@@ -153,18 +153,18 @@ static int sort_offs(struct timeline *tl, struct err *e)
 	if (r)
 		return r;
 	for (size_t i = 0; i < tl->threads.n; i++)
-		tl->threads.v[i].off_n = 0;
+		tl->threads.v[i].offcpu_n = 0;
 	for (size_t i = 0; i < n; i++) {
-		struct tl_thread *t = &tl->threads.v[tl->off.v[i].thread];
-		sorted.v[t->off_first + t->off_n++] = tl->off.v[i];
+		struct tl_thread *t = &tl->threads.v[tl->offcpu.v[i].thread];
+		sorted.v[t->offcpu_first + t->offcpu_n++] = tl->offcpu.v[i];
 		if (i % DROP_EVERY == 0)
-			bigvec_drop(&tl->off, i);
+			bigvec_drop(&tl->offcpu, i);
 	}
-	bigvec_release(&tl->off);
-	tl->off.v = sorted.v;
-	tl->off.n = n;
-	tl->off.room = sorted.room;
-	tl->off.map_ = sorted.map_;
+	bigvec_release(&tl->offcpu);
+	tl->offcpu.v = sorted.v;
+	tl->offcpu.n = n;
+	tl->offcpu.room = sorted.room;
+	tl->offcpu.map_ = sorted.map_;
 	return 0;
 }
 
@@ -234,8 +234,8 @@ static int apply_losses(struct timeline *tl)
 		return 0;
 	struct loss_index x = {0};
 	int r = loss_index_build(tl, &x);
-	for (size_t i = 0; !r && i < tl->off.n; i++) {
-		struct off *o = &tl->off.v[i];
+	for (size_t i = 0; !r && i < tl->offcpu.n; i++) {
+		struct offcpu *o = &tl->offcpu.v[i];
 		if (o->end_ns <= from || o->start_ns >= to)
 			continue;
 		if (!loss_touches(tl, &x, o->cpu_out, o->start_ns, o->end_ns) &&
@@ -271,13 +271,13 @@ static int sample_is_stray(const struct timeline *tl, const struct tl_sample *s)
 		return 0;
 	if (s->time_ns < t->first_ns || s->time_ns > t->last_ns)
 		return 1;
-	uint32_t i = timeline_off_after(tl, s->thread, s->time_ns);
-	return i < t->off_first + t->off_n && tl->off.v[i].start_ns < s->time_ns;
+	uint32_t i = timeline_offcpu_after(tl, s->thread, s->time_ns);
+	return i < t->offcpu_first + t->offcpu_n && tl->offcpu.v[i].start_ns < s->time_ns;
 }
 
 int timeline_finish(struct timeline *tl, struct err *e)
 {
-	int r = sort_offs(tl, e);
+	int r = sort_offcpu(tl, e);
 	if (r)
 		return r;
 	if (apply_losses(tl))
@@ -308,14 +308,14 @@ int timeline_has_switches(const struct timeline *tl)
 void timeline_thread_sums(const struct timeline *tl, uint32_t thread, struct tl_sums *out)
 {
 	const struct tl_thread *t = &tl->threads.v[thread];
-	*out = (struct tl_sums){.offs = t->off_n, .run = t->last_ns - t->first_ns};
-	for (uint32_t i = 0; i < t->off_n; i++) {
-		const struct off *o = &tl->off.v[t->off_first + i];
-		out->run -= off_ns(o);
+	*out = (struct tl_sums){.offs = t->offcpu_n, .run = t->last_ns - t->first_ns};
+	for (uint32_t i = 0; i < t->offcpu_n; i++) {
+		const struct offcpu *o = &tl->offcpu.v[t->offcpu_first + i];
+		out->run -= offcpu_ns(o);
 		out->blocked += o->blocked_ns;
-		out->runnable += off_runnable_ns(o);
-		out->preempted += off_preempted_ns(o);
-		out->unknown += off_unknown_ns(o);
+		out->runnable += offcpu_runnable_ns(o);
+		out->preempted += offcpu_preempted_ns(o);
+		out->unknown += offcpu_unknown_ns(o);
 		out->open += (o->flags & OFF_OPEN) != 0;
 		out->suspect += (o->flags & OFF_SUSPECT) != 0;
 	}
@@ -324,9 +324,9 @@ void timeline_thread_sums(const struct timeline *tl, uint32_t thread, struct tl_
 static int check_thread(const struct timeline *tl, uint32_t thread, struct err *e)
 {
 	const struct tl_thread *t = &tl->threads.v[thread];
-	uint64_t at = t->first_ns, run = 0, off = 0;
-	for (uint32_t i = 0; i < t->off_n; i++) {
-		const struct off *o = &tl->off.v[t->off_first + i];
+	uint64_t at = t->first_ns, run = 0, offcpu = 0;
+	for (uint32_t i = 0; i < t->offcpu_n; i++) {
+		const struct offcpu *o = &tl->offcpu.v[t->offcpu_first + i];
 		if (o->thread != thread || o->start_ns < at || o->end_ns < o->start_ns ||
 		    o->end_ns > t->last_ns)
 			return err_set(
@@ -334,15 +334,15 @@ static int check_thread(const struct timeline *tl, uint32_t thread, struct err *
 				"thread %d: interval %llu..%llu overlaps or leaves its life",
 				t->tid, (unsigned long long)o->start_ns,
 				(unsigned long long)o->end_ns);
-		if (o->blocked_ns > off_ns(o) || (o->unknown && o->blocked_ns))
+		if (o->blocked_ns > offcpu_ns(o) || (o->unknown && o->blocked_ns))
 			return err_set(e, ERR_FORMAT, "thread %d: blocked exceeds its interval",
 				       t->tid);
 		run += o->start_ns - at;
-		off += o->blocked_ns + off_runnable_ns(o) + off_unknown_ns(o);
+		offcpu += o->blocked_ns + offcpu_runnable_ns(o) + offcpu_unknown_ns(o);
 		at = o->end_ns;
 	}
 	run += t->last_ns - at;
-	if (t->last_ns < t->first_ns || run + off != t->last_ns - t->first_ns)
+	if (t->last_ns < t->first_ns || run + offcpu != t->last_ns - t->first_ns)
 		return err_set(e, ERR_FORMAT, "thread %d: parts do not sum up to its life",
 			       t->tid);
 	return 0;
@@ -358,28 +358,29 @@ int timeline_check(const struct timeline *tl, struct err *e)
 	return 0;
 }
 
-uint32_t timeline_off_after(const struct timeline *tl, uint32_t thread, uint64_t from)
+uint32_t timeline_offcpu_after(const struct timeline *tl, uint32_t thread, uint64_t from)
 {
 	const struct tl_thread *t = &tl->threads.v[thread];
-	return (uint32_t)search_after(BY_KEY(tl->off.v, end_ns), t->off_first,
-				      t->off_first + t->off_n, from);
+	return (uint32_t)search_after(BY_KEY(tl->offcpu.v, end_ns), t->offcpu_first,
+				      t->offcpu_first + t->offcpu_n, from);
 }
 
-uint32_t timeline_off_after_near(const struct timeline *tl, uint32_t thread, uint64_t from,
-				 uint32_t near)
+uint32_t timeline_offcpu_after_near(const struct timeline *tl, uint32_t thread, uint64_t from,
+				    uint32_t near)
 {
 	const struct tl_thread *t = &tl->threads.v[thread];
-	return (uint32_t)gallop_after(BY_KEY(tl->off.v, end_ns), t->off_first,
-				      t->off_first + t->off_n, near, from);
+	return (uint32_t)gallop_after(BY_KEY(tl->offcpu.v, end_ns), t->offcpu_first,
+				      t->offcpu_first + t->offcpu_n, near, from);
 }
 
 uint16_t timeline_cpu_at(const struct timeline *tl, uint32_t thread, uint64_t ns)
 {
 	const struct tl_thread *t = &tl->threads.v[thread];
-	uint32_t i = timeline_off_after(tl, thread, ns), end = t->off_first + t->off_n;
+	uint32_t i = timeline_offcpu_after(tl, thread, ns), end = t->offcpu_first + t->offcpu_n;
 	if (i < end)
-		return tl->off.v[i].start_ns <= ns ? tl->off.v[i].cpu_in : tl->off.v[i].cpu_out;
-	return t->off_n ? tl->off.v[end - 1].cpu_in : t->first_cpu;
+		return tl->offcpu.v[i].start_ns <= ns ? tl->offcpu.v[i].cpu_in
+						      : tl->offcpu.v[i].cpu_out;
+	return t->offcpu_n ? tl->offcpu.v[end - 1].cpu_in : t->first_cpu;
 }
 
 static int run_order(const void *a, const void *b)
@@ -421,8 +422,9 @@ static void thread_runs(const struct timeline *tl, uint32_t thread, struct run_s
 			     .start_ns = t->first_ns,
 			     .cpu = t->first_cpu,
 			     .prio = t->first_prio};
-	for (uint32_t i = 0; i <= t->off_n; i++) {
-		const struct off *o = i < t->off_n ? &tl->off.v[t->off_first + i] : NULL;
+	for (uint32_t i = 0; i <= t->offcpu_n; i++) {
+		const struct offcpu *o =
+			i < t->offcpu_n ? &tl->offcpu.v[t->offcpu_first + i] : NULL;
 		run.end_ns = o ? o->start_ns : t->last_ns;
 		if (run.end_ns > run.start_ns && run.cpu != TL_NOCPU)
 			put_run(s, &run);
@@ -441,9 +443,9 @@ static uint32_t count_cpus(const struct timeline *tl)
 	for (size_t i = 0; i < tl->threads.n; i++)
 		if (tl->threads.v[i].first_cpu != TL_NOCPU && tl->threads.v[i].first_cpu >= n)
 			n = tl->threads.v[i].first_cpu + 1u;
-	for (size_t i = 0; i < tl->off.n; i++)
-		if (tl->off.v[i].cpu_in != TL_NOCPU && tl->off.v[i].cpu_in >= n)
-			n = tl->off.v[i].cpu_in + 1u;
+	for (size_t i = 0; i < tl->offcpu.n; i++)
+		if (tl->offcpu.v[i].cpu_in != TL_NOCPU && tl->offcpu.v[i].cpu_in >= n)
+			n = tl->offcpu.v[i].cpu_in + 1u;
 	return n;
 }
 
@@ -455,7 +457,7 @@ static int sorter_init(struct run_sorter *s, const struct timeline *tl, uint32_t
 		from = tl->threads.v[i].first_ns < from ? tl->threads.v[i].first_ns : from;
 		to = tl->threads.v[i].last_ns > to ? tl->threads.v[i].last_ns : to;
 	}
-	size_t slots = (tl->off.n + tl->threads.n) / RUNS_PER_SLOT / (ncpu ? ncpu : 1) + 1;
+	size_t slots = (tl->offcpu.n + tl->threads.n) / RUNS_PER_SLOT / (ncpu ? ncpu : 1) + 1;
 	*s = (struct run_sorter){.from_ns = from, .slots = (uint32_t)slots};
 	s->slot_ns = to > from ? (to - from) / slots + 1 : 1;
 	if (vec_reserve(&s->at, slots * ncpu + 1))
@@ -627,8 +629,8 @@ uint64_t timeline_unnamed_waits(const struct timeline *tl, uint64_t *all)
 {
 	uint64_t n = 0;
 	*all = 0;
-	for (size_t i = 0; i < tl->off.n; i++) {
-		const struct off *o = &tl->off.v[i];
+	for (size_t i = 0; i < tl->offcpu.n; i++) {
+		const struct offcpu *o = &tl->offcpu.v[i];
 		if (!o->path ||
 		    tl->threads.v[o->thread].flags & (THREAD_SYSTEM | THREAD_IDLE_TASK))
 			continue;

@@ -49,7 +49,7 @@ enum unknown_reason {
 	UNKNOWN_NO_WAKE, /* no waking recorded for a sleep that ended */
 };
 
-enum off_flag {
+enum offcpu_flag {
 	OFF_OPEN = 1,      /* cut by the first or last record, or by --time */
 	OFF_SUSPECT = 2,   /* touched by lost records, a hole or a throttled event */
 	OFF_IDLE = 4,      /* of an idle site: the blocked part waits for work */
@@ -90,7 +90,7 @@ struct tl_arg {
 /* One off-CPU interval: from the switch that takes the thread off a CPU to the switch that puts
  * it on one. If `unknown` is set, the whole length is of state unknown and blocked_ns is 0;
  * else end - start = blocked + runnable. */
-struct off {
+struct offcpu {
 	uint64_t start_ns, end_ns;
 	uint64_t blocked_ns;
 	uint32_t thread;
@@ -105,13 +105,13 @@ struct off {
 	uint8_t cause; /* enum cause */
 	uint8_t waker_context;
 	uint8_t unknown;  /* enum unknown_reason */
-	uint8_t flags;    /* enum off_flag */
+	uint8_t flags;    /* enum offcpu_flag */
 	uint8_t arg_kind; /* enum wait_arg: of `arg` */
 	uint16_t syscall; /* index of timeline.syscalls: "futex:wait" ...; 0 = not recorded */
-	uint16_t arg;     /* index of timeline.args: see off_arg */
+	uint16_t arg;     /* index of timeline.args: see offcpu_arg */
 	uint32_t site;    /* index of timeline.sites; 0 = none */
 };
-SIZE_IS(struct off, 72);
+SIZE_IS(struct offcpu, 72);
 
 /* Does a wait site's waiting belong to a piece of work? */
 enum site_verdict {
@@ -169,8 +169,9 @@ struct tl_thread {
 	int32_t pid, tid; /* pid -1 where no record has it; tid ≤ 0: see THREAD_IDLE_TASK */
 	uint32_t comm;    /* strings id: the last known name */
 	uint64_t first_ns, last_ns;
-	uint32_t off_first, off_n; /* its intervals in timeline.off, valid once finished */
-	uint16_t first_cpu;        /* where it ran at first_ns; TL_NOCPU: it did not run */
+	uint32_t offcpu_first,
+		offcpu_n;   /* its intervals in timeline.offcpu, valid once finished */
+	uint16_t first_cpu; /* where it ran at first_ns; TL_NOCPU: it did not run */
 	int16_t first_prio;
 	uint32_t flags;
 };
@@ -350,7 +351,7 @@ struct tl_disorder {
 };
 
 /* `perf record --off-cpu`, accumulated kind: a sum per thread and stack, at no known time. */
-struct tl_off_total {
+struct tl_offcpu_total {
 	uint64_t ns, count;
 	uint32_t thread, comm, path;
 };
@@ -400,7 +401,7 @@ struct timeline {
 	struct tl_recording rec;   /* with several parts: what they have in common */
 	VEC(struct tl_part) parts; /* empty where the timeline is one recording */
 	VEC(struct tl_thread) threads;
-	BIGVEC(struct off) off; /* once finished: by thread, then by time */
+	BIGVEC(struct offcpu) offcpu; /* once finished: by thread, then by time */
 	BIGVEC(struct tl_sample) samples;
 	BIGVEC(struct tl_event_sample) event_samples; /* only on request; unordered */
 	BIGVEC(struct tl_sum) sums;                   /* instead of samples and intervals */
@@ -415,7 +416,7 @@ struct timeline {
 	VEC(struct tl_interrupt) interrupts; /* where recorded; by end */
 	VEC(struct tl_gap) gaps;             /* from --with; by CPU, then by start */
 	VEC(struct tl_loss) losses;
-	VEC(struct tl_off_total) totals;
+	VEC(struct tl_offcpu_total) totals;
 	VEC(struct tl_site) sites;      /* from causes_apply; [0] is no site */
 	uint32_t states[TL_MAX_STATES]; /* strings ids; states[0] is "" (not known) */
 	VEC(uint32_t) syscalls;         /* strings ids; [0] is "" */
@@ -484,14 +485,14 @@ void timeline_thread_sums(const struct timeline *tl, uint32_t thread, struct tl_
  */
 int timeline_check(const struct timeline *tl, struct err *e);
 
-/* The index of the thread's first interval with end_ns > from; off_first + off_n if there is
- * none. A walk from here up to `to` sees all that the thread did in [from, to). */
-uint32_t timeline_off_after(const struct timeline *tl, uint32_t thread, uint64_t from);
+/* The index of the thread's first interval with end_ns > from; offcpu_first + offcpu_n if there
+ * is none. A walk from here up to `to` sees all that the thread did in [from, to). */
+uint32_t timeline_offcpu_after(const struct timeline *tl, uint32_t thread, uint64_t from);
 
-/* The same, fastest if the answer is close to `near`, an index of timeline.off; any other value
- * is harmless. */
-uint32_t timeline_off_after_near(const struct timeline *tl, uint32_t thread, uint64_t from,
-				 uint32_t near);
+/* The same, fastest if the answer is close to `near`, an index of timeline.offcpu; any other
+ * value is harmless. */
+uint32_t timeline_offcpu_after_near(const struct timeline *tl, uint32_t thread, uint64_t from,
+				    uint32_t near);
 
 /* The CPU that a thread runs on at `ns`, or gets next if it is off then; TL_NOCPU: not known.
  */
@@ -601,13 +602,13 @@ const char *loss_kind_name(unsigned int kind);
 const char *wait_arg_name(unsigned int kind);
 
 /* What the thread waits on: a descriptor or a futex's address, by arg_kind; 0 for ARG_NONE. */
-static inline uint64_t off_arg(const struct timeline *tl, const struct off *o)
+static inline uint64_t offcpu_arg(const struct timeline *tl, const struct offcpu *o)
 {
 	return o->arg_kind != ARG_NONE && o->arg < tl->args.n ? tl->args.v[o->arg].value : 0;
 }
 
 /* The variable at a futex's address: "orders: book+0x8"; "" if it is not known. */
-static inline const char *off_variable(const struct timeline *tl, const struct off *o)
+static inline const char *offcpu_variable(const struct timeline *tl, const struct offcpu *o)
 {
 	uint32_t id = o->arg_kind == ARG_FUTEX && o->arg < tl->args.n
 			      ? tl->args.v[o->arg].variable
@@ -628,30 +629,30 @@ const struct tl_site *timeline_site(const struct timeline *tl, uint32_t site);
 uint8_t site_flags(const struct tl_site *site);
 
 /* The parts of one interval. */
-static inline uint64_t off_ns(const struct off *o)
+static inline uint64_t offcpu_ns(const struct offcpu *o)
 {
 	return o->end_ns - o->start_ns;
 }
 
 /* Idle time at the beginning of an interval. If its wakeup is not known, all of it is idle:
  * where the rest would begin is not known. */
-static inline uint64_t off_idle_ns(const struct off *o)
+static inline uint64_t offcpu_idle_ns(const struct offcpu *o)
 {
 	if (!(o->flags & OFF_IDLE))
 		return 0;
-	return o->unknown ? off_ns(o) : o->blocked_ns;
+	return o->unknown ? offcpu_ns(o) : o->blocked_ns;
 }
-static inline uint64_t off_runnable_ns(const struct off *o)
+static inline uint64_t offcpu_runnable_ns(const struct offcpu *o)
 {
-	return o->unknown ? 0 : off_ns(o) - o->blocked_ns;
+	return o->unknown ? 0 : offcpu_ns(o) - o->blocked_ns;
 }
-static inline uint64_t off_preempted_ns(const struct off *o)
+static inline uint64_t offcpu_preempted_ns(const struct offcpu *o)
 {
-	return o->flags & OFF_RUNNING ? off_runnable_ns(o) : 0;
+	return o->flags & OFF_RUNNING ? offcpu_runnable_ns(o) : 0;
 }
-static inline uint64_t off_unknown_ns(const struct off *o)
+static inline uint64_t offcpu_unknown_ns(const struct offcpu *o)
 {
-	return o->unknown ? off_ns(o) : 0;
+	return o->unknown ? offcpu_ns(o) : 0;
 }
 
 #endif

@@ -28,11 +28,11 @@ static uint32_t cpus_of(const struct timeline *tl)
 	uint32_t n = tl->rec.ncpus;
 	for (size_t i = 0; i < tl->threads.n; i++)
 		raise_above(&n, tl->threads.v[i].first_cpu);
-	for (size_t i = 0; i < tl->off.n; i++) {
-		raise_above(&n, tl->off.v[i].cpu_out);
-		raise_above(&n, tl->off.v[i].cpu_in);
-		raise_above(&n, tl->off.v[i].cpu_wake);
-		raise_above(&n, tl->off.v[i].cpu_queue);
+	for (size_t i = 0; i < tl->offcpu.n; i++) {
+		raise_above(&n, tl->offcpu.v[i].cpu_out);
+		raise_above(&n, tl->offcpu.v[i].cpu_in);
+		raise_above(&n, tl->offcpu.v[i].cpu_wake);
+		raise_above(&n, tl->offcpu.v[i].cpu_queue);
 	}
 	for (size_t i = 0; i < tl->samples.n; i++)
 		raise_above(&n, tl->samples.v[i].cpu);
@@ -113,19 +113,19 @@ static int join_sites(struct join *j)
 
 static int join_threads(struct join *j, struct err *e)
 {
-	uint32_t off0 = (uint32_t)j->tl->off.n;
+	uint32_t off0 = (uint32_t)j->tl->offcpu.n;
 	for (size_t i = 0; i < j->more->threads.n; i++) {
 		struct tl_thread t = j->more->threads.v[i];
-		t.off_first += off0;
+		t.offcpu_first += off0;
 		t.first_cpu = cpu(j, t.first_cpu);
 		if (vec_push(&j->tl->threads, t))
 			return err_nomem(e);
 	}
-	int r = bigvec_reserve(&j->tl->off, j->more->off.n, e);
+	int r = bigvec_reserve(&j->tl->offcpu, j->more->offcpu.n, e);
 	if (r)
 		return r;
-	for (size_t i = 0; i < j->more->off.n; i++) {
-		struct off o = j->more->off.v[i];
+	for (size_t i = 0; i < j->more->offcpu.n; i++) {
+		struct offcpu o = j->more->offcpu.v[i];
 		o.thread = thread(j, o.thread);
 		o.waker = thread(j, o.waker);
 		o.cpu_out = cpu(j, o.cpu_out);
@@ -136,7 +136,7 @@ static int join_threads(struct join *j, struct err *e)
 		o.syscall = j->syscall.v[o.syscall];
 		o.arg = o.arg < j->arg.n ? j->arg.v[o.arg] : 0;
 		o.site += o.site ? j->site : 0;
-		j->tl->off.v[j->tl->off.n++] = o;
+		j->tl->offcpu.v[j->tl->offcpu.n++] = o;
 	}
 	return 0;
 }
@@ -178,7 +178,7 @@ static int join_samples(struct join *j, struct err *e)
 			return err_nomem(e);
 	}
 	for (size_t i = 0; i < more->totals.n; i++) {
-		struct tl_off_total t = more->totals.v[i];
+		struct tl_offcpu_total t = more->totals.v[i];
 		t.thread = thread(j, t.thread);
 		if (vec_push(&tl->totals, t))
 			return err_nomem(e);
@@ -302,7 +302,7 @@ int timeline_join(struct timeline *tl, const struct timeline *more, struct err *
 {
 	struct join j = {.tl = tl, .more = more, .span = (uint32_t)tl->spans.n};
 	struct tl_part own;
-	if (tl->off.n + more->off.n >= UINT32_MAX ||
+	if (tl->offcpu.n + more->offcpu.n >= UINT32_MAX ||
 	    tl->threads.n + more->threads.n >= UINT32_MAX)
 		return err_set(e, ERR_LIMIT, "more than 2^32 off-CPU intervals");
 	int r = tl->parts.n ? 0 : add_part(tl, tl, &own, e);

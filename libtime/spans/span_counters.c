@@ -164,9 +164,9 @@ static int stayed_on_cpu(const struct timeline *tl, const struct tl_span *s)
 	const struct tl_thread *t = &tl->threads.v[s->thread];
 	if (!(tl->flags & TL_HAS_SWITCH) || tl->flags & TL_PER_TASK || s->flags & OFF_SUSPECT)
 		return 0;
-	for (uint32_t i = timeline_off_after(tl, s->thread, s->start_ns);
-	     i < t->off_first + t->off_n && tl->off.v[i].start_ns < s->end_ns; i++)
-		if (tl->off.v[i].cpu_in != tl->off.v[i].cpu_out)
+	for (uint32_t i = timeline_offcpu_after(tl, s->thread, s->start_ns);
+	     i < t->offcpu_first + t->offcpu_n && tl->offcpu.v[i].start_ns < s->end_ns; i++)
+		if (tl->offcpu.v[i].cpu_in != tl->offcpu.v[i].cpu_out)
 			return 0;
 	return 1;
 }

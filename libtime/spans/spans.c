@@ -313,17 +313,17 @@ static uint64_t woken_by(const struct timeline *tl, uint32_t to, uint32_t from, 
 	if (to == TL_NONE)
 		return 0;
 	const struct tl_thread *t = &tl->threads.v[to];
-	uint32_t i = timeline_off_after(tl, to, end);
-	if (i == t->off_first + t->off_n && t->off_n)
+	uint32_t i = timeline_offcpu_after(tl, to, end);
+	if (i == t->offcpu_first + t->offcpu_n && t->offcpu_n)
 		i--;
-	for (uint32_t n = 0; t->off_n && n < LOOK_BACK; n++, i--) {
-		const struct off *o = &tl->off.v[i];
+	for (uint32_t n = 0; t->offcpu_n && n < LOOK_BACK; n++, i--) {
+		const struct offcpu *o = &tl->offcpu.v[i];
 		uint64_t at = o->start_ns + o->blocked_ns;
 		if (o->end_ns <= start)
 			return 0;
 		if (o->waker == from && !o->unknown && at >= start && at < end)
 			return at;
-		if (i == t->off_first)
+		if (i == t->offcpu_first)
 			break;
 	}
 	return 0;

@@ -42,23 +42,24 @@ struct flat {
 
 /* --- rows that the timeline does not have --------------------------------------------- */
 
-/* struct flat_off begins with the interval, so the same column offsets work for both. */
-static_assert(offsetof(struct flat_off, off) == 0, "flat_off begins with off");
+/* struct flat_offcpu begins with the interval, so the same column offsets work for both. */
+static_assert(offsetof(struct flat_offcpu, offcpu) == 0, "flat_off begins with off");
 
-static void flatten_off(const struct timeline *tl, const struct off *o, struct flat_off *to)
+static void flatten_offcpu(const struct timeline *tl, const struct offcpu *o,
+			   struct flat_offcpu *to)
 {
-	uint64_t off_ns = o->end_ns - o->start_ns;
+	uint64_t offcpu_ns = o->end_ns - o->start_ns;
 	uint8_t verdict = o->site ? tl->sites.v[o->site].verdict : SITE_WORK;
-	*to = (struct flat_off){
-		.off = *o,
-		.runnable_ns = o->unknown == KNOWN ? off_ns - o->blocked_ns : 0,
+	*to = (struct flat_offcpu){
+		.offcpu = *o,
+		.runnable_ns = o->unknown == KNOWN ? offcpu_ns - o->blocked_ns : 0,
 		.verdict = o->site ? (uint8_t)(verdict + 1) : 0,
 		.system = (tl->threads.v[o->thread].flags & THREAD_SYSTEM) != 0,
 	};
 	if (o->arg_kind == ARG_NONE) /* arg has no meaning then */
-		to->off.arg = 0;
-	to->wait_ns = verdict == SITE_IDLE ? to->runnable_ns : off_ns;
-	to->work_ns = verdict == SITE_WORK ? off_ns : to->runnable_ns;
+		to->offcpu.arg = 0;
+	to->wait_ns = verdict == SITE_IDLE ? to->runnable_ns : offcpu_ns;
+	to->work_ns = verdict == SITE_WORK ? offcpu_ns : to->runnable_ns;
 }
 
 /* --- stacks as text ------------------------------------------------------------------- */
@@ -76,8 +77,8 @@ static int mark_stacks(struct flat *f, struct err *e)
 	f->folded = mem_zalloc(tl->stacks->frames.n + 1, sizeof(*f->folded));
 	if (!f->has_stack || !f->folded)
 		return err_nomem(e);
-	MARK(tl->off, path)
-	MARK(tl->off, waker_path)
+	MARK(tl->offcpu, path)
+	MARK(tl->offcpu, waker_path)
 	MARK(tl->samples, path)
 	MARK(tl->event_samples, path)
 	MARK(tl->totals, path)
@@ -215,7 +216,7 @@ static void find_rows(struct flat *f, enum flat_table_id table)
 		ROWS(tl->sites, 1);
 		break;
 	case FLAT_OFFCPU:
-		ROWS(tl->off, 0);
+		ROWS(tl->offcpu, 0);
 		break;
 	case FLAT_TOTALS:
 		ROWS(tl->totals, 0);
@@ -298,7 +299,7 @@ int flat_begin(struct flat *f, enum flat_table_id table, size_t *rows, struct er
 	f->rows = NULL;
 	f->room = 0;
 	find_rows(f, table);
-	f->row_size = table == FLAT_OFFCPU ? sizeof(struct flat_off) : f->size;
+	f->row_size = table == FLAT_OFFCPU ? sizeof(struct flat_offcpu) : f->size;
 	*rows = f->n;
 	if (table == FLAT_CALL_PATHS)
 		return mark_stacks(f, e);
@@ -329,7 +330,7 @@ int flat_gather(struct flat *f, size_t first, size_t n, struct err *e)
 		if (f->row_size == f->size)
 			memcpy(to, from, f->size);
 		else
-			flatten_off(f->tl, from, to);
+			flatten_offcpu(f->tl, from, to);
 	}
 	return r;
 }

@@ -173,9 +173,9 @@ static const struct column threads[] = {
 	PLAIN("first_cpu", COLUMN_CPU, first_cpu, "",
 	      "where it ran at first_ns; NULL if it did not, or that is not known"),
 	PLAIN("first_prio", COLUMN_I16_OR_NEGATIVE, first_prio, "", "its priority then"),
-	PLAIN("offcpu_first", COLUMN_FIRST_OFF, off_first, "",
+	PLAIN("offcpu_first", COLUMN_FIRST_OFF, offcpu_first, "",
 	      "its intervals have ids from here on"),
-	PLAIN("offcpu_count", COLUMN_U32, off_n, "", "and are so many"),
+	PLAIN("offcpu_count", COLUMN_U32, offcpu_n, "", "and are so many"),
 	IS("kernel", THREAD_KERNEL, "a kernel thread"),
 	IS("recorder", THREAD_RECORDER, "perf, or the `sleep` that set the duration"),
 	IS("born", THREAD_BORN, "its creation was recorded"),
@@ -263,7 +263,7 @@ static const struct column sites[] = {SITE_COLUMNS};
 #undef ROW
 
 /* The columns that offcpu_rows and offcpu_kinds share with `offcpu`, which has them in one row.
- * F(x) is the field x of struct off. */
+ * F(x) is the field x of struct offcpu. */
 #define KIND_COLUMNS                                                                            \
 	PLAIN("prev_state", COLUMN_STATE, F(state), "",                                         \
 	      "what perf prints for the switch-out's state: `S`, `D`, `R`, `R+` …; NULL for " \
@@ -311,35 +311,36 @@ static const struct column sites[] = {SITE_COLUMNS};
 		      "the variable of a mapped file that lies at a futex's address: "          \
 		      "`orders: book`, "                                                        \
 		      "`libfoo.so: table+0x28`; NULL for other memory, and without a symbol")
-#define OFF_WHEN                                                                             \
-	PLAIN("thread_id", COLUMN_THREAD_KEY, off.thread, "→ threads", ""),                  \
-		PLAIN("start_ns", COLUMN_U64, off.start_ns, "ns", "the switch-out"),         \
-		ARGUED("off_ns", COLUMN_LENGTH, off.end_ns,                                  \
-		       offsetof(struct off_row, off.start_ns), "ns", "until the switch-in"), \
-		PLAIN("blocked_ns", COLUMN_U64, off.blocked_ns, "ns",                        \
+#define OFF_WHEN                                                                        \
+	PLAIN("thread_id", COLUMN_THREAD_KEY, offcpu.thread, "→ threads", ""),          \
+		PLAIN("start_ns", COLUMN_U64, offcpu.start_ns, "ns", "the switch-out"), \
+		ARGUED("off_ns", COLUMN_LENGTH, offcpu.end_ns,                          \
+		       offsetof(struct offcpu_row, offcpu.start_ns), "ns",              \
+		       "until the switch-in"),                                          \
+		PLAIN("blocked_ns", COLUMN_U64, offcpu.blocked_ns, "ns",                \
 		      "switch-out → wakeup: it slept; the rest was run-queue delay")
 #define OFF_WHERE                                                                              \
-	PLAIN("site_id", COLUMN_SITE, off.site, "→ sites",                                     \
+	PLAIN("site_id", COLUMN_SITE, offcpu.site, "→ sites",                                  \
 	      "its verdict holds for blocked_ns (for all, if unknown_reason is set)"),         \
-		PLAIN("call_path_id", COLUMN_PATH, off.path, "→ call_paths",                   \
+		PLAIN("call_path_id", COLUMN_PATH, offcpu.path, "→ call_paths",                \
 		      "of the switch-out"),                                                    \
-		PLAIN("comm_id", COLUMN_COMM, off.comm, "→ comms",                             \
+		PLAIN("comm_id", COLUMN_COMM, offcpu.comm, "→ comms",                          \
 		      "the thread's name at start_ns"),                                        \
-		PLAIN("waker_thread_id", COLUMN_THREAD, off.waker, "→ threads",                \
+		PLAIN("waker_thread_id", COLUMN_THREAD, offcpu.waker, "→ threads",             \
 		      "who woke it; NULL if an interrupt did, or if not known"),               \
-		PLAIN("waker_call_path_id", COLUMN_PATH, off.waker_path, "→ call_paths",       \
+		PLAIN("waker_call_path_id", COLUMN_PATH, offcpu.waker_path, "→ call_paths",    \
 		      "of the wakeup"),                                                        \
-		PLAIN("cpu_out", COLUMN_CPU, off.cpu_out, "", "of the switch-out"),            \
-		PLAIN("cpu_in", COLUMN_CPU, off.cpu_in, "", "of the switch-in"),               \
-		PLAIN("cpu_wake", COLUMN_CPU, off.cpu_wake, "", "of the wakeup"),              \
-		PLAIN("cpu_queue", COLUMN_CPU, off.cpu_queue, "",                              \
+		PLAIN("cpu_out", COLUMN_CPU, offcpu.cpu_out, "", "of the switch-out"),         \
+		PLAIN("cpu_in", COLUMN_CPU, offcpu.cpu_in, "", "of the switch-in"),            \
+		PLAIN("cpu_wake", COLUMN_CPU, offcpu.cpu_wake, "", "of the wakeup"),           \
+		PLAIN("cpu_queue", COLUMN_CPU, offcpu.cpu_queue, "",                           \
 		      "whose run queue the wakeup put it in (another may have pulled it from " \
 		      "there); "                                                               \
 		      "NULL without a `sched_wakeup`"),                                        \
-		PLAIN("prio_in", COLUMN_I16_OR_NEGATIVE, off.prio_in, "",                      \
+		PLAIN("prio_in", COLUMN_I16_OR_NEGATIVE, offcpu.prio_in, "",                   \
 		      "kernel priority when it came back (120 = nice 0, below 100 real-time)")
 
-#define ROW struct off_kind
+#define ROW struct offcpu_kind
 #define F(x) x
 static const struct column kinds[] = {
 	KEY(""),
@@ -348,7 +349,7 @@ static const struct column kinds[] = {
 #undef F
 #undef ROW
 
-#define ROW struct off_row
+#define ROW struct offcpu_row
 static const struct column offcpu[] = {
 	KEY("ascends by thread, then by time"),
 	OFF_WHEN,
@@ -362,8 +363,8 @@ static const char *verdict_word(unsigned int verdict)
 	return verdict ? site_verdict_name(verdict - 1) : "";
 }
 
-#define ROW struct flat_off
-#define F(x) off.x
+#define ROW struct flat_offcpu
+#define F(x) offcpu.x
 static const struct column flat_offcpu[] = {
 	OFF_WHEN,
 	PLAIN("runnable_ns", COLUMN_U64, runnable_ns, "ns",
@@ -380,7 +381,7 @@ static const struct column flat_offcpu[] = {
 #undef F
 #undef ROW
 
-#define ROW struct tl_off_total
+#define ROW struct tl_offcpu_total
 static const struct column totals[] = {
 	KEY(""),
 	PLAIN("thread_id", COLUMN_THREAD_KEY, thread, "→ threads", ""),

@@ -20,7 +20,7 @@ enum column_kind {
 	/* columns of the table, without a field */
 	COLUMN_ID,        /* the row's key: counts from 1 over all recordings */
 	COLUMN_RECORDING, /* → recordings */
-	COLUMN_FIRST_OFF, /* uint32_t index of timeline.off → offcpu_rows; never read */
+	COLUMN_FIRST_OFF, /* uint32_t index of timeline.offcpu → offcpu_rows; never read */
 	COLUMN_FIRST,     /* id of the recording's first row in the table `arg`; never read */
 	/* numbers */
 	COLUMN_U64,         /* larger values are stored as 2^63 - 1 */
@@ -144,13 +144,13 @@ struct wait_frame {
 };
 
 /* The fields that many off-CPU intervals share. */
-struct off_kind {
+struct offcpu_kind {
 	uint8_t state, cause, waker_context, unknown, flags, arg_kind;
 	uint16_t syscall, arg;
 };
 
-struct off_row {
-	struct off off;
+struct offcpu_row {
+	struct offcpu offcpu;
 	uint32_t kind;
 };
 
@@ -223,8 +223,8 @@ struct flat_table {
 
 extern const struct flat_table flat_tables[FLAT_TABLES];
 
-struct flat_off {
-	struct off off;
+struct flat_offcpu {
+	struct offcpu offcpu;
 	uint64_t runnable_ns, wait_ns, work_ns;
 	uint8_t verdict; /* enum site_verdict + 1; 0 = no site */
 	uint8_t system;

@@ -277,7 +277,7 @@ static int read_sites(struct load *l)
 
 static int read_kinds(struct load *l)
 {
-	READ_VEC(TABLE_KINDS, struct off_kind, l->kinds, LIMIT, &l->kind, 0,
+	READ_VEC(TABLE_KINDS, struct offcpu_kind, l->kinds, LIMIT, &l->kind, 0,
 		 "a number out of range");
 }
 
@@ -340,7 +340,7 @@ static int read_event_samples(struct load *l)
 
 static int read_totals(struct load *l)
 {
-	READ_VEC(TABLE_TOTALS, struct tl_off_total, l->tl->totals, LIMIT, NULL, 0,
+	READ_VEC(TABLE_TOTALS, struct tl_offcpu_total, l->tl->totals, LIMIT, NULL, 0,
 		 "a thread, stack or time that is not there");
 }
 
@@ -492,7 +492,7 @@ static int read_all(struct load *l, enum store_contents what)
 					    read_frames,    read_paths,  read_threads,
 					    read_events,    read_tasks,  NULL};
 	static read_table *const rest[] = {
-		read_sums,     read_sites,     read_kinds,   storeoff_read,
+		read_sums,     read_sites,     read_kinds,   store_read_offcpu,
 		read_samples,  read_totals,    read_spans,   read_labels,
 		read_counters, read_histories, read_marks,   read_interrupts,
 		read_gaps,     read_losses,    read_context, NULL};

@@ -40,7 +40,7 @@ struct load {
 	struct err *e;
 	int64_t recording;
 	struct row_map thread, event, span, site, kind, task, sum, finding;
-	VEC(struct off_kind) kinds;
+	VEC(struct offcpu_kind) kinds;
 	VEC(struct sample_task) tasks;
 	VEC(struct sample_sum) sums;
 	sqlite3_stmt *st;
@@ -88,7 +88,7 @@ int rows_next(struct load *l, void *row);
 int rows_damaged(struct load *l, const char *why);
 int rows_nomem(struct load *l);
 
-/* Read the recording's off-CPU intervals into l->tl->off. */
-int storeoff_read(struct load *l);
+/* Read the recording's off-CPU intervals into l->tl->offcpu. */
+int store_read_offcpu(struct load *l);
 
 #endif

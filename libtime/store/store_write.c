@@ -154,7 +154,7 @@ int store_writer_add(struct store_writer *w, const struct timeline *tl, struct e
 			w->path);
 	int r = writing_begin(&l, w, tl, e);
 	w->total += tl->threads.n + tl->events.n + tl->stacks->frames.n + tl->stacks->paths.n +
-		    tl->off.n + tl->samples.n + tl->event_samples.n + tl->totals.n +
+		    tl->offcpu.n + tl->samples.n + tl->event_samples.n + tl->totals.n +
 		    tl->sites.n + tl->spans.n + tl->labels.n + tl->counters.n +
 		    tl->trampolines.n + tl->bindings.n + tl->marks.n + tl->interrupts.n +
 		    tl->gaps.n + tl->losses.n + tl->facts.n;

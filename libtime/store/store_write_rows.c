@@ -10,26 +10,26 @@
 /* --- off-CPU intervals --------------------------------------------------------------- */
 
 struct kinds {
-	VEC(struct off_kind) v;
+	VEC(struct offcpu_kind) v;
 	struct idmap index;
 };
 
-static struct off_kind kind_of(const struct off *o)
+static struct offcpu_kind kind_of(const struct offcpu *o)
 {
-	return (struct off_kind){.state = o->state,
-				 .cause = o->cause,
-				 .waker_context = o->waker_context,
-				 .unknown = o->unknown,
-				 .flags = (uint8_t)(o->flags & ~OFF_SITE),
-				 .arg_kind = o->arg_kind,
-				 .syscall = o->syscall,
-				 .arg = o->arg_kind == ARG_NONE ? 0 : o->arg};
+	return (struct offcpu_kind){.state = o->state,
+				    .cause = o->cause,
+				    .waker_context = o->waker_context,
+				    .unknown = o->unknown,
+				    .flags = (uint8_t)(o->flags & ~OFF_SITE),
+				    .arg_kind = o->arg_kind,
+				    .syscall = o->syscall,
+				    .arg = o->arg_kind == ARG_NONE ? 0 : o->arg};
 }
 
 /* The number of a kind, which is written when first used. */
-static int put_kind(struct writing *l, struct kinds *k, const struct off *o, uint32_t *id)
+static int put_kind(struct writing *l, struct kinds *k, const struct offcpu *o, uint32_t *id)
 {
-	const struct off_kind x = kind_of(o);
+	const struct offcpu_kind x = kind_of(o);
 	uint64_t h = hash_bytes(&x, sizeof(x), 0);
 	size_t at = 0;
 	while (idmap_next(&k->index, h, &at, id))
@@ -44,7 +44,7 @@ static int put_kind(struct writing *l, struct kinds *k, const struct off *o, uin
 /* Intervals must be ordered by thread and time: searches rely on it. */
 static int check_order(const struct writing *l, size_t i)
 {
-	const struct off *o = &l->tl->off.v[i], *before = i ? o - 1 : o;
+	const struct offcpu *o = &l->tl->offcpu.v[i], *before = i ? o - 1 : o;
 	if (o->thread > before->thread ||
 	    (o->thread == before->thread && o->start_ns >= before->start_ns))
 		return 0;
@@ -58,8 +58,8 @@ static int write_wait_frames(struct writing *l)
 {
 	uint8_t *seen = mem_zalloc(l->tl->stacks->paths.n + 1, 1);
 	int r = seen ? 0 : err_nomem(l->e);
-	for (size_t i = 0; !r && i < l->tl->off.n; i++) {
-		uint32_t path = l->tl->off.v[i].path;
+	for (size_t i = 0; !r && i < l->tl->offcpu.n; i++) {
+		uint32_t path = l->tl->offcpu.v[i].path;
 		if (!path || seen[path])
 			continue;
 		seen[path] = 1;
@@ -74,10 +74,10 @@ int write_offcpu(struct writing *l)
 {
 	struct kinds k = {.index = {0}};
 	int r = write_wait_frames(l);
-	for (size_t i = 0; !r && i < l->tl->off.n; i++) {
-		struct off_row row = {.off = l->tl->off.v[i]};
+	for (size_t i = 0; !r && i < l->tl->offcpu.n; i++) {
+		struct offcpu_row row = {.offcpu = l->tl->offcpu.v[i]};
 		r = check_order(l, i);
-		r = r ? r : put_kind(l, &k, &row.off, &row.kind);
+		r = r ? r : put_kind(l, &k, &row.offcpu, &row.kind);
 		r = r ? r : writing_row(l, TABLE_OFFCPU, &row);
 	}
 	vec_release(&k.v);

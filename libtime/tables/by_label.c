@@ -23,7 +23,7 @@ static int add_sample(struct collect *c, const struct label_lanes *lanes,
 
 /* A thread stays in its trampoline during a wait, so the label at the wait's start is valid.
  */
-static int add_wait(struct collect *c, const struct population *of, const struct off *o,
+static int add_wait(struct collect *c, const struct population *of, const struct offcpu *o,
 		    void *lanes)
 {
 	uint64_t until;

@@ -30,14 +30,14 @@ struct locks {
 /* --- waits ---------------------------------------------------------------------------- */
 
 /* The key of a wait's lock, and its address, or 0 if only the place is known. */
-static int lock_of(struct locks *x, uint32_t off, uint64_t *address, uint64_t *key)
+static int lock_of(struct locks *x, uint32_t offcpu, uint64_t *address, uint64_t *key)
 {
 	const struct timeline *tl = x->c->tl;
-	const struct off *o = &tl->off.v[off];
+	const struct offcpu *o = &tl->offcpu.v[offcpu];
 	struct lock_mark m;
-	*address = o->arg_kind == ARG_FUTEX ? off_arg(tl, o) : 0;
+	*address = o->arg_kind == ARG_FUTEX ? offcpu_arg(tl, o) : 0;
 	if (!*address) {
-		int r = evidence_lock_mark(&x->ev, off, &m, x->c->e);
+		int r = evidence_lock_mark(&x->ev, offcpu, &m, x->c->e);
 		if (r < 0)
 			return r;
 		*address = r ? m.address : 0;
@@ -59,25 +59,25 @@ static int add_hold(struct locks *x, uint32_t row, const struct window *w, uint6
 }
 
 /* The holders that the probe found, else the thread that ended the wait. */
-static int find_holders(struct locks *x, uint32_t off, const struct wait *w, uint32_t row)
+static int find_holders(struct locks *x, uint32_t offcpu, const struct wait *w, uint32_t row)
 {
 	const struct timeline *tl = x->c->tl;
 	uint64_t from = w->start, to = w->start + w->blocked;
-	const struct off *o = &tl->off.v[lock_retried(tl, off)];
+	const struct offcpu *o = &tl->offcpu.v[lock_retried(tl, offcpu)];
 	struct window all = {from, to, o->waker};
-	int r = lock_holders(&x->ev, off, &x->held, x->c->e);
+	int r = lock_holders(&x->ev, offcpu, &x->held, x->c->e);
 	for (size_t i = 0; i < x->held.n && !r; i++)
 		r = add_hold(x, row, &x->held.v[i], from, to);
 	return r || x->held.n || o->waker == TL_NONE ? r : add_hold(x, row, &all, from, to);
 }
 
-static int add_wait(struct locks *x, uint32_t off, const struct wait *w)
+static int add_wait(struct locks *x, uint32_t offcpu, const struct wait *w)
 {
 	struct rows *rows = x->c->rows;
-	const struct off *o = w->off;
+	const struct offcpu *o = w->offcpu;
 	uint64_t address, key, max;
 	uint32_t row;
-	int r = lock_of(x, off, &address, &key);
+	int r = lock_of(x, offcpu, &address, &key);
 	if (r)
 		return r;
 	if (collect_row(x->c, w->start, key, &row))
@@ -95,17 +95,17 @@ static int add_wait(struct locks *x, uint32_t off, const struct wait *w)
 	if (rows_length(rows, row, w->blocked, w->open) ||
 	    rows_distinct(rows, row, COL_WAITERS, o->thread))
 		return ERR_NOMEM;
-	return find_holders(x, off, w, row);
+	return find_holders(x, offcpu, w, row);
 }
 
-static int add_off(struct collect *c, const struct population *of, const struct off *o,
-		   void *locks)
+static int add_offcpu(struct collect *c, const struct population *of, const struct offcpu *o,
+		      void *locks)
 {
 	struct wait w;
-	if (!off_is_lock(o) || !population_wait(of, c->tl, o, &w))
+	if (!offcpu_is_lock(o) || !population_wait(of, c->tl, o, &w))
 		return 0;
 	wait_split_off(&w);
-	return w.blocked ? add_wait(locks, (uint32_t)(o - c->tl->off.v), &w) : 0;
+	return w.blocked ? add_wait(locks, (uint32_t)(o - c->tl->offcpu.v), &w) : 0;
 }
 
 /* --- holds ---------------------------------------------------------------------------- */
@@ -145,7 +145,7 @@ int collect_locks(struct collect *c)
 {
 	struct locks x = {.c = c};
 	int r = evidence_init(&x.ev, c->tl, c->e);
-	r = r ? r : collect_waits(c, &c->q->of, add_off, &x);
+	r = r ? r : collect_waits(c, &c->q->of, add_offcpu, &x);
 	if (!r && x.holds.n)
 		qsort(x.holds.v, x.holds.n, sizeof(*x.holds.v), hold_order);
 	for (size_t i = 0; i < x.holds.n && !r;)

@@ -57,15 +57,15 @@ static int add_run(struct collect *c, uint32_t thread, uint32_t comm, uint16_t c
 
 /* The percentiles are of the same waits, with the same lengths, as `tail` ranks (episodes.h).
  * Those before *next were part of an earlier one: attempts to get the same lock. */
-static int add_length(struct collect *c, struct population of, const struct off *o,
+static int add_length(struct collect *c, struct population of, const struct offcpu *o,
 		      uint32_t row, uint32_t *next)
 {
-	uint32_t i = (uint32_t)(o - c->tl->off.v);
+	uint32_t i = (uint32_t)(o - c->tl->offcpu.v);
 	struct wait w;
 	of.ranked = 1;
 	if (i < *next || !episode_wait(c->tl, &of, i, &w, &i))
 		return 0;
-	*next = i + (i != (uint32_t)(o - c->tl->off.v));
+	*next = i + (i != (uint32_t)(o - c->tl->offcpu.v));
 	if (o->flags & OFF_SUSPECT)
 		return 0;
 	wait_split_off(&w);
@@ -73,7 +73,7 @@ static int add_length(struct collect *c, struct population of, const struct off 
 }
 
 /* Add the time of one wait in one window. */
-static int add_parts(struct collect *c, const struct population *of, const struct off *o,
+static int add_parts(struct collect *c, const struct population *of, const struct offcpu *o,
 		     uint32_t window)
 {
 	const struct population p = collect_population(c, of, window);
@@ -95,7 +95,7 @@ static int add_parts(struct collect *c, const struct population *of, const struc
 }
 
 /* Add what is counted once, in the window where the wait begins. */
-static int add_wait(struct collect *c, const struct population *of, const struct off *o,
+static int add_wait(struct collect *c, const struct population *of, const struct offcpu *o,
 		    uint32_t *next)
 {
 	struct wait w;
@@ -119,7 +119,7 @@ static int add_wait(struct collect *c, const struct population *of, const struct
 }
 
 /* Add the parts of a wait that have the label. */
-static int add_labelled(struct collect *c, const struct off *o, uint32_t *next)
+static int add_labelled(struct collect *c, const struct offcpu *o, uint32_t *next)
 {
 	const struct population *of = &c->q->of;
 	struct population part;
@@ -141,8 +141,8 @@ static int add_thread(struct collect *c, uint32_t thread)
 	uint16_t cpu = t->first_cpu;
 	uint32_t next = 0;
 	int r = 0;
-	for (uint32_t i = t->off_first; i < t->off_first + t->off_n && !r; i++) {
-		const struct off *o = &c->tl->off.v[i];
+	for (uint32_t i = t->offcpu_first; i < t->offcpu_first + t->offcpu_n && !r; i++) {
+		const struct offcpu *o = &c->tl->offcpu.v[i];
 		r = add_run(c, thread, o->comm, cpu, at, o->start_ns);
 		r = r ? r : add_labelled(c, o, &next);
 		at = o->end_ns;

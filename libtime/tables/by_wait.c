@@ -3,7 +3,7 @@
 
 /* --- sites ---------------------------------------------------------------------------- */
 
-static int add_at_site(struct collect *c, const struct population *of, const struct off *o,
+static int add_at_site(struct collect *c, const struct population *of, const struct offcpu *o,
 		       void *ctx)
 {
 	(void)ctx;
@@ -32,12 +32,12 @@ int collect_sites(struct collect *c)
 
 /* --- wakers --------------------------------------------------------------------------- */
 
-static uint64_t waker_of(const struct off *o)
+static uint64_t waker_of(const struct offcpu *o)
 {
 	return o->waker != TL_NONE ? o->waker : ACTOR_CONTEXT | o->waker_context;
 }
 
-static int add_woken(struct collect *c, const struct population *of, const struct off *o,
+static int add_woken(struct collect *c, const struct population *of, const struct offcpu *o,
 		     void *ctx)
 {
 	(void)ctx;

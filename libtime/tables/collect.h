@@ -31,7 +31,7 @@ int collect_wants(const struct collect *c, unsigned cause);
 
 /* Call `take` for every wait that passes `of` and --cause, with the population of each part of
  * it that has the label. A return other than 0 stops and is returned. */
-typedef int collect_wait(struct collect *c, const struct population *of, const struct off *o,
+typedef int collect_wait(struct collect *c, const struct population *of, const struct offcpu *o,
 			 void *ctx);
 int collect_waits(struct collect *c, const struct population *of, collect_wait *take,
 		  void *ctx);

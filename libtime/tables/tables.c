@@ -359,8 +359,8 @@ int collect_waits(struct collect *c, const struct population *of, collect_wait *
 {
 	struct population part;
 	int r = 0;
-	for (size_t i = 0; i < c->tl->off.n && !r; i++) {
-		const struct off *o = &c->tl->off.v[i];
+	for (size_t i = 0; i < c->tl->offcpu.n && !r; i++) {
+		const struct offcpu *o = &c->tl->offcpu.v[i];
 		uint64_t at = o->start_ns;
 		if (!collect_wants(c, o->cause) ||
 		    population_hides_thread(of, c->tl, o->thread) ||

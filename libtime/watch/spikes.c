@@ -86,9 +86,9 @@ static void count_spike(struct watch_counts *c, const struct spike_query *q,
 	c->longest_ns = episode_ns(ep) > c->longest_ns ? episode_ns(ep) : c->longest_ns;
 }
 
-static void count_wait(struct watch_counts *c, const struct off *o, const struct episode *ep)
+static void count_wait(struct watch_counts *c, const struct offcpu *o, const struct episode *ep)
 {
-	uint64_t ns = episode_ns(ep), runnable = off_runnable_ns(o);
+	uint64_t ns = episode_ns(ep), runnable = offcpu_runnable_ns(o);
 	unsigned b = 0;
 	while (b < WATCH_BUCKETS && ns > watch_bucket_ns(b))
 		b++;
@@ -111,7 +111,7 @@ static void count_new(struct spikes *s, const struct spike_query *q)
 			s->counts.suspect++;
 			continue;
 		}
-		count_wait(&s->counts, &t->tl->off.v[ep->at], ep);
+		count_wait(&s->counts, &t->tl->offcpu.v[ep->at], ep);
 		if (episode_ns(ep) >= q->over_ns)
 			count_spike(&s->counts, q, t, ep);
 	}
@@ -121,10 +121,10 @@ static void count_new(struct spikes *s, const struct spike_query *q)
 static uint64_t count_unclear(const struct timeline *tl, const struct spike_query *q)
 {
 	uint64_t n = 0;
-	for (size_t i = 0; i < tl->off.n; i++) {
-		const struct off *o = &tl->off.v[i];
+	for (size_t i = 0; i < tl->offcpu.n; i++) {
+		const struct offcpu *o = &tl->offcpu.v[i];
 		n += o->flags & OFF_UNCLEAR && o->end_ns > q->done_ns &&
-		     o->end_ns <= q->safe_ns && off_ns(o) >= q->over_ns &&
+		     o->end_ns <= q->safe_ns && offcpu_ns(o) >= q->over_ns &&
 		     !(o->flags & (OFF_OPEN | OFF_SUSPECT)) &&
 		     population_has_thread(&q->of, tl, o->thread, o->comm);
 	}

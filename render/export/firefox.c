@@ -39,7 +39,7 @@ static int add_samples(struct firefox *x, uint32_t thread)
 }
 
 /* Where the thread left a CPU and came back to one; what of it is shown is a marker. */
-static int add_part(struct firefox *x, const struct population *of, const struct off *o,
+static int add_part(struct firefox *x, const struct population *of, const struct offcpu *o,
 		    int system)
 {
 	struct wait w;
@@ -62,7 +62,7 @@ static int add_part(struct firefox *x, const struct population *of, const struct
 	return w.end > w.start ? vec_push(&x->markers, m) : 0;
 }
 
-static int add_wait(struct firefox *x, const struct off *o, int system)
+static int add_wait(struct firefox *x, const struct offcpu *o, int system)
 {
 	struct population part;
 	uint64_t at = o->start_ns;
@@ -78,8 +78,8 @@ static int add_waits(struct firefox *x, uint32_t thread)
 {
 	const struct tl_thread *t = &x->tl->threads.v[thread];
 	int system = population_hides_thread(x->o->of, x->tl, thread), rc = 0;
-	for (uint32_t i = t->off_first; i < t->off_first + t->off_n && !rc; i++)
-		rc = add_wait(x, &x->tl->off.v[i], system);
+	for (uint32_t i = t->offcpu_first; i < t->offcpu_first + t->offcpu_n && !rc; i++)
+		rc = add_wait(x, &x->tl->offcpu.v[i], system);
 	return rc;
 }
 
@@ -201,7 +201,7 @@ static void put_cause(struct firefox *x, uint32_t path, uint64_t ns)
 	json_close(&x->j, '}');
 }
 
-static const char *in_doubt(const struct off *o)
+static const char *in_doubt(const struct offcpu *o)
 {
 	return o->unknown               ? unknown_reason_name(o->unknown)
 	       : o->flags & OFF_SUSPECT ? "records were lost there"
@@ -242,7 +242,7 @@ static uint32_t waker_stack(struct firefox *x, uint32_t path)
 	return note_text(x, &x->waker_stack_of, path);
 }
 
-static void put_waker(struct firefox *x, const struct off *o)
+static void put_waker(struct firefox *x, const struct offcpu *o)
 {
 	uint32_t index = 0;
 	if (o->waker != TL_NONE)
@@ -258,7 +258,7 @@ static void put_waker(struct firefox *x, const struct off *o)
 
 static void put_wait(struct firefox *x, const struct marker *m)
 {
-	const struct off *o = m->off;
+	const struct offcpu *o = m->offcpu;
 	const struct tl_site *site = timeline_site(x->tl, o->site);
 	json_str(&x->j, "type", "Wait");
 	firefox_put_ms(x, "blocked", m->blocked);
@@ -318,7 +318,7 @@ static void put_payload(struct firefox *x, const struct marker *m)
 
 static const char *marker_name(const struct firefox *x, const struct marker *m)
 {
-	return m->kind == MARKER_WAIT   ? cause_name(m->off->cause)
+	return m->kind == MARKER_WAIT   ? cause_name(m->offcpu->cause)
 	       : m->kind == MARKER_SPAN ? firefox_text_of(x, x->tl->spans.v[m->index].name)
 					: loss_kind_name(x->tl->losses.v[m->index].kind);
 }

@@ -34,7 +34,7 @@ struct row {
 struct marker {
 	uint64_t start, end;
 	uint64_t blocked, runnable; /* a wait's, as far as it is shown */
-	const struct off *off;
+	const struct offcpu *offcpu;
 	uint32_t index; /* else of timeline.spans or timeline.losses */
 	enum { MARKER_WAIT, MARKER_SPAN, MARKER_LOSS } kind;
 };

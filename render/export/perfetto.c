@@ -169,12 +169,12 @@ static int64_t state_bits(const struct perfetto *p, const char *state)
 }
 
 /* The interval that ends a run; NULL: the recording or the thread ended there. */
-static const struct off *off_behind(const struct perfetto *p, const struct tl_run *r)
+static const struct offcpu *off_behind(const struct perfetto *p, const struct tl_run *r)
 {
 	const struct tl_thread *t = &p->tl->threads.v[r->thread];
-	uint32_t i = timeline_off_after(p->tl, r->thread, r->end_ns);
-	int is = i < t->off_first + t->off_n && p->tl->off.v[i].start_ns == r->end_ns;
-	return is ? &p->tl->off.v[i] : NULL;
+	uint32_t i = timeline_offcpu_after(p->tl, r->thread, r->end_ns);
+	int is = i < t->offcpu_first + t->offcpu_n && p->tl->offcpu.v[i].start_ns == r->end_ns;
+	return is ? &p->tl->offcpu.v[i] : NULL;
 }
 
 static void put_task(struct perfetto *p, const struct tl_run *r, uint32_t cpu, uint32_t comm,
@@ -182,7 +182,7 @@ static void put_task(struct perfetto *p, const struct tl_run *r, uint32_t cpu, u
 {
 	char idle[32];
 	snprintf(idle, sizeof(idle), "swapper/%u", cpu);
-	const struct off *o = r ? off_behind(p, r) : NULL;
+	const struct offcpu *o = r ? off_behind(p, r) : NULL;
 	const struct tl_thread *t = r ? &p->tl->threads.v[r->thread] : NULL;
 	pb_text(&p->b, comm,
 		o   ? perfetto_text(p, o->comm)
@@ -205,7 +205,7 @@ static size_t open_event(struct perfetto *p, uint64_t ns, int32_t pid)
 static void put_switch(struct perfetto *p, uint32_t cpu, uint64_t ns, const struct tl_run *prev,
 		       const struct tl_run *next)
 {
-	const struct off *o = prev ? off_behind(p, prev) : NULL;
+	const struct offcpu *o = prev ? off_behind(p, prev) : NULL;
 	const char *state = o ? perfetto_text(p, p->tl->states[o->state]) : prev ? "X" : "R";
 	size_t event = open_event(p, ns, prev ? p->tl->threads.v[prev->thread].tid : 0);
 	size_t at = pb_open(&p->b, EVENT_SCHED_SWITCH);
@@ -217,14 +217,14 @@ static void put_switch(struct perfetto *p, uint32_t cpu, uint64_t ns, const stru
 }
 
 /* Interrupts are recognized by the flags of trace events (TRACE_FLAG_HARDIRQ, _SOFTIRQ). */
-static uint32_t context_flags(const struct off *o)
+static uint32_t context_flags(const struct offcpu *o)
 {
 	return o->waker_context == WAKER_HARDIRQ   ? 0x08
 	       : o->waker_context == WAKER_SOFTIRQ ? 0x10
 						   : 0;
 }
 
-static void put_waking(struct perfetto *p, const struct off *o)
+static void put_waking(struct perfetto *p, const struct offcpu *o)
 {
 	uint16_t target = o->cpu_queue != TL_NOCPU ? o->cpu_queue : o->cpu_in;
 	int32_t waker = o->waker == TL_NONE ? 0 : p->tl->threads.v[o->waker].tid;
@@ -243,14 +243,14 @@ static void put_waking(struct perfetto *p, const struct off *o)
 	pb_close(&p->b, event);
 }
 
-static int has_waking(const struct off *o)
+static int has_waking(const struct offcpu *o)
 {
 	return o->waker_context != WAKER_NONE && o->cpu_wake != TL_NOCPU && !o->unknown;
 }
 
 static int compare_wakings(const void *a, const void *b, void *timeline)
 {
-	const struct off *v = ((const struct timeline *)timeline)->off.v;
+	const struct offcpu *v = ((const struct timeline *)timeline)->offcpu.v;
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
 	uint64_t tx = v[x].start_ns + v[x].blocked_ns, ty = v[y].start_ns + v[y].blocked_ns;
 	if (v[x].cpu_wake != v[y].cpu_wake)
@@ -262,8 +262,8 @@ static int compare_wakings(const void *a, const void *b, void *timeline)
 
 static int collect_wakings(struct perfetto *p)
 {
-	for (size_t i = 0; i < p->tl->off.n; i++)
-		if (has_waking(&p->tl->off.v[i]) && vec_push(&p->wakings, (uint32_t)i))
+	for (size_t i = 0; i < p->tl->offcpu.n; i++)
+		if (has_waking(&p->tl->offcpu.v[i]) && vec_push(&p->wakings, (uint32_t)i))
 			return ERR_NOMEM;
 	if (p->wakings.n)
 		qsort_r(p->wakings.v, p->wakings.n, sizeof(*p->wakings.v), compare_wakings,
@@ -277,7 +277,7 @@ static int put_wakings(struct perfetto *p, struct bundle *b, uint32_t cpu, uint6
 {
 	int rc = 0;
 	for (; *next < p->wakings.n && !rc; ++*next) {
-		const struct off *o = &p->tl->off.v[p->wakings.v[*next]];
+		const struct offcpu *o = &p->tl->offcpu.v[p->wakings.v[*next]];
 		if (o->cpu_wake != cpu || o->start_ns + o->blocked_ns > until)
 			break;
 		open_bundle(p, b, cpu);

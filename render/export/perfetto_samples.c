@@ -301,7 +301,7 @@ static int put_events(struct sampling *x, struct err *e)
 
 static int compare_starts(const void *a, const void *b, void *timeline)
 {
-	const struct off *v = ((const struct timeline *)timeline)->off.v;
+	const struct offcpu *v = ((const struct timeline *)timeline)->offcpu.v;
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
 	if (v[x].start_ns != v[y].start_ns)
 		return v[x].start_ns < v[y].start_ns ? -1 : 1;
@@ -314,15 +314,15 @@ static int put_switches(struct sampling *x, struct err *e)
 	const struct timeline *tl = x->p->tl;
 	VEC(uint32_t) order = {0};
 	int rc = 0;
-	for (size_t i = 0; i < tl->off.n && !rc; i++) {
-		const struct off *o = &tl->off.v[i];
+	for (size_t i = 0; i < tl->offcpu.n && !rc; i++) {
+		const struct offcpu *o = &tl->offcpu.v[i];
 		if (o->path && population_has_label(x->p->of, o->thread, o->path, o->start_ns))
 			rc = vec_push(&order, (uint32_t)i) ? err_nomem(e) : 0;
 	}
 	if (order.n && !rc)
 		qsort_r(order.v, order.n, sizeof(*order.v), compare_starts, (void *)tl);
 	for (size_t i = 0; i < order.n && !rc; i++) {
-		const struct off *o = &tl->off.v[order.v[i]];
+		const struct offcpu *o = &tl->offcpu.v[order.v[i]];
 		struct sampled s = {o->start_ns, 1, o->thread, o->path, o->cpu_out};
 		rc = put_sample(x, tl->events.n, &s) ? err_nomem(e)
 						     : perfetto_flush(x->p, FLUSH, e);

@@ -214,7 +214,7 @@ static void put_episode_edge(struct perfetto *p, uint64_t track, const struct wo
 }
 
 /* The moment of the wakeup on the waker's track, from which a flow leads to `track`. */
-static void put_wakeup(struct perfetto *p, const struct off *o, uint64_t ns, uint64_t track)
+static void put_wakeup(struct perfetto *p, const struct offcpu *o, uint64_t ns, uint64_t track)
 {
 	uint64_t waker = thread_track(p, o->waker), flow = ++p->flows;
 	struct edge g = open_edge(p, waker, ns, INSTANT, "wakeup");
@@ -227,8 +227,8 @@ static void put_wakeup(struct perfetto *p, const struct off *o, uint64_t ns, uin
 }
 
 /* A wait inside an episode: blocked, woken, runnable. */
-static void put_inside(struct perfetto *p, const struct worst_episode *w, const struct off *o,
-		       uint64_t track)
+static void put_inside(struct perfetto *p, const struct worst_episode *w,
+		       const struct offcpu *o, uint64_t track)
 {
 	uint64_t start = o->start_ns > w->start_ns ? o->start_ns : w->start_ns;
 	uint64_t end = o->end_ns < w->end_ns ? o->end_ns : w->end_ns;
@@ -259,9 +259,9 @@ static void put_episode(struct perfetto *p, const struct worst_episode *w)
 	uint64_t track = put_track(p, NULL, w->name ? "worst spans" : "worst waits",
 				   thread_track(p, w->thread));
 	put_episode_edge(p, track, w);
-	uint32_t i = timeline_off_after(tl, w->thread, w->start_ns);
-	for (; i < t->off_first + t->off_n && tl->off.v[i].start_ns < w->end_ns; i++)
-		put_inside(p, w, &tl->off.v[i], track);
+	uint32_t i = timeline_offcpu_after(tl, w->thread, w->start_ns);
+	for (; i < t->offcpu_first + t->offcpu_n && tl->offcpu.v[i].start_ns < w->end_ns; i++)
+		put_inside(p, w, &tl->offcpu.v[i], track);
 	put_edge(p, track, w->end_ns, NULL);
 }
 

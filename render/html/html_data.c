@@ -225,7 +225,7 @@ static int put_run(struct gathering *g, uint32_t thread, uint32_t comm, uint16_t
 
 static unsigned wait_bits(const struct wait *w)
 {
-	const struct off *o = w->off;
+	const struct offcpu *o = w->offcpu;
 	return o->flags | (unsigned)o->unknown << HTML_REASON |
 	       (w->unclear ? HTML_UNCLEAR : 0u) | (w->apart != APART_NOT ? HTML_HIDDEN : 0u) |
 	       (w->start > o->start_ns ? HTML_CUT_LEFT : 0u) |
@@ -256,7 +256,7 @@ static unsigned state_number(struct html_data *d, uint8_t state)
 }
 
 /* Put what tooltips show about a wait. */
-static int put_story(struct gathering *g, const struct off *o)
+static int put_story(struct gathering *g, const struct offcpu *o)
 {
 	uint32_t path;
 	if (waker_path(g, o->waker_path, &path))
@@ -271,7 +271,7 @@ static int put_story(struct gathering *g, const struct off *o)
 }
 
 /* Put a wait of the population, or (`out`) only for pictures. */
-static int put_wait(struct gathering *g, const struct off *o, int out)
+static int put_wait(struct gathering *g, const struct offcpu *o, int out)
 {
 	struct html_data *d = g->d;
 	struct population all = {.start_ns = d->of.start_ns, .stop_ns = d->of.stop_ns};
@@ -303,8 +303,8 @@ static int put_life(struct gathering *g, uint32_t thread)
 	uint32_t comm = t->comm;
 	uint16_t cpu = t->first_cpu;
 	int hidden = population_hides_thread(&d->of, tl, thread), rc = 0;
-	for (uint32_t i = t->off_first; i < t->off_first + t->off_n && !rc; i++) {
-		const struct off *o = &tl->off.v[i];
+	for (uint32_t i = t->offcpu_first; i < t->offcpu_first + t->offcpu_n && !rc; i++) {
+		const struct offcpu *o = &tl->offcpu.v[i];
 		comm = o->comm;
 		int out = !population_has_thread(&d->of, tl, thread, comm);
 		rc = put_run(g, thread, comm, o->cpu_out, at, o->start_ns, out);

@@ -32,7 +32,8 @@
 #include "render/html/html_column.h"
 #include "render/html/html_labels.h"
 
-/* Bits of a wait: enum off_flag (as recorded), enum unknown_reason from HTML_REASON on, and: */
+/* Bits of a wait: enum offcpu_flag (as recorded), enum unknown_reason from HTML_REASON on,
+ * and: */
 enum html_wait {
 	HTML_UNCLEAR = 1 << 8, /* for work, or for an answer */
 	HTML_HIDDEN = 1 << 9,  /* its blocked part is hidden: idle, or --no-unclear */

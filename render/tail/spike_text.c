@@ -2,7 +2,7 @@
 #include "render/tail/tail_words.h"
 #include "render/text/units.h"
 
-static void put_waker(struct buf *b, const struct timeline *tl, const struct off *o)
+static void put_waker(struct buf *b, const struct timeline *tl, const struct offcpu *o)
 {
 	if (o->waker != TL_NONE) {
 		buf_str(b, "; woken by ");
@@ -27,6 +27,6 @@ void spike_line(struct buf *b, struct spikes *s, const struct spike_query *q, si
 	describe_thread(b, tl, ep->thread, ep->comm);
 	buf_fmt(b, " %s: ", describe_cause(row->state, row->cause));
 	describe_root_brief(b, t, &row->root);
-	put_waker(b, tl, &tl->off.v[ep->at]);
+	put_waker(b, tl, &tl->offcpu.v[ep->at]);
 	buf_char(b, '\n');
 }

@@ -183,10 +183,10 @@ static void put_doing(struct answer *a)
 		return;
 	}
 	put_place(a, " in ");
-	if (state != PART_BLOCKED || p->off == TL_NONE)
+	if (state != PART_BLOCKED || p->offcpu == TL_NONE)
 		return;
-	describe_target(a->b, a->t->tl, &a->t->tl->off.v[p->off], ", ");
-	describe_disk(a->b, explainer_evidence(a->t->explainer), p->off, ", ");
+	describe_target(a->b, a->t->tl, &a->t->tl->offcpu.v[p->offcpu], ", ");
+	describe_disk(a->b, explainer_evidence(a->t->explainer), p->offcpu, ", ");
 }
 
 /* Who waited for the i-th link: the threads of the question for the first. */
@@ -343,8 +343,8 @@ static uint16_t root_cpu(const struct answer *a, const struct chain_part *p)
 	const struct timeline *tl = a->t->tl;
 	if (p->state == PART_RUNNING)
 		return timeline_cpu_at(tl, explanation_root(&a->x)->thread, p->first_ns);
-	return p->state == PART_RUNNABLE && p->off != TL_NONE
-		       ? off_waited_cpu(&tl->off.v[p->off])
+	return p->state == PART_RUNNABLE && p->offcpu != TL_NONE
+		       ? offcpu_waited_cpu(&tl->offcpu.v[p->offcpu])
 		       : TL_NOCPU;
 }
 
@@ -361,7 +361,7 @@ static void put_node(struct answer *a, const struct chain_part *p)
 {
 	const struct timeline *tl = a->t->tl;
 	int nodes, node;
-	uint16_t cpu = p->off != TL_NONE ? tl->off.v[p->off].cpu_out : root_cpu(a, p);
+	uint16_t cpu = p->offcpu != TL_NONE ? tl->offcpu.v[p->offcpu].cpu_out : root_cpu(a, p);
 	if (!p->mechanism || strcmp(p->mechanism->name, "numa"))
 		return;
 	node = fact_node(tl, explanation_root(&a->x)->thread, cpu, &nodes);

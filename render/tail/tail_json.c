@@ -396,24 +396,25 @@ static void groups(struct writer *w)
  * digits. */
 static void lock_address(struct writer *w, const struct explanation *x)
 {
-	const struct off *o = x->off != TL_NONE ? &w->tl->off.v[x->off] : NULL;
+	const struct offcpu *o = x->offcpu != TL_NONE ? &w->tl->offcpu.v[x->offcpu] : NULL;
 	char text[24];
-	if (!o || !off_is_lock(o) || o->arg_kind != ARG_FUTEX) {
+	if (!o || !offcpu_is_lock(o) || o->arg_kind != ARG_FUTEX) {
 		json_null(&w->j, "lock");
 		json_null(&w->j, "lock_name");
 		return;
 	}
-	snprintf(text, sizeof(text), "0x%llx", (unsigned long long)off_arg(w->tl, o));
+	snprintf(text, sizeof(text), "0x%llx", (unsigned long long)offcpu_arg(w->tl, o));
 	json_str(&w->j, "lock", text);
-	if (*off_variable(w->tl, o))
-		json_str(&w->j, "lock_name", off_variable(w->tl, o));
+	if (*offcpu_variable(w->tl, o))
+		json_str(&w->j, "lock_name", offcpu_variable(w->tl, o));
 	else
 		json_null(&w->j, "lock_name");
 }
 
 static void target(struct writer *w, const struct explanation *x)
 {
-	const char *text = x->off != TL_NONE ? fact_target(w->tl, &w->tl->off.v[x->off]) : NULL;
+	const char *text =
+		x->offcpu != TL_NONE ? fact_target(w->tl, &w->tl->offcpu.v[x->offcpu]) : NULL;
 	if (text)
 		json_str(&w->j, "target", text);
 	else
@@ -421,18 +422,19 @@ static void target(struct writer *w, const struct explanation *x)
 }
 
 /* The disk request whose completion ended a wait. */
-static void disk(struct writer *w, uint32_t off)
+static void disk(struct writer *w, uint32_t offcpu)
 {
 	const struct disk_request *q = NULL;
 	char text[DISK_NAME];
-	if (off != TL_NONE && evidence_disk(explainer_evidence(w->t->explainer), off, &q, NULL))
+	if (offcpu != TL_NONE &&
+	    evidence_disk(explainer_evidence(w->t->explainer), offcpu, &q, NULL))
 		w->j.b->failed = ERR_NOMEM;
 	if (!q) {
 		json_null(&w->j, "disk");
 		return;
 	}
 	json_open(&w->j, "disk", '{');
-	json_str(&w->j, "name", disk_name(w->tl, w->tl->off.v[off].thread, q, text));
+	json_str(&w->j, "name", disk_name(w->tl, w->tl->offcpu.v[offcpu].thread, q, text));
 	json_str(&w->j, "operation", disk_operation(q));
 	json_u64(&w->j, "bytes", q->bytes);
 	if (q->has_insert)
@@ -445,7 +447,7 @@ static void disk(struct writer *w, uint32_t off)
 
 static void waker(struct writer *w, const struct explanation *x)
 {
-	const struct off *o = x->off != TL_NONE ? &w->tl->off.v[x->off] : NULL;
+	const struct offcpu *o = x->offcpu != TL_NONE ? &w->tl->offcpu.v[x->offcpu] : NULL;
 	if (!o || o->waker_context == WAKER_NONE) {
 		json_null(&w->j, "waker");
 		return;
@@ -564,7 +566,7 @@ static void root(struct writer *w, const struct tail_root *r, const struct expla
 		else
 			json_null(&w->j, "vector");
 		actor(w, p);
-		disk(w, p->state == PART_BLOCKED ? p->off : TL_NONE);
+		disk(w, p->state == PART_BLOCKED ? p->offcpu : TL_NONE);
 		json_close(&w->j, '}');
 	}
 	json_close(&w->j, ']');
@@ -680,7 +682,7 @@ static void identity(struct writer *w, const struct episode *ep)
 /* The verdict of the wait site of the episode's longest wait. */
 static void verdict(struct writer *w, const struct explanation *x)
 {
-	const struct off *o = x->off != TL_NONE ? &w->tl->off.v[x->off] : NULL;
+	const struct offcpu *o = x->offcpu != TL_NONE ? &w->tl->offcpu.v[x->offcpu] : NULL;
 	if (!o || !o->site) {
 		json_null(&w->j, "verdict");
 		json_null(&w->j, "reason");
@@ -706,7 +708,7 @@ static int episode_members(struct writer *w, const struct episode *ep, struct ex
 	verdict(w, x);
 	lock_address(w, x);
 	target(w, x);
-	disk(w, x->off);
+	disk(w, x->offcpu);
 	waker(w, x);
 	corunners(w, x->corunners.v, x->corunners.n);
 	json_u64(&w->j, "samples", x->samples);

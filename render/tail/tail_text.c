@@ -468,13 +468,13 @@ static void detail_stack(struct detail *d, const char *label, uint32_t path)
 static void detail_lock(struct detail *d, const struct explanation *x)
 {
 	const struct timeline *tl = d->t->tl;
-	const struct off *o = x->off != TL_NONE ? &tl->off.v[x->off] : NULL;
-	if (!o || !off_is_lock(o) || o->arg_kind != ARG_FUTEX)
+	const struct offcpu *o = x->offcpu != TL_NONE ? &tl->offcpu.v[x->offcpu] : NULL;
+	if (!o || !offcpu_is_lock(o) || o->arg_kind != ARG_FUTEX)
 		return;
-	const char *variable = off_variable(tl, o);
+	const char *variable = offcpu_variable(tl, o);
 	buf_fmt(&d->line, "%s%sfutex 0x%llx%s", variable, *variable ? " (" : "",
-		(unsigned long long)off_arg(tl, o), *variable ? ")" : "");
-	o = &tl->off.v[lock_retried(tl, x->off)];
+		(unsigned long long)offcpu_arg(tl, o), *variable ? ")" : "");
+	o = &tl->offcpu.v[lock_retried(tl, x->offcpu)];
 	uint32_t function = o->waker == TL_NONE ? 0 : appframe_reported(tl, o->waker_path);
 	if (function) {
 		buf_str(&d->line, ", let go in ");
@@ -486,12 +486,12 @@ static void detail_lock(struct detail *d, const struct explanation *x)
 static void detail_target(struct detail *d, const struct explanation *x)
 {
 	const struct timeline *tl = d->t->tl;
-	if (x->off == TL_NONE)
+	if (x->offcpu == TL_NONE)
 		return;
-	describe_target(&d->line, tl, &tl->off.v[x->off], "");
+	describe_target(&d->line, tl, &tl->offcpu.v[x->offcpu], "");
 	if (d->line.n)
 		detail_line(d, "waited on");
-	describe_disk(&d->line, d->ev, x->off, "");
+	describe_disk(&d->line, d->ev, x->offcpu, "");
 	if (d->line.n)
 		detail_line(d, "disk");
 }
@@ -499,7 +499,8 @@ static void detail_target(struct detail *d, const struct explanation *x)
 static void detail_waker(struct detail *d, const struct explanation *x)
 {
 	const struct timeline *tl = d->t->tl;
-	const struct off *o = x->off != TL_NONE ? &tl->off.v[lock_retried(tl, x->off)] : NULL;
+	const struct offcpu *o =
+		x->offcpu != TL_NONE ? &tl->offcpu.v[lock_retried(tl, x->offcpu)] : NULL;
 	if (!o || o->waker_context == WAKER_NONE || !o->blocked_ns)
 		return;
 	if (o->waker == TL_NONE) {
@@ -590,7 +591,7 @@ static void say_missing(void *ctx, const char *line)
 static void detail_site(struct detail *d, const struct explanation *x)
 {
 	const struct timeline *tl = d->t->tl;
-	uint32_t site = x->off != TL_NONE ? tl->off.v[x->off].site : 0;
+	uint32_t site = x->offcpu != TL_NONE ? tl->offcpu.v[x->offcpu].site : 0;
 	if (!d->o->why || !site)
 		return;
 	const struct tl_site *s = timeline_site(tl, site);

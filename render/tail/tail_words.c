@@ -155,7 +155,7 @@ void describe_quota(struct buf *b, const struct timeline *tl, uint32_t thread, i
 	buf_char(b, ')');
 }
 
-void describe_target(struct buf *b, const struct timeline *tl, const struct off *o,
+void describe_target(struct buf *b, const struct timeline *tl, const struct offcpu *o,
 		     const char *before)
 {
 	const char *target = fact_target(tl, o);
@@ -172,7 +172,7 @@ void describe_target(struct buf *b, const struct timeline *tl, const struct off 
 }
 
 /* The parts of the time: until it was submitted, in its queue, at the disk. */
-static void disk_times(struct buf *b, const struct off *o, const struct disk_request *q)
+static void disk_times(struct buf *b, const struct offcpu *o, const struct disk_request *q)
 {
 	enum { SHARE = 20 };
 	uint64_t late = q->insert_ns > o->start_ns ? q->insert_ns - o->start_ns : 0;
@@ -188,12 +188,12 @@ static void disk_times(struct buf *b, const struct off *o, const struct disk_req
 	buf_str(b, " served");
 }
 
-void describe_disk(struct buf *b, struct evidence *ev, uint32_t off, const char *before)
+void describe_disk(struct buf *b, struct evidence *ev, uint32_t offcpu, const char *before)
 {
-	const struct off *o = &ev->tl->off.v[off];
+	const struct offcpu *o = &ev->tl->offcpu.v[offcpu];
 	const struct disk_request *q;
 	char text[DISK_NAME];
-	if (evidence_disk(ev, off, &q, NULL))
+	if (evidence_disk(ev, offcpu, &q, NULL))
 		b->failed = ERR_NOMEM;
 	if (buf_failed(b) || !q)
 		return;
@@ -236,9 +236,9 @@ static void blocked_part(struct buf *b, struct evidence *ev, const struct chain_
 			describe_function(b, tl, p->function);
 		}
 	}
-	if (p->off != TL_NONE) {
-		describe_target(b, tl, &tl->off.v[p->off], ", ");
-		describe_disk(b, ev, p->off, ", ");
+	if (p->offcpu != TL_NONE) {
+		describe_target(b, tl, &tl->offcpu.v[p->offcpu], ", ");
+		describe_disk(b, ev, p->offcpu, ", ");
 	}
 	switch (p->end) {
 	case END_NETWORK:
@@ -329,7 +329,7 @@ static void put_corunners(struct buf *b, const struct timeline *tl, const struct
 
 void describe_idle_cpu(struct buf *b, const struct evidence *ev, const struct chain_part *p)
 {
-	const struct off *o = p->off != TL_NONE ? &ev->tl->off.v[p->off] : NULL;
+	const struct offcpu *o = p->offcpu != TL_NONE ? &ev->tl->offcpu.v[p->offcpu] : NULL;
 	int state = o ? evidence_idle_state(ev, o->cpu_in, o->start_ns + o->blocked_ns) : -1;
 	buf_str(b, "waiting for an idle CPU to wake up");
 	if (state >= 0)
@@ -389,8 +389,8 @@ static void preempted_part(struct buf *b, struct evidence *ev, const struct chai
 		describe_function(b, ev->tl, p->function);
 	}
 	buf_str(b, ": its cgroup had used up its CPU quota");
-	if (p->off != TL_NONE)
-		describe_quota(b, ev->tl, ev->tl->off.v[p->off].thread, 1);
+	if (p->offcpu != TL_NONE)
+		describe_quota(b, ev->tl, ev->tl->offcpu.v[p->offcpu].thread, 1);
 }
 
 /* What a link did in a part, or in `ns` of it. */
@@ -610,19 +610,19 @@ static int prio_of_wait(const struct timeline *tl, const struct explanation *x,
 			const struct chain_link *l)
 {
 	const struct chain_part *p = link_part(x, l);
-	uint32_t off = TL_NONE;
+	uint32_t offcpu = TL_NONE;
 	if (l != explanation_root(x))
-		off = l[1].via == VIA_CPU ? l->off : TL_NONE;
+		offcpu = l[1].via == VIA_CPU ? l->offcpu : TL_NONE;
 	else if (p && p->state == PART_RUNNABLE)
-		off = p->off;
-	return off != TL_NONE ? tl->off.v[off].prio_in : -1;
+		offcpu = p->offcpu;
+	return offcpu != TL_NONE ? tl->offcpu.v[offcpu].prio_in : -1;
 }
 
 /* A sentence if a lock's holder gets no CPU while a thread of higher priority waits for it. */
 static void put_inversion(struct buf *b, const struct timeline *tl, const struct explanation *x)
 {
 	const struct chain_link *self = &x->chain.v[0];
-	int waiter = self->off != TL_NONE ? tl->off.v[self->off].prio_in : -1;
+	int waiter = self->offcpu != TL_NONE ? tl->offcpu.v[self->offcpu].prio_in : -1;
 	for (size_t i = 1; i < x->chain.n && waiter >= 0; i++) {
 		const struct chain_link *l = &x->chain.v[i];
 		int holder = prio_of_wait(tl, x, l);
@@ -642,9 +642,10 @@ static void put_inversion(struct buf *b, const struct timeline *tl, const struct
 static void had_cpu(struct buf *b, const struct timeline *tl, const struct chain_link *l)
 {
 	const struct chain_link *before = l - 1;
-	const struct off *o = before->off != TL_NONE ? &tl->off.v[before->off] : NULL;
+	const struct offcpu *o =
+		before->offcpu != TL_NONE ? &tl->offcpu.v[before->offcpu] : NULL;
 	put_prio(b, l->prio);
-	uint16_t cpu = o ? off_waited_cpu(o) : TL_NOCPU;
+	uint16_t cpu = o ? offcpu_waited_cpu(o) : TL_NOCPU;
 	if (cpu == TL_NOCPU)
 		buf_str(b, " had its CPU for ");
 	else

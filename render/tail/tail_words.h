@@ -66,12 +66,12 @@ void describe_quota(struct buf *b, const struct timeline *tl, uint32_t thread, i
 
 /* "/var/lib/db/wal on sda1" or "peer 10.0.0.5:5432", the target of a wait's descriptor, after
  * `before`; nothing if it is not known. */
-void describe_target(struct buf *b, const struct timeline *tl, const struct off *o,
+void describe_target(struct buf *b, const struct timeline *tl, const struct offcpu *o,
 		     const char *before);
 
 /* "a write of 64 KiB to vda: 1.2 ms queued, 8.2 ms served": the disk request that the wait
- * timeline.off[off] was for, after `before`; nothing if it is not known. */
-void describe_disk(struct buf *b, struct evidence *ev, uint32_t off, const char *before);
+ * timeline.offcpu[off] was for, after `before`; nothing if it is not known. */
+void describe_disk(struct buf *b, struct evidence *ev, uint32_t offcpu, const char *before);
 
 /* "lock", "io" ...; the state if there is no cause: "running", "unknown". */
 const char *describe_cause(unsigned state, unsigned cause);

@@ -46,10 +46,10 @@ static uint32_t queued_in(const struct explanation *x, size_t i, uint64_t whole)
 	if (l->runnable_ns < whole / 20)
 		return TL_NONE;
 	if (i + 1 < x->chain.n && x->chain.v[i + 1].via == VIA_CPU)
-		return l->off;
+		return l->offcpu;
 	for (uint32_t k = 0; k < l->nparts; k++)
 		if (x->parts.v[l->part + k].state == PART_RUNNABLE)
-			return x->parts.v[l->part + k].off;
+			return x->parts.v[l->part + k].offcpu;
 	return TL_NONE;
 }
 
@@ -60,14 +60,16 @@ static size_t choose_cpus(const struct drawer *d, const struct episode *ep, uint
 	const struct timeline *tl = d->t->tl;
 	size_t n = 0;
 	for (size_t i = 0; i < d->x.chain.n && n < CPUS; i++) {
-		uint32_t off = queued_in(&d->x, i, episode_ns(ep));
-		uint16_t cpu = off != TL_NONE ? off_waited_cpu(&tl->off.v[off]) : TL_NOCPU;
+		uint32_t offcpu = queued_in(&d->x, i, episode_ns(ep));
+		uint16_t cpu =
+			offcpu != TL_NONE ? offcpu_waited_cpu(&tl->offcpu.v[offcpu]) : TL_NOCPU;
 		if (cpu < tl->rec.ncpus && (!n || cpus[0] != cpu))
 			cpus[n++] = cpu;
 	}
 	if (n)
 		return n;
-	cpus[0] = d->x.off != TL_NONE ? off_waited_cpu(&tl->off.v[d->x.off]) : ep->cpu;
+	cpus[0] = d->x.offcpu != TL_NONE ? offcpu_waited_cpu(&tl->offcpu.v[d->x.offcpu])
+					 : ep->cpu;
 	return cpus[0] < tl->rec.ncpus;
 }
 
@@ -125,8 +127,8 @@ static size_t intervals_of(const struct timeline *tl, const struct tl_panel *p)
 	size_t n = 0;
 	for (size_t i = 0; i < p->nrows; i++)
 		if (p->rows[i].kind == TLROW_THREAD)
-			n += timeline_off_after(tl, p->rows[i].id, p->to_ns) -
-			     timeline_off_after(tl, p->rows[i].id, p->from_ns);
+			n += timeline_offcpu_after(tl, p->rows[i].id, p->to_ns) -
+			     timeline_offcpu_after(tl, p->rows[i].id, p->from_ns);
 	return n;
 }
 

@@ -103,18 +103,18 @@ static int64_t since(uint64_t t, uint64_t from)
 /* --- rows ----------------------------------------------------------------------------- */
 
 /* The CPU part is 0 if it came back on the CPU it waited for, or waited for none. */
-uint64_t tl_waker_context(const struct off *o)
+uint64_t tl_waker_context(const struct offcpu *o)
 {
-	uint16_t cpu = off_runnable_ns(o) ? off_waited_cpu(o) : TL_NOCPU;
+	uint16_t cpu = offcpu_runnable_ns(o) ? offcpu_waited_cpu(o) : TL_NOCPU;
 	return o->waker_context | (cpu == TL_NOCPU || cpu == o->cpu_in ? 0 : (cpu + 1ull) << 3);
 }
 
-static void put_off(struct writer *w, const struct off *o, uint64_t ran)
+static void put_offcpu(struct writer *w, const struct offcpu *o, uint64_t ran)
 {
 	struct buf *b = w->b;
 	svg_number(b, ran);
 	svg_number(b, o->blocked_ns);
-	svg_number(b, off_ns(o) - o->blocked_ns);
+	svg_number(b, offcpu_ns(o) - o->blocked_ns);
 	svg_number(b,
 		   (uint64_t)o->cause | (uint64_t)o->flags << 5 | (uint64_t)o->unknown << 13);
 	svg_number(b, path_no(w, o->path));
@@ -126,17 +126,17 @@ static void put_off(struct writer *w, const struct off *o, uint64_t ran)
 	svg_number(b, o->cpu_in == TL_NOCPU ? 0 : o->cpu_in + 1u);
 }
 
-/* Find the holders of the lock of interval `off`, the nth of a row, inside the panel's
+/* Find the holders of the lock of interval `offcpu`, the nth of a row, inside the panel's
  * window. */
-static int find_holders(struct writer *w, uint32_t row, uint32_t nth, uint32_t off,
-			const struct off *cut)
+static int find_holders(struct writer *w, uint32_t row, uint32_t nth, uint32_t offcpu,
+			const struct offcpu *cut)
 {
-	const struct off *o = &w->tl->off.v[off];
+	const struct offcpu *o = &w->tl->offcpu.v[offcpu];
 	uint64_t end = cut->start_ns + cut->blocked_ns;
 	w->holders.n = 0;
 	int complete = !(w->tl->flags & TL_THINNED);
-	int rc = complete && off_is_lock(o) && o->blocked_ns && !o->unknown
-			 ? lock_holders(&w->evidence, off, &w->holders, w->e)
+	int rc = complete && offcpu_is_lock(o) && o->blocked_ns && !o->unknown
+			 ? lock_holders(&w->evidence, offcpu, &w->holders, w->e)
 			 : 0;
 	for (size_t i = 0; i < w->holders.n && !rc; i++) {
 		const struct window *h = &w->holders.v[i];
@@ -155,11 +155,11 @@ static int put_holders(struct writer *w, uint32_t thread, uint32_t row)
 {
 	const struct timeline *tl = w->tl;
 	const struct tl_thread *t = &tl->threads.v[thread];
-	uint32_t first = timeline_off_after(tl, thread, w->p->from_ns);
+	uint32_t first = timeline_offcpu_after(tl, thread, w->p->from_ns);
 	int rc = 0;
 	svg_number(w->b, thread);
-	for (uint32_t k = first; k < t->off_first + t->off_n && !rc; k++) {
-		struct off o = tl->off.v[k];
+	for (uint32_t k = first; k < t->offcpu_first + t->offcpu_n && !rc; k++) {
+		struct offcpu o = tl->offcpu.v[k];
 		if (o.start_ns >= w->p->to_ns)
 			break;
 		if (w->p->clip)
@@ -174,17 +174,17 @@ static int put_thread(struct writer *w, uint32_t thread, uint32_t row)
 {
 	const struct timeline *tl = w->tl;
 	const struct tl_thread *t = &tl->threads.v[thread];
-	uint32_t first = timeline_off_after(tl, thread, w->p->from_ns), i = first;
-	uint32_t end = t->off_first + t->off_n;
-	int off_first = i < end && tl->off.v[i].start_ns <= w->p->from_ns;
-	uint64_t begin = i > t->off_first ? tl->off.v[i - 1].end_ns : t->first_ns;
-	if (off_first)
-		begin = tl->off.v[i].start_ns;
-	while (i < end && tl->off.v[i].start_ns < w->p->to_ns)
+	uint32_t first = timeline_offcpu_after(tl, thread, w->p->from_ns), i = first;
+	uint32_t end = t->offcpu_first + t->offcpu_n;
+	int offcpu_first = i < end && tl->offcpu.v[i].start_ns <= w->p->from_ns;
+	uint64_t begin = i > t->offcpu_first ? tl->offcpu.v[i - 1].end_ns : t->first_ns;
+	if (offcpu_first)
+		begin = tl->offcpu.v[i].start_ns;
+	while (i < end && tl->offcpu.v[i].start_ns < w->p->to_ns)
 		i++;
-	uint64_t last = i < end ? tl->off.v[i].start_ns : t->last_ns;
-	if (i > first && tl->off.v[i - 1].end_ns >= w->p->to_ns)
-		last = tl->off.v[i - 1].end_ns;
+	uint64_t last = i < end ? tl->offcpu.v[i].start_ns : t->last_ns;
+	if (i > first && tl->offcpu.v[i - 1].end_ns >= w->p->to_ns)
+		last = tl->offcpu.v[i - 1].end_ns;
 	if (w->p->clip) {
 		begin = begin < w->p->from_ns ? w->p->from_ns : begin;
 		last = last > w->p->to_ns ? w->p->to_ns : last;
@@ -192,15 +192,15 @@ static int put_thread(struct writer *w, uint32_t thread, uint32_t row)
 	svg_number(w->b, thread_no(w, thread));
 	svg_signed(w->b, since(begin, w->p->from_ns));
 	svg_signed(w->b, since(last, w->p->from_ns));
-	svg_number(w->b, (uint64_t)off_first);
+	svg_number(w->b, (uint64_t)offcpu_first);
 	svg_number(w->b, i - first);
 	int rc = 0;
 	uint64_t at = begin;
 	for (uint32_t k = first; k < i && !rc; k++) {
-		struct off o = tl->off.v[k];
+		struct offcpu o = tl->offcpu.v[k];
 		if (w->p->clip)
 			tl_clip_off(&o, w->p->from_ns, w->p->to_ns);
-		put_off(w, &o, o.start_ns - at);
+		put_offcpu(w, &o, o.start_ns - at);
 		at = o.end_ns;
 		rc = find_holders(w, row, k - first, k, &o);
 		rc = rc ? rc : flush(w);

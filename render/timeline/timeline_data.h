@@ -57,7 +57,7 @@ struct tl_data {
 };
 
 /* The number for a wakeup's context and the CPU waited for: see above. */
-uint64_t tl_waker_context(const struct off *o);
+uint64_t tl_waker_context(const struct offcpu *o);
 
 /* Write the elements. Flushes to `out` as it goes. 0, ERR_NOMEM, ERR_IO. */
 int tl_data_write(const struct tl_data *d, const struct tl_panel *panels, size_t n,

@@ -16,12 +16,12 @@ void tl_segs_init(struct tl_segs *s, const struct timeline *tl, uint32_t thread,
 	s->tl = tl;
 	s->at = t->first_ns > from ? t->first_ns : from;
 	s->to = t->last_ns < to ? t->last_ns : to;
-	s->off = timeline_off_after(tl, thread, s->at);
-	s->end = t->off_first + t->off_n;
+	s->offcpu = timeline_offcpu_after(tl, thread, s->at);
+	s->end = t->offcpu_first + t->offcpu_n;
 	s->no_unclear = 0;
 }
 
-static uint8_t off_paint(const struct off *o, int blocked, int no_unclear)
+static uint8_t off_paint(const struct offcpu *o, int blocked, int no_unclear)
 {
 	unsigned cause = o->cause < CAUSE_COUNT ? o->cause : CAUSE_UNKNOWN;
 	if (o->unknown)
@@ -39,7 +39,7 @@ int tl_segs_next(struct tl_segs *s, struct tl_seg *out)
 {
 	if (s->at >= s->to)
 		return 0;
-	const struct off *o = s->off < s->end ? &s->tl->off.v[s->off] : NULL;
+	const struct offcpu *o = s->offcpu < s->end ? &s->tl->offcpu.v[s->offcpu] : NULL;
 	uint64_t end;
 	*out = (struct tl_seg){s->at, s->to, TL_NONE, TLP_RUN};
 	if (!o || o->start_ns > s->at) { /* running until its switch-out */
@@ -47,17 +47,17 @@ int tl_segs_next(struct tl_segs *s, struct tl_seg *out)
 	} else {
 		uint64_t woken = o->start_ns + o->blocked_ns;
 		int blocked = !o->unknown && s->at < woken;
-		out->off = s->off;
+		out->offcpu = s->offcpu;
 		out->paint = off_paint(o, blocked, s->no_unclear);
 		end = blocked ? woken : o->end_ns;
-		s->off += end >= o->end_ns;
+		s->offcpu += end >= o->end_ns;
 	}
 	out->end_ns = end < s->to ? end : s->to;
 	s->at = out->end_ns;
 	return 1;
 }
 
-void tl_clip_off(struct off *o, uint64_t from, uint64_t to)
+void tl_clip_off(struct offcpu *o, uint64_t from, uint64_t to)
 {
 	uint64_t woken = o->start_ns + o->blocked_ns;
 	if (o->start_ns >= from && o->end_ns <= to)
@@ -394,7 +394,8 @@ int tl_thread_cells(const struct timeline *tl, uint32_t thread, const struct tl_
 	tl_segs_init(&s, tl, thread, w->from_ns, w->to_ns);
 	s.no_unclear = w->no_unclear;
 	while (tl_segs_next(&s, &seg))
-		add_piece(&f, to_px(w, seg.start_ns), to_px(w, seg.end_ns), seg.paint, seg.off);
+		add_piece(&f, to_px(w, seg.start_ns), to_px(w, seg.end_ns), seg.paint,
+			  seg.offcpu);
 	end_column(&f);
 	return f.failed ? ERR_NOMEM : 0;
 }
@@ -505,9 +506,9 @@ static int row_arrows(const struct timeline *tl, const uint32_t *row_of, uint32_
 {
 	const struct tl_thread *t = &tl->threads.v[thread];
 	int rc = 0;
-	for (uint32_t i = timeline_off_after(tl, thread, from);
-	     i < t->off_first + t->off_n && !rc; i++) {
-		const struct off *o = &tl->off.v[i];
+	for (uint32_t i = timeline_offcpu_after(tl, thread, from);
+	     i < t->offcpu_first + t->offcpu_n && !rc; i++) {
+		const struct offcpu *o = &tl->offcpu.v[i];
 		uint64_t woken = o->start_ns + o->blocked_ns;
 		if (o->start_ns >= to)
 			break;

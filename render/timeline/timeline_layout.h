@@ -44,7 +44,7 @@ static inline int tl_paint_is_line(unsigned paint)
 
 struct tl_seg {
 	uint64_t start_ns, end_ns; /* inside the window */
-	uint32_t off;              /* index of timeline.off; TL_NONE = running */
+	uint32_t offcpu;           /* index of timeline.offcpu; TL_NONE = running */
 	uint8_t paint;             /* enum tl_paint */
 };
 
@@ -52,8 +52,8 @@ struct tl_seg {
 struct tl_segs {
 	const struct timeline *tl;
 	uint64_t at, to;
-	uint32_t off, end; /* next interval, end of the thread's slice */
-	int no_unclear;    /* unclear waits are TLP_LEFT_OUT; 0 after tl_segs_init */
+	uint32_t offcpu, end; /* next interval, end of the thread's slice */
+	int no_unclear;       /* unclear waits are TLP_LEFT_OUT; 0 after tl_segs_init */
 };
 
 /* `to` may lie beyond the thread's life. Needs a finished timeline. */
@@ -121,7 +121,7 @@ int tl_in_pool(const struct timeline *tl, const struct tl_row *r, const char *co
 	       size_t base);
 
 /* Cut an interval to [from, to); one that was cut is OFF_OPEN. */
-void tl_clip_off(struct off *o, uint64_t from, uint64_t to);
+void tl_clip_off(struct offcpu *o, uint64_t from, uint64_t to);
 
 /* Time per paint of one thread in a window. */
 void tl_paint_sums(const struct timeline *tl, uint32_t thread, uint64_t from, uint64_t to,

@@ -360,12 +360,12 @@ static uint64_t shown_ns(const struct tl_writer *w, const struct tl_panel *p,
 	if (c->ref == TL_NONE)
 		return (uint64_t)llround(c->w / plot_width(w) *
 					 (double)(p->to_ns - p->from_ns));
-	struct off cut = w->tl->off.v[c->ref], *o = &cut;
+	struct offcpu cut = w->tl->offcpu.v[c->ref], *o = &cut;
 	if (p->clip)
 		tl_clip_off(o, p->from_ns, p->to_ns);
 	int rest = c->paint == TLP_UNKNOWN || c->paint == TLP_RUNNABLE ||
 		   c->paint == TLP_PREEMPTED;
-	return rest ? off_ns(o) - o->blocked_ns : o->blocked_ns;
+	return rest ? offcpu_ns(o) - o->blocked_ns : o->blocked_ns;
 }
 
 /* The text in a cell, if there is room. */

@@ -78,7 +78,7 @@ static void add_rows(struct timeline *tl, uint32_t wait, uint32_t busy)
 			       .time_ns = 1200,
 			       .thread = TL_NONE,
 			       .cpu = TL_NOCPU};
-	struct tl_off_total total = {
+	struct tl_offcpu_total total = {
 		.ns = 5000, .count = 3, .path = wait, .comm = name(tl, "two"), .thread = 1};
 	int rc = vec_push(&tl->events, ev) | vec_push(&tl->spans, span) |
 		 vec_push(&tl->marks, mark) | vec_push(&tl->totals, total);

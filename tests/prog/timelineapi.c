@@ -80,26 +80,26 @@ static uint16_t cpu(const char *s)
 	return *s == '-' ? TL_NOCPU : (uint16_t)num(s);
 }
 
-static void add_off(struct job *j, char **w)
+static void add_offcpu(struct job *j, char **w)
 {
-	struct off o = {.thread = (uint32_t)num(w[1]),
-			.start_ns = num(w[2]),
-			.end_ns = num(w[3]),
-			.blocked_ns = num(w[4]),
-			.flags = (uint8_t)num(w[7]),
-			.unknown = (uint8_t)num(w[8]),
-			.waker = *w[10] == '-' ? TL_NONE : (uint32_t)num(w[10]),
-			.waker_context = (uint8_t)num(w[11]),
-			.cpu_out = cpu(w[13]),
-			.cpu_in = cpu(w[14]),
-			.cpu_wake = TL_NOCPU,
-			.cpu_queue = TL_NOCPU};
+	struct offcpu o = {.thread = (uint32_t)num(w[1]),
+			   .start_ns = num(w[2]),
+			   .end_ns = num(w[3]),
+			   .blocked_ns = num(w[4]),
+			   .flags = (uint8_t)num(w[7]),
+			   .unknown = (uint8_t)num(w[8]),
+			   .waker = *w[10] == '-' ? TL_NONE : (uint32_t)num(w[10]),
+			   .waker_context = (uint8_t)num(w[11]),
+			   .cpu_out = cpu(w[13]),
+			   .cpu_in = cpu(w[14]),
+			   .cpu_wake = TL_NOCPU,
+			   .cpu_queue = TL_NOCPU};
 	o.cause = (uint8_t)cause_find(w[5]);
 	o.comm = j->tl.threads.v[o.thread].comm;
 	o.path = stack(j, w[9]);
 	o.waker_path = stack(j, w[12]);
 	must(timeline_state(&j->tl, w[6], &o.state), NULL, "state");
-	must(bigvec_push(&j->tl.off, o, NULL), NULL, "off");
+	must(bigvec_push(&j->tl.offcpu, o, NULL), NULL, "off");
 }
 
 static void add_thread(struct job *j, char **w)
@@ -229,7 +229,7 @@ static void read_line(struct job *j, char *line)
 	else if (!strcmp(w[0], "thread"))
 		add_thread(j, w);
 	else if (!strcmp(w[0], "off"))
-		add_off(j, w);
+		add_offcpu(j, w);
 	else if (!strcmp(w[0], "flags"))
 		j->tl.flags = (uint32_t)num(w[1]);
 	else if (!strcmp(w[0], "pick"))

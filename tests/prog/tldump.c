@@ -29,7 +29,7 @@ static const char *leaf(const struct timeline *tl, uint32_t path, int kind)
 	return "-";
 }
 
-static void print_off(const struct timeline *tl, const struct off *o)
+static void print_off(const struct timeline *tl, const struct offcpu *o)
 {
 	const struct tl_thread *t = &tl->threads.v[o->thread];
 	const struct strtab *names = &tl->stacks->strings;
@@ -38,7 +38,8 @@ static void print_off(const struct timeline *tl, const struct off *o)
 	       "unknown=%s cpu=%d>%d ctx=%s waker=%d leaf=%s<-%s\n",
 	       t->tid, strtab_get(names, o->comm), (unsigned long long)o->start_ns,
 	       (unsigned long long)o->end_ns, (unsigned long long)o->blocked_ns,
-	       (unsigned long long)off_runnable_ns(o), (unsigned long long)off_preempted_ns(o),
+	       (unsigned long long)offcpu_runnable_ns(o),
+	       (unsigned long long)offcpu_preempted_ns(o),
 	       strtab_get(names, tl->states[o->state]), cause_name(o->cause),
 	       o->flags & OFF_IDLE ? " idle" : "", t->flags & THREAD_SYSTEM ? " system" : "",
 	       o->flags & OFF_OPEN ? " open" : "", o->flags & OFF_SUSPECT ? " suspect" : "",
@@ -82,7 +83,7 @@ static int build(const char *path, char **spans, int nspans, struct profile **p,
 	fprintf(stderr,
 		"build %.3f s, causes %.3f s, %zu threads, %zu intervals, %zu samples, "
 		"%zu stacks, %zu losses, %llu stray samples\n",
-		t1 - t0, now() - t1, tl->threads.n, tl->off.n, tl->samples.n,
+		t1 - t0, now() - t1, tl->threads.n, tl->offcpu.n, tl->samples.n,
 		tl->stacks->paths.n, tl->losses.n, (unsigned long long)tl->stray_samples);
 	causes_free(c);
 	return r;
@@ -115,8 +116,8 @@ int main(int argc, char **argv)
 		r = timeline_check(&tl, &e);
 	if (r)
 		fprintf(stderr, "tldump: %s\n", e.msg);
-	for (size_t i = 0; !r && argc < 3 && i < tl.off.n; i++)
-		print_off(&tl, &tl.off.v[i]);
+	for (size_t i = 0; !r && argc < 3 && i < tl.offcpu.n; i++)
+		print_off(&tl, &tl.offcpu.v[i]);
 	for (size_t i = 0; !r && argc > 2 && !strcmp(argv[2], "-s") && i < tl.spans.n; i++)
 		print_span(&tl, &tl.spans.v[i]);
 	if (!r && timeline_answerable(&tl, 1, &e))

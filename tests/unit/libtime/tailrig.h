@@ -77,25 +77,25 @@ static inline uint32_t thread(struct rig *r, const char *name, int tid, uint16_t
 
 /* An interval; change what differs from a plain wait on CPU 0 in the returned one, before the
  * next call. */
-static inline struct off *off(struct rig *r, uint32_t t, uint64_t out, uint64_t woken,
-			      uint64_t in, uint8_t cause, const char *stack)
+static inline struct offcpu *off(struct rig *r, uint32_t t, uint64_t out, uint64_t woken,
+				 uint64_t in, uint8_t cause, const char *stack)
 {
-	struct off o = {.start_ns = out * 1000,
-			.end_ns = in * 1000,
-			.blocked_ns = (woken - out) * 1000,
-			.thread = t,
-			.comm = r->tl.threads.v[t].comm,
-			.path = path(r, stack),
-			.waker = TL_NONE,
-			.waker_context = WAKER_HARDIRQ,
-			.prio_in = 120,
-			.cpu_queue = TL_NOCPU,
-			.cause = cause};
-	assert_int_equal(bigvec_push(&r->tl.off, o, NULL), 0);
-	return &r->tl.off.v[r->tl.off.n - 1];
+	struct offcpu o = {.start_ns = out * 1000,
+			   .end_ns = in * 1000,
+			   .blocked_ns = (woken - out) * 1000,
+			   .thread = t,
+			   .comm = r->tl.threads.v[t].comm,
+			   .path = path(r, stack),
+			   .waker = TL_NONE,
+			   .waker_context = WAKER_HARDIRQ,
+			   .prio_in = 120,
+			   .cpu_queue = TL_NOCPU,
+			   .cause = cause};
+	assert_int_equal(bigvec_push(&r->tl.offcpu, o, NULL), 0);
+	return &r->tl.offcpu.v[r->tl.offcpu.n - 1];
 }
 
-static inline void woken_by(struct off *o, uint32_t waker)
+static inline void woken_by(struct offcpu *o, uint32_t waker)
 {
 	o->waker = waker;
 	o->waker_context = WAKER_TASK;

@@ -162,14 +162,14 @@ static void build(struct maker *m, struct result *r)
 	    profile_of(&r->p, rec, &po, &e) || timeline_build(r->p, &bo, &r->tl, &e) ||
 	    timeline_check(&r->tl, &e))
 		fail_msg("%s", e.msg);
-	for (size_t i = 0; i < r->tl.off.n; i++) {
-		const struct off *o = &r->tl.off.v[i];
+	for (size_t i = 0; i < r->tl.offcpu.n; i++) {
+		const struct offcpu *o = &r->tl.offcpu.v[i];
 		buf_fmt(&r->text, "%d %llu-%llu %s %llu+%llu%s%s%s %s\n",
 			r->tl.threads.v[o->thread].tid, (unsigned long long)o->start_ns / 1000,
 			(unsigned long long)o->end_ns / 1000,
 			strtab_get(&r->p->stacks.strings, r->tl.states[o->state]),
 			(unsigned long long)o->blocked_ns / 1000,
-			(unsigned long long)off_runnable_ns(o) / 1000,
+			(unsigned long long)offcpu_runnable_ns(o) / 1000,
 			o->flags & OFF_OPEN ? " open" : "",
 			o->flags & OFF_SUSPECT ? " suspect" : "", o->unknown ? " unknown" : "",
 			waker_context_name(o->waker_context));
@@ -203,7 +203,7 @@ static void every_container_and_byte_order_gives_the_same_table(void **state)
 			assert_string_equal(buf_cstr(&r.text), "7 110-130 S 15+5 hardirq\n"
 							       "8 105-110  0+5 open task\n"
 							       "8 130-140 R+ 0+10 \n");
-			const struct off *o = &r.tl.off.v[0];
+			const struct offcpu *o = &r.tl.offcpu.v[0];
 			assert_int_equal(o->prio_in, 120);
 			assert_true(o->path != 0);
 			assert_int_equal(o->cpu_wake, 1);
@@ -289,14 +289,14 @@ static void a_tracepoint_recorded_twice_is_one_event(void **state)
 					       "8 130-140 S 0+0 unknown \n"
 					       "8 161-170 S 0+0 unknown \n");
 	assert_int_equal(r.tl.losses.n, 0);
-	for (size_t i = 0; i < r.tl.off.n; i++) {
-		const struct off *o = &r.tl.off.v[i];
+	for (size_t i = 0; i < r.tl.offcpu.n; i++) {
+		const struct offcpu *o = &r.tl.offcpu.v[i];
 		int bare = r.tl.threads.v[o->thread].tid == 8 && o->start_ns < 160000;
 		assert_int_equal(!o->path, bare);
 		assert_int_equal(!!(o->flags & OFF_NO_STACK), bare);
 	}
-	assert_true(r.tl.off.v[0].waker_path != 0);
-	assert_int_equal(r.tl.off.v[1].waker_path, 0);
+	assert_true(r.tl.offcpu.v[0].waker_path != 0);
+	assert_int_equal(r.tl.offcpu.v[1].waker_path, 0);
 	done(&m, &r);
 }
 
@@ -371,11 +371,11 @@ static void what_a_thread_waits_on(void **state)
 		sw(&m, t + 5, 0, 7, 1, 0);
 	}
 	build(&m, &r);
-	assert_int_equal(r.tl.off.n, sizeof(row) / sizeof(*row));
-	for (size_t i = 0; i < r.tl.off.n; i++) {
-		const struct off *o = &r.tl.off.v[i];
+	assert_int_equal(r.tl.offcpu.n, sizeof(row) / sizeof(*row));
+	for (size_t i = 0; i < r.tl.offcpu.n; i++) {
+		const struct offcpu *o = &r.tl.offcpu.v[i];
 		assert_int_equal(o->arg_kind, row[i].kind);
-		assert_int_equal(off_arg(&r.tl, o), row[i].kind ? row[i].arg : 0);
+		assert_int_equal(offcpu_arg(&r.tl, o), row[i].kind ? row[i].arg : 0);
 	}
 	done(&m, &r);
 	fd_context_free(c);
@@ -675,11 +675,11 @@ static void direct_off_cpu_samples_are_intervals_sums_are_not(void **state)
 	build(&m, &r);
 	assert_string_equal(buf_cstr(&r.text), "6 400000-1000000  0+0 unknown \n"
 					       "6 1100000-1700000  0+0 unknown \n");
-	assert_true(r.tl.off.v[0].path != 0);
+	assert_true(r.tl.offcpu.v[0].path != 0);
 	assert_int_equal(r.tl.totals.n, 1);
 	assert_int_equal(r.tl.totals.v[0].ns, 777);
 	assert_int_equal(r.tl.threads.v[r.tl.totals.v[0].thread].tid, 6);
-	assert_int_equal(r.tl.totals.v[0].path, r.tl.off.v[0].path);
+	assert_int_equal(r.tl.totals.v[0].path, r.tl.offcpu.v[0].path);
 	assert_int_equal(r.tl.rec.end_ns, 1800000000);
 	done(&m, &r);
 }

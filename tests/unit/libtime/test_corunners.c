@@ -61,8 +61,8 @@ static void an_idle_cpu_has_to_wake_up(void **state)
 		struct explanation x = {0};
 		rig_init(&r, 5000);
 		uint32_t front = thread(&r, "front", 1, 0);
-		struct off *o = off(&r, front, 1000, cases[i].of_wait ? 1000 : 1100, 1900,
-				    CAUSE_IO, "front;read");
+		struct offcpu *o = off(&r, front, 1000, cases[i].of_wait ? 1000 : 1100, 1900,
+				       CAUSE_IO, "front;read");
 		o->flags |= cases[i].of_wait;
 		struct tl_mark deep = {.time_ns = 1050 * 1000,
 				       .name = text(&r, "power:cpu_idle"),

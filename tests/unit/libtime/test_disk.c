@@ -214,8 +214,8 @@ static void a_wait_is_for_the_request_that_ended_it(void **state)
 		const struct disk_request *q;
 		rig_init(&r, 5000);
 		uint32_t front = thread(&r, "front", 1, 0);
-		struct off *o = off(&r, front, 1000, cases[i].woken, 2000, cases[i].cause,
-				    "front;save");
+		struct offcpu *o = off(&r, front, 1000, cases[i].woken, 2000, cases[i].cause,
+				       "front;save");
 		o->cpu_wake = cases[i].cpu;
 		o->waker_path = *cases[i].waker_stack ? path(&r, cases[i].waker_stack) : 0;
 		mark(&r, "insert", 900, 0, "7,0 W 4096 () 0 + 8 0x0,0,4 [front]");

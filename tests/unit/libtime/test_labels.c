@@ -274,7 +274,7 @@ static void a_population_has_what_bears_the_label(void **state)
 	label(&r, span(&r, t, 2000, 3000), "route", "/pay");
 	label(&r, span(&r, t, 3500, 4500), "route", "/list");
 	uint32_t inner = span(&r, t, 3600, 3700), outer = span(&r, t, 3400, 3800);
-	struct off o = {.start_ns = 900, .end_ns = 5000, .blocked_ns = 3000, .thread = t};
+	struct offcpu o = {.start_ns = 900, .end_ns = 5000, .blocked_ns = 3000, .thread = t};
 	assert_int_equal(label_lanes_build(&r.tl, "route", &x), 1);
 	struct population pay = {.label = &x, .label_value = value(&r, "/pay"), .idle = 1};
 	struct population list = {.label = &x, .label_value = value(&r, "/list"), .idle = 1};

@@ -66,7 +66,7 @@ static void torture_judge(const struct row *row, int once)
 		torture_off(&t, r);
 		if (!r) {
 			assert_int_equal(x.f.v.n, all.f.v.n);
-			assert_int_equal(x.tl.off.n, all.tl.off.n);
+			assert_int_equal(x.tl.offcpu.n, all.tl.offcpu.n);
 			assert_int_equal(x.tl.threads.n, all.tl.threads.n);
 			assert_int_equal(x.p->stacks.paths.n, all.p->stacks.paths.n);
 			assert_int_equal(x.p->stacks.frames.n, all.p->stacks.frames.n);

@@ -4,14 +4,14 @@
 enum { IDLE = OFF_IDLE, UNCLEAR = OFF_UNCLEAR | OFF_LOOP };
 
 /* Thread 0: one wait of 1000 µs, blocked for 800 of them, its site's verdict in `flags`. */
-static struct off *one_wait(struct rig *r, uint8_t flags)
+static struct offcpu *one_wait(struct rig *r, uint8_t flags)
 {
 	rig_init(r, 10000);
 	uint32_t t = thread(r, "worker", 101, 0);
-	struct off *o = off(r, t, 1000, 1800, 2000, CAUSE_COND, "worker;get_job;c:wait");
+	struct offcpu *o = off(r, t, 1000, 1800, 2000, CAUSE_COND, "worker;get_job;c:wait");
 	o->flags = flags;
 	finish(r);
-	return r->tl.off.v;
+	return r->tl.offcpu.v;
 }
 
 static void each_verdict_sets_its_part_apart(void **state)
@@ -62,7 +62,7 @@ static void time_cuts_both_parts(void **state)
 	};
 	struct rig r;
 	struct wait w;
-	struct off *o = one_wait(&r, 0);
+	struct offcpu *o = one_wait(&r, 0);
 	for (size_t i = 0; i < sizeof(t) / sizeof(*t); i++) {
 		struct population p = {.start_ns = t[i].start, .stop_ns = t[i].stop};
 		assert_int_equal(population_wait(&p, &r.tl, o, &w), 1);
@@ -82,7 +82,7 @@ static void what_is_left_is_open_only_where_it_was_cut(void **state)
 	(void)state;
 	struct rig r;
 	struct wait w;
-	struct off *o = one_wait(&r, IDLE);
+	struct offcpu *o = one_wait(&r, IDLE);
 	struct population inside = {.start_ns = 1200000}, later = {.start_ns = 1900000};
 	assert_int_equal(population_wait(&inside, &r.tl, o, &w), 1);
 	assert_int_equal(wait_split_off(&w), 600000);
@@ -98,7 +98,7 @@ static void filters_choose_threads_and_cpus(void **state)
 	(void)state;
 	struct rig r;
 	struct wait w;
-	struct off *o = one_wait(&r, 0);
+	struct offcpu *o = one_wait(&r, 0);
 	const char *names[] = {"other", "worker"};
 	const int32_t tid = 101, pid = 7;
 	const uint32_t cpu = 1;
@@ -132,13 +132,13 @@ static void waits_of_a_whole_life_are_set_apart_from_rankings(void **state)
 	off(&r, t, 100, 9900, 9900, CAUSE_JOIN, "main;c:pthread_join");
 	finish(&r);
 	struct population ranked = {.ranked = 1}, summed = {0};
-	assert_int_equal(population_wait(&ranked, &r.tl, r.tl.off.v, &w), 1);
+	assert_int_equal(population_wait(&ranked, &r.tl, r.tl.offcpu.v, &w), 1);
 	assert_int_equal(w.apart, APART_LIFE);
-	assert_int_equal(population_wait(&summed, &r.tl, r.tl.off.v, &w), 1);
+	assert_int_equal(population_wait(&summed, &r.tl, r.tl.offcpu.v, &w), 1);
 	assert_int_equal(w.apart, APART_NOT);
 	/* a lock held as long is no such wait: it may be the hang that one looks for */
-	r.tl.off.v[0].cause = CAUSE_LOCK;
-	assert_int_equal(population_wait(&ranked, &r.tl, r.tl.off.v, &w), 1);
+	r.tl.offcpu.v[0].cause = CAUSE_LOCK;
+	assert_int_equal(population_wait(&ranked, &r.tl, r.tl.offcpu.v, &w), 1);
 	assert_int_equal(w.apart, APART_NOT);
 	rig_release(&r);
 }
@@ -154,7 +154,7 @@ static void sums_are_by_site_longest_first(void **state)
 		int open;
 	} t[] = {{1, 50, 0}, {2, 10, 0}, {2, 70, 1}, {1, 60, 0}, {1, 20, 0}, {2, 30, 0}};
 	for (size_t i = 0; i < sizeof(t) / sizeof(*t); i++) {
-		struct off o = {.site = t[i].site, .path = (uint32_t)i};
+		struct offcpu o = {.site = t[i].site, .path = (uint32_t)i};
 		assert_int_equal(site_sums_add(s, &o, t[i].ns, t[i].open), 0);
 	}
 	assert_int_equal(set_apart_finish(&x), 0);

@@ -118,7 +118,7 @@ static void us(struct buf *b, uint64_t ns)
 		buf_fmt(b, ".%03u", (unsigned)(ns % 1000));
 }
 
-static void row(struct rig *r, const struct off *o)
+static void row(struct rig *r, const struct offcpu *o)
 {
 	struct buf *b = &r->text;
 	const struct strtab *names = &r->stacks.strings;
@@ -129,8 +129,8 @@ static void row(struct rig *r, const struct off *o)
 	buf_fmt(b, " %s ", strtab_get(names, r->tl.states[o->state]));
 	us(b, o->blocked_ns);
 	buf_char(b, '+');
-	us(b, off_runnable_ns(o));
-	if (off_preempted_ns(o))
+	us(b, offcpu_runnable_ns(o));
+	if (offcpu_preempted_ns(o))
 		buf_str(b, " preempted");
 	if (o->unknown)
 		buf_fmt(b, " ?%s", unknown_reason_name(o->unknown));
@@ -150,8 +150,8 @@ static void expect(struct rig *r, const char *rows)
 	assert_int_equal(sched_finish(r->s, r->end, &e), 0);
 	if (timeline_check(&r->tl, &e))
 		fail_msg("%s", e.msg);
-	for (size_t i = 0; i < r->tl.off.n; i++)
-		row(r, &r->tl.off.v[i]);
+	for (size_t i = 0; i < r->tl.offcpu.n; i++)
+		row(r, &r->tl.offcpu.v[i]);
 	assert_string_equal(buf_cstr(&r->text), rows);
 }
 
@@ -545,7 +545,7 @@ static void a_new_thread_waits_for_its_first_cpu(void **state)
 	wake(r, SCHED_WAKEUP_NEW, 6, 0, 1, 8, WAKER_TASK);
 	sw(r, 20, 1, 0, "R", 8);
 	expect(r, "8 6-20  0+14 <-1 task\n");
-	assert_int_equal(r->tl.off.v[0].cause, CAUSE_RUNQUEUE);
+	assert_int_equal(r->tl.offcpu.v[0].cause, CAUSE_RUNQUEUE);
 	assert_int_equal(r->tl.threads.n, 2);
 	assert_true(r->tl.threads.v[1].flags & THREAD_BORN);
 	assert_int_equal(r->tl.threads.v[1].pid, 1);
@@ -568,8 +568,8 @@ static void a_wakeup_tells_whose_queue(void **state)
 	put(r, &ev);
 	sw(r, 30, 1, 2, "S", 1); /* pulled */
 	expect(r, "1 10-30 S 10+10 <-2 task\n2 30-30 S 0+0 open\n");
-	assert_int_equal(r->tl.off.v[0].cpu_queue, 0);
-	assert_int_equal(r->tl.off.v[0].cpu_in, 1);
+	assert_int_equal(r->tl.offcpu.v[0].cpu_queue, 0);
+	assert_int_equal(r->tl.offcpu.v[0].cpu_in, 1);
 	done(r);
 }
 
@@ -712,7 +712,7 @@ static void per_task_records_need_no_cpu(void **state)
 	record(r, SCHED_IN, 20, TL_NOCPU, 1, 0);
 	record(r, SCHED_IN, 25, TL_NOCPU, 2, 0);
 	expect(r, "1 10-20  0+0 ?missing wakeup\n2 12-25  0+13 preempted\n");
-	assert_int_equal(r->tl.off.v[0].cpu_out, TL_NOCPU);
+	assert_int_equal(r->tl.offcpu.v[0].cpu_out, TL_NOCPU);
 	assert_int_equal(sums(r, 2).run, 7000);
 	done(r);
 }
@@ -784,8 +784,8 @@ static void check_runs(const struct timeline *tl)
 		const struct tl_thread *t = &tl->threads.v[i];
 		uint64_t on = t->first_ns;
 		uint16_t cpu = t->first_cpu;
-		for (uint32_t k = 0; k < t->off_n; k++) {
-			const struct off *o = &tl->off.v[t->off_first + k];
+		for (uint32_t k = 0; k < t->offcpu_n; k++) {
+			const struct offcpu *o = &tl->offcpu.v[t->offcpu_first + k];
 			want += cpu != TL_NOCPU ? o->start_ns - on : 0;
 			on = o->end_ns;
 			cpu = o->cpu_in;
@@ -802,9 +802,9 @@ static void check_search(const struct timeline *tl)
 	for (uint32_t i = 0; i < tl->threads.n; i++) {
 		const struct tl_thread *t = &tl->threads.v[i];
 		for (uint64_t at = t->first_ns; at <= t->last_ns; at += 13000) {
-			uint32_t want = timeline_off_after(tl, i, at);
-			for (uint32_t near = 0; near <= tl->off.n; near += 3)
-				assert_int_equal(timeline_off_after_near(tl, i, at, near),
+			uint32_t want = timeline_offcpu_after(tl, i, at);
+			for (uint32_t near = 0; near <= tl->offcpu.n; near += 3)
+				assert_int_equal(timeline_offcpu_after_near(tl, i, at, near),
 						 want);
 		}
 	}

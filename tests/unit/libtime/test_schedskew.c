@@ -97,8 +97,8 @@ static void rig_free(struct rig *r)
 static uint64_t known_suspects(const struct timeline *tl)
 {
 	uint64_t n = 0;
-	for (size_t i = 0; i < tl->off.n; i++)
-		n += (tl->off.v[i].flags & OFF_SUSPECT) && !tl->off.v[i].unknown;
+	for (size_t i = 0; i < tl->offcpu.n; i++)
+		n += (tl->offcpu.v[i].flags & OFF_SUSPECT) && !tl->offcpu.v[i].unknown;
 	return n;
 }
 

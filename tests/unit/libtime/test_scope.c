@@ -16,11 +16,11 @@ static void make(struct timeline *tl, struct stacks *st)
 	assert_int_equal(stacks_frame(st, &unnamed, &frame), 0);
 	assert_int_equal(stacks_push(st, 0, frame, &path), 0);
 	assert_true(!vec_push(&tl->threads, a) && !vec_push(&tl->threads, b));
-	struct off x = {.start_ns = 0, .end_ns = 50, .thread = 0, .flags = OFF_SUSPECT};
-	struct off y = {.start_ns = 100, .end_ns = 150, .thread = 1, .path = path};
+	struct offcpu x = {.start_ns = 0, .end_ns = 50, .thread = 0, .flags = OFF_SUSPECT};
+	struct offcpu y = {.start_ns = 100, .end_ns = 150, .thread = 1, .path = path};
 	x.cpu_out = x.cpu_in = 0;
 	y.cpu_out = y.cpu_in = 1;
-	assert_true(!bigvec_push(&tl->off, x, &e) && !bigvec_push(&tl->off, y, &e));
+	assert_true(!bigvec_push(&tl->offcpu, x, &e) && !bigvec_push(&tl->offcpu, y, &e));
 	struct tl_event_sample hit = {.time_ns = 200, .pid = 40, .tid = 40, .path = path};
 	assert_int_equal(bigvec_push(&tl->event_samples, hit, &e), 0);
 }

@@ -75,25 +75,25 @@ static void rig_release(struct rig *r)
 }
 
 /* A thread slept in [start, end), woken by `waker` (TL_NONE: a timer) from a stack. */
-static struct off *slept(struct rig *r, uint32_t thread, uint64_t start, uint64_t end,
-			 const char *where, uint32_t waker, const char *from)
+static struct offcpu *slept(struct rig *r, uint32_t thread, uint64_t start, uint64_t end,
+			    const char *where, uint32_t waker, const char *from)
 {
-	struct off o = {.thread = thread,
-			.start_ns = start,
-			.end_ns = end,
-			.blocked_ns = end - start,
-			.path = path_of(r, where),
-			.waker = waker,
-			.comm = r->tl.threads.v[thread].comm,
-			.waker_path = waker == TL_NONE ? 0 : path_of(r, from),
-			.waker_context = waker == TL_NONE ? WAKER_HARDIRQ : WAKER_TASK,
-			.cpu_out = TL_NOCPU,
-			.cpu_in = TL_NOCPU,
-			.cpu_wake = TL_NOCPU,
-			.cpu_queue = TL_NOCPU};
+	struct offcpu o = {.thread = thread,
+			   .start_ns = start,
+			   .end_ns = end,
+			   .blocked_ns = end - start,
+			   .path = path_of(r, where),
+			   .waker = waker,
+			   .comm = r->tl.threads.v[thread].comm,
+			   .waker_path = waker == TL_NONE ? 0 : path_of(r, from),
+			   .waker_context = waker == TL_NONE ? WAKER_HARDIRQ : WAKER_TASK,
+			   .cpu_out = TL_NOCPU,
+			   .cpu_in = TL_NOCPU,
+			   .cpu_wake = TL_NOCPU,
+			   .cpu_queue = TL_NOCPU};
 	assert_int_equal(timeline_state(&r->tl, "S", &o.state), 0);
-	assert_int_equal(bigvec_push(&r->tl.off, o, NULL), 0);
-	return &r->tl.off.v[r->tl.off.n - 1];
+	assert_int_equal(bigvec_push(&r->tl.offcpu, o, NULL), 0);
+	return &r->tl.offcpu.v[r->tl.offcpu.n - 1];
 }
 
 static void worked(struct rig *r, uint32_t thread, uint64_t at, const char *where)
@@ -117,7 +117,7 @@ static void apply(struct rig *r)
 static void expect(struct rig *r, uint32_t thread, uint32_t nth, const char *want)
 {
 	const struct strtab *s = &r->stacks.strings;
-	const struct off *o = &r->tl.off.v[r->tl.threads.v[thread].off_first + nth];
+	const struct offcpu *o = &r->tl.offcpu.v[r->tl.threads.v[thread].offcpu_first + nth];
 	const struct tl_site *t = timeline_site(&r->tl, o->site);
 	char got[256];
 	snprintf(got, sizeof(got), "%s %s %s %s: %s%s", strtab_get(s, t->role),
@@ -192,8 +192,8 @@ static void a_verdict_does_not_depend_on_names_of_threads(void **state)
 		pool(&r, 1, 20);
 		for (size_t i = 0; !named && i < r.tl.threads.n; i++)
 			r.tl.threads.v[i].comm = text(&r, "prog");
-		for (size_t i = 0; !named && i < r.tl.off.n; i++)
-			r.tl.off.v[i].comm = text(&r, "prog");
+		for (size_t i = 0; !named && i < r.tl.offcpu.n; i++)
+			r.tl.offcpu.v[i].comm = text(&r, "prog");
 		for (size_t i = 0; !named && i < r.tl.samples.n; i++)
 			r.tl.samples.v[i].comm = text(&r, "prog");
 		apply(&r);
@@ -294,7 +294,7 @@ static void a_loop_waits_through_functions_without_names(void **state)
 	apply(&r);
 	static const uint8_t want[] = {SITE_IDLE, SITE_UNCLEAR, SITE_UNCLEAR, SITE_UNCLEAR};
 	for (size_t i = 0; i < 4; i++)
-		assert_int_equal(timeline_site(&r.tl, r.tl.off.v[i].site)->verdict, want[i]);
+		assert_int_equal(timeline_site(&r.tl, r.tl.offcpu.v[i].site)->verdict, want[i]);
 	rig_release(&r);
 }
 
@@ -453,7 +453,7 @@ static void a_wait_for_a_whole_life_is_set_apart(void **state)
 	apply(&r);
 	static const enum apart want[] = {APART_LIFE, APART_NOT, APART_UNCLEAR, APART_UNCLEAR};
 	for (size_t i = 0; i < 4; i++) {
-		assert_int_equal(population_wait(&p, &r.tl, &r.tl.off.v[i], &w), 1);
+		assert_int_equal(population_wait(&p, &r.tl, &r.tl.offcpu.v[i], &w), 1);
 		assert_int_equal(w.apart, want[i]);
 		assert_int_equal(w.ongoing, i == 2);
 	}
@@ -473,7 +473,7 @@ static void an_exit_of_the_process_ends_no_wait(void **state)
 		      exits ? "_start;main;exit_group@libc.so.6;do_group_exit[k]"
 			    : "_start;main;submit;futex_wake[k]");
 		apply(&r);
-		assert_int_equal(population_wait(&p, &r.tl, &r.tl.off.v[0], &w), 1);
+		assert_int_equal(population_wait(&p, &r.tl, &r.tl.offcpu.v[0], &w), 1);
 		assert_int_equal(w.apart, exits ? APART_LIFE : APART_UNCLEAR);
 		rig_release(&r);
 	}

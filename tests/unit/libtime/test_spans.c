@@ -73,16 +73,16 @@ static void end(struct rig *r, uint64_t ns, uint32_t thread, uint32_t kind)
 static void off(struct rig *r, uint32_t thread, uint64_t from, uint64_t blocked, uint64_t to,
 		uint32_t waker, uint8_t flags)
 {
-	struct off o = {.start_ns = from,
-			.end_ns = to,
-			.blocked_ns = blocked,
-			.thread = thread,
-			.waker = waker,
-			.cpu_out = 0,
-			.cpu_in = 0,
-			.cpu_wake = 0,
-			.flags = flags};
-	assert_int_equal(bigvec_push(&r->tl.off, o, NULL), 0);
+	struct offcpu o = {.start_ns = from,
+			   .end_ns = to,
+			   .blocked_ns = blocked,
+			   .thread = thread,
+			   .waker = waker,
+			   .cpu_out = 0,
+			   .cpu_in = 0,
+			   .cpu_wake = 0,
+			   .flags = flags};
+	assert_int_equal(bigvec_push(&r->tl.offcpu, o, NULL), 0);
 }
 
 static void expect(struct rig *r, const char *want)
@@ -178,7 +178,7 @@ static void unknown_intervals_stay_unknown(void **state)
 	struct rig *r = rig_new();
 	(void)state;
 	off(r, A, 200, 0, 300, TL_NONE, 0);
-	r->tl.off.v[0].unknown = UNKNOWN_HOLE;
+	r->tl.offcpu.v[0].unknown = UNKNOWN_HOLE;
 	r->tl.threads.v[B].first_ns = 500;
 	begin(r, 100, A, WORK);
 	end(r, 250, A, WORK);
@@ -336,7 +336,7 @@ static void many_offs(struct rig *r, uint32_t n)
 			    i % 7   ? 0
 			    : i % 2 ? OFF_RUNNING
 				    : OFF_SUSPECT);
-			struct off *o = &r->tl.off.v[r->tl.off.n - 1];
+			struct offcpu *o = &r->tl.offcpu.v[r->tl.offcpu.n - 1];
 			o->unknown = i % 11 ? KNOWN : UNKNOWN_HOLE;
 			o->blocked_ns = o->unknown ? 0 : o->blocked_ns;
 		}
@@ -359,9 +359,9 @@ static struct tl_sums slow_parts(const struct timeline *tl, uint32_t thread, uin
 	struct tl_sums s = {0};
 	const struct tl_thread *t = &tl->threads.v[thread];
 	for (uint64_t ns = from; ns < to; ns++) {
-		const struct off *o = NULL;
-		for (uint32_t i = 0; i < t->off_n && !o; i++) {
-			const struct off *x = &tl->off.v[t->off_first + i];
+		const struct offcpu *o = NULL;
+		for (uint32_t i = 0; i < t->offcpu_n && !o; i++) {
+			const struct offcpu *x = &tl->offcpu.v[t->offcpu_first + i];
 			o = x->start_ns <= ns && ns < x->end_ns ? x : NULL;
 		}
 		if (ns >= t->last_ns || (o && o->unknown))

@@ -150,7 +150,7 @@ static void add_others(struct timeline *tl, struct stacks *st, uint32_t lock, ui
 			       .key = name(st, "cpu.max"),
 			       .before = name(st, "1000 20000")};
 	assert_int_equal(vec_push(&tl->facts, fact), 0);
-	struct tl_off_total total = {
+	struct tl_offcpu_total total = {
 		.ns = 5000, .count = 3, .path = lock, .comm = name(st, "two"), .thread = 1};
 	assert_int_equal(vec_push(&tl->totals, total), 0);
 }
@@ -179,8 +179,8 @@ static void build(struct timeline *tl, struct stacks *st)
 	struct causes *c;
 	assert_int_equal(causes_new(&c, NULL), 0);
 	assert_int_equal(causes_apply(c, tl, NULL), 0);
-	for (size_t i = 0; i < tl->off.n; i++)
-		tl->off.v[i].arg_kind = (uint8_t)(i % ARG_KINDS);
+	for (size_t i = 0; i < tl->offcpu.n; i++)
+		tl->offcpu.v[i].arg_kind = (uint8_t)(i % ARG_KINDS);
 	causes_free(c);
 }
 
@@ -234,15 +234,15 @@ static void same(const struct timeline *a, const struct timeline *b)
 		assert_int_equal(x.tid, y.tid);
 		assert_int_equal(x.first_ns, y.first_ns);
 		assert_int_equal(x.last_ns, y.last_ns);
-		assert_int_equal(x.off_first, y.off_first);
-		assert_int_equal(x.off_n, y.off_n);
+		assert_int_equal(x.offcpu_first, y.offcpu_first);
+		assert_int_equal(x.offcpu_n, y.offcpu_n);
 		assert_int_equal(x.first_cpu, y.first_cpu);
 		assert_int_equal(x.first_prio, y.first_prio);
 		assert_int_equal(x.flags, y.flags);
 	}
-	assert_int_equal(a->off.n, b->off.n);
-	for (size_t i = 0; i < a->off.n; i++) {
-		struct off x = a->off.v[i], y = b->off.v[i];
+	assert_int_equal(a->offcpu.n, b->offcpu.n);
+	for (size_t i = 0; i < a->offcpu.n; i++) {
+		struct offcpu x = a->offcpu.v[i], y = b->offcpu.v[i];
 		text_equal(s, x.comm, t, y.comm);
 		text_equal(s, a->states[x.state], t, b->states[y.state]);
 		path_equal(s, x.path, t, y.path);
@@ -261,8 +261,8 @@ static void same(const struct timeline *a, const struct timeline *b)
 		assert_int_equal(x.flags, y.flags);
 		assert_int_equal(x.waker_context, y.waker_context);
 		assert_int_equal(x.arg_kind, y.arg_kind);
-		assert_int_equal(off_arg(a, &x), off_arg(b, &y));
-		assert_string_equal(off_variable(a, &x), off_variable(b, &y));
+		assert_int_equal(offcpu_arg(a, &x), offcpu_arg(b, &y));
+		assert_string_equal(offcpu_variable(a, &x), offcpu_variable(b, &y));
 	}
 	assert_int_equal(a->samples.n, b->samples.n);
 	for (size_t i = 0; i < a->samples.n; i++) {
@@ -365,7 +365,7 @@ static void sums_add_up_to_the_samples(void **state)
 	assert_int_equal(store_open(&s, db_path, &e), 0);
 	assert_int_equal(store_load(s, 2, STORE_SUMS, &sums, &st2, &e), 0);
 	store_close(s);
-	assert_int_equal(sums.off.n + sums.samples.n + sums.event_samples.n, 0);
+	assert_int_equal(sums.offcpu.n + sums.samples.n + sums.event_samples.n, 0);
 	for (size_t i = 0; i < sums.sums.n; i++) {
 		const struct tl_sum *x = &sums.sums.v[i];
 		if (x->tid != 11 && x->tid != 12)
@@ -407,14 +407,14 @@ static void a_large_table_comes_back_in_its_order(void **state)
 		assert_int_equal(vec_push(&tl.threads, t), 0);
 	}
 	for (uint64_t i = 0; i < ROWS; i++) {
-		struct off o = {
+		struct offcpu o = {
 			.start_ns = 2 + i * 10, .end_ns = 7 + i * 10, .blocked_ns = i % 5};
 		o.thread = i % 2;
 		o.waker = TL_NONE;
 		o.cpu_out = o.cpu_in = o.cpu_wake = 0;
 		o.prio_in = 120;
 		o.state = states[i > ROWS - 1000 ? 2 : i / 3 % 2];
-		assert_int_equal(bigvec_push(&tl.off, o, &e), 0);
+		assert_int_equal(bigvec_push(&tl.offcpu, o, &e), 0);
 	}
 	assert_int_equal(timeline_finish(&tl, &e), 0);
 	assert_int_equal(store_writer_open(&w, db_path, &e), 0);
@@ -423,9 +423,9 @@ static void a_large_table_comes_back_in_its_order(void **state)
 	assert_int_equal(store_open(&store, db_path, &e), 0);
 	assert_int_equal(store_load(store, 0, 1, &got, &back, &e), 0);
 	store_close(store);
-	assert_int_equal(got.off.n, ROWS);
+	assert_int_equal(got.offcpu.n, ROWS);
 	for (size_t i = 0; i < ROWS; i++) {
-		struct off *a = &tl.off.v[i], *b = &got.off.v[i];
+		struct offcpu *a = &tl.offcpu.v[i], *b = &got.offcpu.v[i];
 		if (a->start_ns != b->start_ns || a->blocked_ns != b->blocked_ns ||
 		    a->thread != b->thread ||
 		    strcmp(strtab_get(&st.strings, tl.states[a->state]),
@@ -679,7 +679,7 @@ static void intervals_out_of_order_are_not_written(void **state)
 	struct err e = {0};
 	build(&tl, &st);
 	assert_int_equal(store_writer_open(&w, db_path, &e), 0);
-	tl.off.v[1].start_ns = tl.off.v[0].start_ns - 1;
+	tl.offcpu.v[1].start_ns = tl.offcpu.v[0].start_ns - 1;
 	assert_int_equal(store_writer_add(w, &tl, &e), ERR_FORMAT);
 	store_writer_abort(w);
 	timeline_release(&tl);

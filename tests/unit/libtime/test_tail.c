@@ -172,8 +172,8 @@ static void open_and_suspect_ones_stand_apart(void **state)
 	/* nine clean ones reach 10 µs too */
 	assert_int_equal(t.selection.uncertain, 0);
 	tail_release(&t);
-	r.tl.off.v[0].end_ns += 1000;
-	r.tl.off.v[0].blocked_ns += 1000;
+	r.tl.offcpu.v[0].end_ns += 1000;
+	r.tl.offcpu.v[0].blocked_ns += 1000;
 	t = make(&r, q);
 	assert_int_equal(t.selection.uncertain, 1);
 	assert_int_equal(t.selection.v.n, 2); /* and the one that never ended */
@@ -288,7 +288,7 @@ static void preemption_names_the_hog_of_that_cpu(void **state)
 	rig_init(&r, 20000);
 	uint32_t victim = thread(&r, "victim", 101, 0), hog = thread(&r, "hog", 102, 0),
 		 other = thread(&r, "other", 103, 1);
-	struct off *o = off(&r, victim, 1000, 1000, 9000, CAUSE_PREEMPT, "victim;compute");
+	struct offcpu *o = off(&r, victim, 1000, 1000, 9000, CAUSE_PREEMPT, "victim;compute");
 	o->flags = OFF_RUNNING;
 	/* the hog sleeps, then has CPU 0 from 1000 to 8900 */
 	o = off(&r, hog, 0, 1000, 1000, CAUSE_SLEEP, "hog;c:nanosleep");
@@ -335,7 +335,7 @@ static void a_woken_thread_waits_where_the_wakeup_put_it(void **state)
 	rig_init(&r, 20000);
 	uint32_t victim = thread(&r, "victim", 101, 0), hog = thread(&r, "hog", 102, 0),
 		 other = thread(&r, "other", 103, 1);
-	struct off *o = off(&r, victim, 500, 1000, 9000, CAUSE_POLL, "victim;c:poll");
+	struct offcpu *o = off(&r, victim, 500, 1000, 9000, CAUSE_POLL, "victim;c:poll");
 	o->cpu_queue = 0;
 	o->cpu_in = 1;
 	off(&r, hog, 0, 600, 600, CAUSE_SLEEP, "hog;c:nanosleep");
@@ -363,7 +363,7 @@ static void inline_softirq_has_a_waker_and_hardirq_a_bystander(void **state)
 	(void)state;
 	rig_init(&r, 20000);
 	uint32_t a = thread(&r, "asker", 101, 0), b = thread(&r, "answerer", 102, 1);
-	struct off *o = off(&r, a, 1000, 5000, 5000, CAUSE_NET, "asker;ask;c:recv");
+	struct offcpu *o = off(&r, a, 1000, 5000, 5000, CAUSE_NET, "asker;ask;c:recv");
 	o->waker = b;
 	o->waker_context = WAKER_SOFTIRQ_INLINE;
 	/* the same, but a packet from elsewhere interrupted b */
@@ -406,7 +406,7 @@ static void the_wakeup_tells_what_the_network_did(void **state)
 		rig_init(&r, 20000);
 		uint32_t a = thread(&r, "a", 101, 0), napi = thread(&r, "napi/eth0", 102, 1);
 		r.tl.threads.v[napi].flags |= THREAD_KERNEL;
-		struct off *o = off(&r, a, 1000, 5000, 5000, rows[i].cause, "a;ask;c:recv");
+		struct offcpu *o = off(&r, a, 1000, 5000, 5000, rows[i].cause, "a;ask;c:recv");
 		o->waker_path = path(&r, rows[i].wakeup);
 		o->waker_context = rows[i].context;
 		o->waker = rows[i].context == WAKER_TASK ? napi : TL_NONE;
@@ -601,7 +601,7 @@ static void missing_wakeups_stay_unknown(void **state)
 	(void)state;
 	rig_init(&r, 20000);
 	uint32_t a = thread(&r, "a", 101, 0);
-	struct off *o = off(&r, a, 1000, 1000, 5000, CAUSE_COND, "a;wait;c:cond");
+	struct offcpu *o = off(&r, a, 1000, 1000, 5000, CAUSE_COND, "a;wait;c:cond");
 	o->unknown = UNKNOWN_NO_WAKE;
 	o->waker_context = WAKER_NONE;
 	finish(&r);
@@ -646,7 +646,7 @@ static void a_span_handed_over_tells_whose_doing_it_was(void **state)
 	rig_init(&r, 20000);
 	uint32_t a = thread(&r, "front", 101, 0), b = thread(&r, "worker", 102, 1);
 	woken_by(off(&r, a, 1100, 5000, 5000, CAUSE_LOCK, "front;submit;c:lll_lock_wait"), b);
-	struct off *o = off(&r, b, 5100, 5500, 5500, CAUSE_COND, "worker;c:cond");
+	struct offcpu *o = off(&r, b, 5100, 5500, 5500, CAUSE_COND, "worker;c:cond");
 	o->flags = OFF_IDLE;
 	woken_by(o, a);
 	static const uint32_t cpu[] = {0, 1};
@@ -721,7 +721,7 @@ static void handed_over_spans_follow_the_wakeups(void **state)
 	rig_init(&r, 20000);
 	uint32_t a = thread(&r, "front", 101, 0), b = thread(&r, "worker", 102, 1);
 	off(&r, a, 1500, 1700, 1700, CAUSE_FAULT, "front;parse");
-	struct off *o = off(&r, b, 500, 2000, 2100, CAUSE_COND, "worker;c:cond");
+	struct offcpu *o = off(&r, b, 500, 2000, 2100, CAUSE_COND, "worker;c:cond");
 	o->flags = OFF_IDLE;
 	woken_by(o, a);
 	off(&r, b, 3000, 5000, 5000, CAUSE_IO, "worker;job;c:read");

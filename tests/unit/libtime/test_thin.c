@@ -17,15 +17,15 @@ enum { US = 1000, GRAIN = 100 * US };
 static void off(struct rig *r, unsigned thread, unsigned from, unsigned blocked, unsigned rest,
 		uint32_t path, uint16_t cpu_in)
 {
-	struct off o = {.start_ns = from * US,
-			.end_ns = (from + blocked + rest) * US,
-			.blocked_ns = blocked * US,
-			.thread = thread,
-			.path = path,
-			.waker = 1,
-			.waker_context = WAKER_TASK,
-			.cpu_in = cpu_in};
-	assert_int_equal(bigvec_push(&r->tl.off, o, NULL), 0);
+	struct offcpu o = {.start_ns = from * US,
+			   .end_ns = (from + blocked + rest) * US,
+			   .blocked_ns = blocked * US,
+			   .thread = thread,
+			   .path = path,
+			   .waker = 1,
+			   .waker_context = WAKER_TASK,
+			   .cpu_in = cpu_in};
+	assert_int_equal(bigvec_push(&r->tl.offcpu, o, NULL), 0);
 }
 
 static void sample(struct rig *r, unsigned at, uint32_t path)
@@ -67,8 +67,8 @@ static void assert_offs(struct rig *r, unsigned thread, const char *want)
 {
 	const struct tl_thread *t = &r->thin.threads.v[thread];
 	struct buf b = {0};
-	for (uint32_t i = t->off_first; i < t->off_first + t->off_n; i++) {
-		const struct off *o = &r->thin.off.v[i];
+	for (uint32_t i = t->offcpu_first; i < t->offcpu_first + t->offcpu_n; i++) {
+		const struct offcpu *o = &r->thin.offcpu.v[i];
 		buf_fmt(&b, "%llu-%llu %llu p%u%s; ", (unsigned long long)o->start_ns / US,
 			(unsigned long long)o->end_ns / US,
 			(unsigned long long)o->blocked_ns / US, o->path,

@@ -88,19 +88,19 @@ static void numbers_move_on_and_sums_add_up(void **state)
 	struct tl_sums sums;
 	build(&all, &st, "web1", "S", 0);
 	build(&more, &st, "web2", "D", 500);
-	size_t threads = all.threads.n, offs = all.off.n;
+	size_t threads = all.threads.n, offs = all.offcpu.n;
 	assert_int_equal(timeline_join(&all, &more, &e), 0);
 	assert_int_equal(timeline_label_parts(&all, &e), 0);
 	assert_int_equal(timeline_check(&all, &e), 0);
 
 	assert_int_equal(all.threads.n, threads + more.threads.n);
-	assert_int_equal(all.off.n, offs + more.off.n);
+	assert_int_equal(all.offcpu.n, offs + more.offcpu.n);
 	uint32_t a = thread_of(&all, 0, 11), b = thread_of(&all, (uint32_t)threads, 11);
 	timeline_thread_sums(&all, a, &sums);
 	assert_int_equal(sums.runnable, 100);
 	timeline_thread_sums(&all, b, &sums);
 	assert_int_equal(sums.runnable, 600);
-	const struct off *o = &all.off.v[all.threads.v[b].off_first];
+	const struct offcpu *o = &all.offcpu.v[all.threads.v[b].offcpu_first];
 	assert_int_equal(all.threads.v[o->waker].tid, 12);
 	assert_true(o->waker >= threads);
 	assert_string_equal(strtab_get(&st.strings, all.states[o->state]), "D");

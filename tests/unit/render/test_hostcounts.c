@@ -48,7 +48,7 @@ static void the_hypervisor_took_what_a_thread_wanted(void **state)
 		struct rig r;
 		rig_init(&r, 5000);
 		uint32_t front = thread(&r, "front", 1, cpu);
-		struct off *o = off(&r, front, 1000, 1001, 1900, CAUSE_IO, "front;load");
+		struct offcpu *o = off(&r, front, 1000, 1001, 1900, CAUSE_IO, "front;load");
 		o->cpu_out = o->cpu_in = cpu;
 		facts(&r);
 		said(&r, &b);

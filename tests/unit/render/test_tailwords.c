@@ -15,7 +15,7 @@ static void say_root(int16_t waiter, int16_t holder, int hogged, struct buf *out
 	rig_init(&r, 100000);
 	uint32_t w = thread(&r, "w", 101, 1), h = thread(&r, "h", 102, 0),
 		 hog = thread(&r, "hog", 103, TL_NOCPU);
-	struct off *o =
+	struct offcpu *o =
 		off(&r, w, 10000, 50000, 50010, CAUSE_LOCK, "w;ask;c:pthread_mutex_lock");
 	woken_by(o, h);
 	o->prio_in = waiter;

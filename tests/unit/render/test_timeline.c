@@ -34,15 +34,15 @@ static uint32_t thread(struct world *w, const char *name, int pid, int tid, uint
 static void off(struct world *w, uint32_t t, uint64_t start, uint64_t woken, uint64_t end,
 		enum cause cause, int flags, uint32_t waker)
 {
-	struct off o = {.thread = t,
-			.start_ns = start,
-			.end_ns = end,
-			.blocked_ns = woken - start,
-			.cause = (uint8_t)cause,
-			.flags = (uint8_t)flags,
-			.waker = waker,
-			.waker_context = waker == TL_NONE ? WAKER_NONE : WAKER_TASK};
-	assert_int_equal(bigvec_push(&w->tl.off, o, NULL), 0);
+	struct offcpu o = {.thread = t,
+			   .start_ns = start,
+			   .end_ns = end,
+			   .blocked_ns = woken - start,
+			   .cause = (uint8_t)cause,
+			   .flags = (uint8_t)flags,
+			   .waker = waker,
+			   .waker_context = waker == TL_NONE ? WAKER_NONE : WAKER_TASK};
+	assert_int_equal(bigvec_push(&w->tl.offcpu, o, NULL), 0);
 }
 
 /*
@@ -116,7 +116,7 @@ static void unclear_waits_have_paints_of_their_own(void **state)
 	struct world w;
 	struct tl_segs s;
 	begin(&w);
-	w.tl.off.v[0].flags |= OFF_UNCLEAR | OFF_LOOP;
+	w.tl.offcpu.v[0].flags |= OFF_UNCLEAR | OFF_LOOP;
 	tl_segs_init(&s, &w.tl, 0, 100, 450);
 	segment(&s, 100, 400, TLP_UNCLEAR + CAUSE_LOCK);
 	segment(&s, 400, 450, TLP_RUNNABLE);

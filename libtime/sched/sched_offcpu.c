@@ -1,4 +1,5 @@
-/* sched_off.c - lives and off-CPU intervals: how they begin and end; see sched_internal.h. */
+/* sched_offcpu.c - lives and off-CPU intervals: how they begin and end; see
+ * sched_internal.h. */
 #include "libtime/sched/sched_internal.h"
 
 void sched_begin_running(struct sched *s, uint32_t i, uint16_t cpu, int16_t prio, uint64_t ns)
@@ -19,10 +20,10 @@ void sched_end_life(struct sched *s, uint32_t i, uint64_t ns)
 	s->threads.v[i].state = DEAD;
 }
 
-void sched_begin_off(struct sched *s, uint32_t i, uint64_t ns, uint16_t cpu)
+void sched_begin_offcpu(struct sched *s, uint32_t i, uint64_t ns, uint16_t cpu)
 {
 	struct thr *t = &s->threads.v[i];
-	t->off = (struct off){
+	t->offcpu = (struct offcpu){
 		.start_ns = ns,
 		.thread = i,
 		.comm = s->tl->threads.v[i].comm,
@@ -54,18 +55,18 @@ void sched_lost_out(struct sched *s, uint32_t i, int last)
 		sched_end_life(s, i, from);
 		return;
 	}
-	sched_begin_off(s, i, from, t->cpu);
-	t->off.unknown = reason;
-	t->off.flags |= OFF_SUSPECT | OFF_NO_STACK;
+	sched_begin_offcpu(s, i, from, t->cpu);
+	t->offcpu.unknown = reason;
+	t->offcpu.flags |= OFF_SUSPECT | OFF_NO_STACK;
 }
 
-static int emit(struct sched *s, const struct off *o)
+static int emit(struct sched *s, const struct offcpu *o)
 {
 	if (o->unknown && o->end_ns == o->start_ns)
 		return 0;
-	int r = bigvec_push(&s->tl->off, *o, s->e);
+	int r = bigvec_push(&s->tl->offcpu, *o, s->e);
 	if (!r && s->no_cpus) {
-		struct off *last = &s->tl->off.v[s->tl->off.n - 1];
+		struct offcpu *last = &s->tl->offcpu.v[s->tl->offcpu.n - 1];
 		last->cpu_out = last->cpu_in = last->cpu_wake = last->cpu_queue = TL_NOCPU;
 	}
 	return r;
@@ -74,7 +75,7 @@ static int emit(struct sched *s, const struct off *o)
 /* Where the blocked part ends, by the best evidence there is. */
 static void split(struct sched *s, struct thr *t)
 {
-	struct off *o = &t->off;
+	struct offcpu *o = &t->offcpu;
 	const struct wake *w = &t->wake;
 	if (o->unknown || !t->sleeps)
 		return;
@@ -82,7 +83,7 @@ static void split(struct sched *s, struct thr *t)
 		w = &t->early;
 	if (!w->set) {
 		if (o->flags & OFF_OPEN)
-			o->blocked_ns = off_ns(o);
+			o->blocked_ns = offcpu_ns(o);
 		else
 			o->unknown = UNKNOWN_NO_WAKE;
 		return;
@@ -94,14 +95,14 @@ static void split(struct sched *s, struct thr *t)
 	o->cpu_wake = w->cpu;
 }
 
-int sched_end_off(struct sched *s, uint32_t i, uint64_t ns, uint16_t cpu, int16_t prio)
+int sched_end_offcpu(struct sched *s, uint32_t i, uint64_t ns, uint16_t cpu, int16_t prio)
 {
 	struct thr *t = &s->threads.v[i];
-	t->off.end_ns = ns;
-	t->off.cpu_in = cpu;
-	t->off.prio_in = prio;
+	t->offcpu.end_ns = ns;
+	t->offcpu.cpu_in = cpu;
+	t->offcpu.prio_in = prio;
 	split(s, t);
-	return emit(s, &t->off);
+	return emit(s, &t->offcpu);
 }
 
 int sched_arrive(struct sched *s, uint32_t i, uint16_t cpu, uint64_t lo, uint64_t hi,
@@ -114,7 +115,7 @@ int sched_arrive(struct sched *s, uint32_t i, uint16_t cpu, uint64_t lo, uint64_
 	struct wake waking = t->state == OFF && !t->woken ? t->wake : (struct wake){0};
 	if (t->state == RUNNING)
 		sched_lost_out(s, i, 0);
-	if (t->state == OFF && (hi < t->off.start_ns || (t->wake.set && hi < t->wake.ns)))
+	if (t->state == OFF && (hi < t->offcpu.start_ns || (t->wake.set && hi < t->wake.ns)))
 		hi = s->now; /* it has run elsewhere or slept since: the record is wrong */
 	if (c->cur == i)
 		c->cur_ns = hi;
@@ -124,29 +125,29 @@ int sched_arrive(struct sched *s, uint32_t i, uint16_t cpu, uint64_t lo, uint64_
 	}
 	if (t->wake.set && t->wake.ns > lo)
 		lo = t->wake.ns;
-	if (lo < t->off.start_ns || t->off.unknown)
-		lo = t->off.start_ns;
+	if (lo < t->offcpu.start_ns || t->offcpu.unknown)
+		lo = t->offcpu.start_ns;
 	if (lo > hi)
 		lo = hi;
-	if (lo > t->off.start_ns) {
-		struct off known = t->off;
+	if (lo > t->offcpu.start_ns) {
+		struct offcpu known = t->offcpu;
 		known.flags |= OFF_SUSPECT;
 		known.end_ns = lo;
-		t->off = known;
+		t->offcpu = known;
 		if (!t->wake.set && t->sleeps)
-			t->off.blocked_ns =
-				off_ns(&known); /* asleep until then: not woken yet */
+			t->offcpu.blocked_ns =
+				offcpu_ns(&known); /* asleep until then: not woken yet */
 		else
 			split(s, t);
-		if ((r = emit(s, &t->off)))
+		if ((r = emit(s, &t->offcpu)))
 			return r;
-		sched_begin_off(s, i, lo, TL_NOCPU);
-		t->off.flags |= OFF_NO_STACK;
+		sched_begin_offcpu(s, i, lo, TL_NOCPU);
+		t->offcpu.flags |= OFF_NO_STACK;
 	}
-	if (!t->off.unknown)
-		t->off.unknown = reason;
-	t->off.flags |= OFF_SUSPECT;
-	if (hi > t->off.start_ns && (r = sched_end_off(s, i, hi, cpu, -1)))
+	if (!t->offcpu.unknown)
+		t->offcpu.unknown = reason;
+	t->offcpu.flags |= OFF_SUSPECT;
+	if (hi > t->offcpu.start_ns && (r = sched_end_offcpu(s, i, hi, cpu, -1)))
 		return r;
 	sched_run_on(s, i, cpu);
 	t->early = waking;

@@ -1,5 +1,5 @@
 /*
- * store_read_off.c - reads the off-CPU intervals of a store: by far its largest table. It is
+ * store_read_offcpu.c - reads the off-CPU intervals of a store: by far its largest table. It is
  * read in parts, each by a thread with a connection of its own, into one array.
  */
 #include "base/mem.h"
@@ -17,11 +17,11 @@ enum {
 };
 
 /* The row ids from..to. The maps of row ids are only read. */
-struct off_part {
+struct offcpu_part {
 	pthread_t thread;
 	int started;
 	int64_t from, to;
-	struct off *v; /* its rows' place in the array */
+	struct offcpu *v; /* its rows' place in the array */
 	size_t n, room;
 	struct store store;
 	struct load load;
@@ -30,10 +30,10 @@ struct off_part {
 };
 
 /* Make an interval from its row, kind and site. */
-static struct off make_interval(const struct load *l, const struct off_row *row)
+static struct offcpu make_interval(const struct load *l, const struct offcpu_row *row)
 {
-	const struct off_kind *k = &l->kinds.v[row->kind];
-	struct off o = row->off;
+	const struct offcpu_kind *k = &l->kinds.v[row->kind];
+	struct offcpu o = row->offcpu;
 	o.state = k->state;
 	o.cause = k->cause;
 	o.waker_context = k->waker_context;
@@ -45,10 +45,10 @@ static struct off make_interval(const struct load *l, const struct off_row *row)
 	return o;
 }
 
-static int read_rows(struct off_part *p)
+static int read_rows(struct offcpu_part *p)
 {
 	struct load *l = &p->load;
-	struct off_row row = {0};
+	struct offcpu_row row = {0};
 	int got = 0;
 	int r = rows_select(l, TABLE_OFFCPU, 1);
 	if (!r) {
@@ -68,7 +68,7 @@ static int read_rows(struct off_part *p)
 
 static void *read_part(void *arg)
 {
-	struct off_part *p = arg;
+	struct offcpu_part *p = arg;
 	if (store_connect(&p->store))
 		p->r = p->store.db ? store_db_failed(&p->store, &p->e) : err_nomem(&p->e);
 	if (!p->r)
@@ -79,15 +79,15 @@ static void *read_part(void *arg)
 }
 
 /* Move a part's intervals directly after those before it. */
-static void join_part(struct timeline *tl, const struct off_part *p)
+static void join_part(struct timeline *tl, const struct offcpu_part *p)
 {
-	struct off *to = tl->off.v + tl->off.n;
+	struct offcpu *to = tl->offcpu.v + tl->offcpu.n;
 	if (to != p->v && p->n)
 		memmove(to, p->v, p->n * sizeof(*to));
-	tl->off.n += p->n;
+	tl->offcpu.n += p->n;
 }
 
-static void start_part(struct off_part *p, const struct load *l, struct off *v, int alone)
+static void start_part(struct offcpu_part *p, const struct load *l, struct offcpu *v, int alone)
 {
 	p->v = v;
 	p->store = *l->s;
@@ -104,18 +104,18 @@ static void start_part(struct off_part *p, const struct load *l, struct off *v, 
 /* Read the `rows` rows with ids from..to in n parts. */
 static int read_parts(struct load *l, unsigned n, int64_t from, int64_t to, size_t rows)
 {
-	struct off_part parts[MAX_PARTS] = {0};
+	struct offcpu_part parts[MAX_PARTS] = {0};
 	struct timeline *tl = l->tl;
 	uint64_t step = ((uint64_t)to - (uint64_t)from) / n + 1;
-	int r = bigvec_reserve(&tl->off, rows, l->e);
+	int r = bigvec_reserve(&tl->offcpu, rows, l->e);
 	if (r)
 		return r;
 	for (unsigned i = 0; i < n; i++) {
-		struct off_part *p = &parts[i];
+		struct offcpu_part *p = &parts[i];
 		p->from = from + (int64_t)(i * step);
 		p->to = i + 1 < n ? p->from + (int64_t)step - 1 : to;
 		p->room = n == 1 ? rows : (size_t)(p->to - p->from) + 1;
-		start_part(p, l, tl->off.v + i * step, n == 1);
+		start_part(p, l, tl->offcpu.v + i * step, n == 1);
 	}
 	for (unsigned i = 0; i < n; i++)
 		if (parts[i].started)
@@ -155,7 +155,7 @@ static int count_rows(struct load *l, int64_t *rows)
 	return store_query_int(l->s, "SELECT sum(1) FROM offcpu_rows", 0, rows, l->e);
 }
 
-int storeoff_read(struct load *l)
+int store_read_offcpu(struct load *l)
 {
 	int64_t from, to, rows;
 	struct stat st;
