@@ -271,14 +271,22 @@ static void set_line(struct diagnosis *j)
 
 /* --- all of them ---------------------------------------------------------------------- */
 
+/* Kinds of a newer version are in no table, and last. */
+static int compare_kinds(const struct finding_kind *a, const struct finding_kind *b)
+{
+	const struct finding_kind *k = finding_kinds;
+	while (k->id && k != a && k != b)
+		k++;
+	return a == b ? 0 : k->id ? (k == a ? -1 : 1) : strcmp(a->id, b->id);
+}
+
 static int by_severity(const void *a, const void *b)
 {
 	const struct finding *x = a, *y = b;
 	if (x->severity != y->severity)
 		return x->severity > y->severity ? -1 : 1;
-	if (x->kind != y->kind)
-		return x->kind < y->kind ? -1 : 1;
-	return statement_compare(&x->title, &y->title);
+	int kinds = compare_kinds(x->kind, y->kind);
+	return kinds ? kinds : statement_compare(&x->title, &y->title);
 }
 
 void findings_sort(struct findings *f)

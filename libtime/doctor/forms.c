@@ -6,7 +6,7 @@
 
 static const struct {
 	const char *key, *text;
-} forms[] = {{"", ""},
+} forms[] = {{"", "only a newer perfkit can explain {form}[: {facts:@others}]"},
 #define FORM_ROW(name, key, text) {key, text},
 	     FINDING_FORMS(FORM_ROW)
 #undef FORM_ROW
@@ -40,6 +40,7 @@ struct fact fact_number(const char *name, enum fact_unit unit, uint64_t n)
 
 struct fact fact_share(const char *name, uint64_t part, uint64_t whole)
 {
+	part = part < whole ? part : whole;
 	for (; whole > INT64_MAX; whole >>= 1)
 		part >>= 1;
 	return (struct fact){name, "", part, whole, FACT_SHARE};

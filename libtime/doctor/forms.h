@@ -17,6 +17,7 @@
  *	@thread             name/tid
  *	@where              numbers of a JSON array, drawn
  *	@reason             why a file was not used
+ *	@others             all facts but the first: name = value, ...
  *
  * A title's key begins with the id of its finding, up to a slash.
  */
@@ -310,14 +311,14 @@
 	  "more (-a; without --no-inherit or --per-thread; a smaller -c)")
 
 enum form {
-	FORM_NONE,
+	FORM_NONE, /* of a newer version, in a store: the first fact is its key */
 #define FORM_NUMBER(name, key, text) FORM_##name,
 	FINDING_FORMS(FORM_NUMBER)
 #undef FORM_NUMBER
 		FORMS
 };
 
-/* "" for FORM_NONE. */
+/* The key of FORM_NONE is "". */
 const char *form_key(enum form form);
 const char *form_text(enum form form);
 
@@ -334,7 +335,7 @@ struct fact {
 /* A count, size, time … up to 2^63 - 1, the limit of a store's numbers. */
 struct fact fact_number(const char *name, enum fact_unit unit, uint64_t n);
 
-/* `part` of `whole`, which is at least `part`. */
+/* `part` of `whole`, at most all of it. */
 struct fact fact_share(const char *name, uint64_t part, uint64_t whole);
 
 /* A name, path, option or message; NULL is "". */

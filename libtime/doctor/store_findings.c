@@ -86,7 +86,7 @@ struct reading {
 	struct store *s;
 	int64_t recording;
 	struct finding_rows rows;
-	struct finding *found; /* by row of rows.findings; the kind is NULL: not known */
+	struct finding *found; /* by row of rows.findings */
 	struct findings *out;
 	struct err *e;
 };
@@ -108,22 +108,23 @@ static const char *keep(struct reading *l, uint32_t id, int *failed)
 static struct statement statement_of(struct reading *l, const struct finding_fact *v, size_t n,
 				     int *failed)
 {
-	size_t facts = v->name ? n : 0;
+	enum form form = form_find(string(l, v->form));
+	size_t first = form == FORM_NONE, facts = first + (v->name ? n : 0);
 	struct fact *f = facts ? arena_alloc(&l->out->text, facts * sizeof(*f)) : NULL;
 	*failed |= facts && !f;
-	for (size_t i = 0; f && i < facts; i++)
-		f[i] = (struct fact){.name = keep(l, v[i].name, failed),
-				     .text = keep(l, v[i].text, failed),
-				     .number = v[i].number,
-				     .whole = v[i].whole,
-				     .unit = (enum fact_unit)v[i].unit};
-	return (struct statement){form_find(string(l, v->form)), f, f ? facts : 0};
+	if (f && first)
+		*f = fact_text("form", FACT_MESSAGE, keep(l, v->form, failed));
+	for (size_t i = first; f && i < facts; i++, v++)
+		f[i] = (struct fact){.name = keep(l, v->name, failed),
+				     .text = keep(l, v->text, failed),
+				     .number = v->number,
+				     .whole = v->whole,
+				     .unit = (enum fact_unit)v->unit};
+	return (struct statement){form, f, f ? facts : 0};
 }
 
 static void add_statement(struct finding *f, unsigned part, struct statement s)
 {
-	if (s.form == FORM_NONE)
-		return;
 	if (part == PART_TITLE)
 		f->title = s;
 	else if (part == PART_DETAIL && f->ndetails < FINDING_DETAILS)
@@ -151,7 +152,7 @@ static int read_facts(struct reading *l)
 	return failed ? err_nomem(l->e) : 0;
 }
 
-/* Report missing titles: such findings would be left out, like those of a newer perfkit. */
+/* A finding without a title has lost it. */
 static int check_titles(const struct reading *l)
 {
 	size_t n = l->rows.findings.n, i = 0;
@@ -169,6 +170,37 @@ static int check_titles(const struct reading *l)
 				l->s->path, i + 1);
 }
 
+/* The topics of all questions that have the finding of row i. */
+static uint8_t topics_of(const struct reading *l, size_t i)
+{
+	const struct finding_row *v = l->rows.findings.v;
+	unsigned topics = 0;
+	for (size_t k = 0; k < l->rows.findings.n; k++)
+		for (const struct finding_question *q = finding_questions; q->name; q++)
+			if (v[k].finding == v[i].finding &&
+			    !strcmp(string(l, v[k].question), q->name))
+				topics |= q->asked & ABOUT_ALL;
+	return (uint8_t)(topics ? topics : ABOUT_ALL);
+}
+
+/* The kind of row i, which a newer version may have found. NULL: no memory. */
+static const struct finding_kind *kind_of(struct reading *l, size_t i)
+{
+	const struct finding_row *v = l->rows.findings.v;
+	const struct finding_kind *known = finding_kind(string(l, v[i].finding));
+	int failed = 0;
+	for (size_t k = 0; k < i && !known; k++)
+		if (v[k].finding == v[i].finding)
+			return l->found[k].kind;
+	struct finding_kind *k = known ? NULL : arena_alloc(&l->out->text, sizeof(*k));
+	if (k)
+		*k = (struct finding_kind){
+			.id = keep(l, v[i].finding, &failed),
+			.impact = "What it does to an answer, this version does not know.",
+			.topics = topics_of(l, i)};
+	return known ? known : failed ? NULL : k;
+}
+
 static int read_findings(struct reading *l)
 {
 	size_t n = l->rows.findings.n;
@@ -179,9 +211,10 @@ static int read_findings(struct reading *l)
 		const struct finding_row *row = &l->rows.findings.v[i];
 		struct finding *f = &l->found[i];
 		const char *harm = string(l, row->harm);
-		f->kind = finding_kind(string(l, row->finding));
-		while (f->severity < SEVERITY_WRONG &&
-		       strcmp(harm, finding_severity_name(f->severity)))
+		f->kind = kind_of(l, i);
+		if (!f->kind)
+			return err_nomem(l->e);
+		while (f->severity < SEVERITY_WRONG && strcmp(harm, finding_severity_name(f->severity)))
 			f->severity++;
 		f->again = row->command != 0;
 	}
@@ -223,14 +256,12 @@ static int add_finding(struct reading *l, const struct finding *f)
 	return vec_push(&l->out->v, *f) ? err_nomem(l->e) : 0;
 }
 
-/* A finding of a newer perfkit, whose kind or title is not known here, is left out. */
 static int select_question(struct reading *l, const struct finding_question *q)
 {
 	int r = 0, failed = 0;
 	for (size_t i = 0; i < l->rows.findings.n && !r; i++) {
 		const struct finding_row *row = &l->rows.findings.v[i];
-		if (strcmp(string(l, row->question), q->name) != 0 || !l->found[i].kind ||
-		    l->found[i].title.form == FORM_NONE)
+		if (strcmp(string(l, row->question), q->name) != 0)
 			continue;
 		if (row->command) /* it fixes the findings of the questions before, too */
 			l->out->line = keep(l, row->command, &failed);

@@ -608,7 +608,8 @@ static int read_findings(struct load *l, struct finding_rows *out)
 
 static int read_finding_facts(struct load *l, struct finding_rows *out)
 {
-	READ_VEC(TABLE_FINDING_FACTS, struct finding_fact, out->facts, LIMIT, NULL, 0,
+	READ_VEC(TABLE_FINDING_FACTS, struct finding_fact, out->facts, LIMIT, NULL,
+		 x.unit == FACT_SHARE && x.number > x.whole,
 		 "a number out of range, or a finding that is not there");
 }
 

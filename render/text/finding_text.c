@@ -138,6 +138,28 @@ static void put_fact(struct buf *out, const struct form_piece *p, const struct f
 		put_count(out, p, f->number);
 }
 
+static void put_value(struct buf *out, const struct fact *f)
+{
+	static const char *const units[FACT_UNITS] = {[FACT_TIME] = " ns",
+						      [FACT_SIZE] = " bytes"};
+	put_plain(out, f);
+	if (f->unit == FACT_SHARE) {
+		buf_str(out, " of ");
+		buf_u64(out, f->whole);
+	}
+	buf_str(out, f->unit < FACT_UNITS && units[f->unit] ? units[f->unit] : "");
+}
+
+/* All facts but the first; 0 where there are none. */
+static int put_others(struct buf *out, const struct statement *s)
+{
+	for (size_t i = 1; i < s->n; i++) {
+		buf_fmt(out, "%s%s = ", i > 1 ? ", " : "", s->facts[i].name);
+		put_value(out, &s->facts[i]);
+	}
+	return s->n > 1;
+}
+
 static int is_named(const struct fact *f, const struct form_piece *p)
 {
 	return strlen(f->name) == p->nname && !memcmp(f->name, p->name, p->nname);
@@ -147,6 +169,8 @@ static int is_named(const struct fact *f, const struct form_piece *p)
 static int put_facts(struct buf *out, const struct statement *s, const struct form_piece *p)
 {
 	int n = 0;
+	if (how_is(p, "@others"))
+		return put_others(out, s);
 	for (size_t i = 0; i < s->n; i++) {
 		if (!is_named(&s->facts[i], p))
 			continue;

@@ -154,11 +154,25 @@ for f in json.load(sys.stdin)["findings"]:
     print(f["title"], *f["details"], f["remedy"] or "", sep="\n")' | sed '/^.\{0,20\}$/d' >sentences
 	sqlite3 two.db .dump >dump
 	[ -s sentences ] && ! grep -q -F -f sentences dump || say "the store has sentences: $(grep -o -F -f sentences dump)"
-	# what a newer perfkit finds is left out, and the rest is there
-	sqlite3 two.db "UPDATE findings SET finding = 'newer' WHERE finding = 'clock';
-		UPDATE finding_facts SET form = 'newer' WHERE form = 'no-stacks'"
-	"$PERFKIT" doctor --for counts --recording 2 two.db | grep -q '^ *\[tracepoint-sampled\]$' ||
-		say "a finding that is not known keeps the others out"
+	# what a newer perfkit found is shown by its facts
+	cp two.db new.db
+	sqlite3 new.db "UPDATE findings SET finding = 'newer' WHERE finding = 'missing-symbols';
+		UPDATE finding_facts SET form = 'newer/some' WHERE form = 'missing-symbols'"
+	"$PERFKIT" doctor --for counts --recording 2 new.db >out
+	grep -q '^ *\[tracepoint-sampled\]$' out && grep -q '^ *\[newer\]$' out &&
+		grep -q '^[a-z]*  *only a newer perfkit can explain newer/some: samples = [0-9]* of [0-9]*$' out ||
+		say "a finding of a newer version: $(cat out)"
+	"$PERFKIT" doctor --for counts --recording 2 --json new.db | python3 -c '
+import json, sys
+found = [f for f in json.load(sys.stdin)["findings"] if f["id"] == "newer"]
+assert found and all(f["spoils"].startswith("What it does") and "counts" in f["touches"] for f in found), found' ||
+		say "a finding of a newer version as JSON"
+	# no share is more than all
+	cp two.db share.db
+	sqlite3 share.db "UPDATE finding_facts SET number = 5 * whole + 1 WHERE unit = 'share'"
+	"$PERFKIT" doctor --recording 1 share.db >out 2>err
+	[ $? = 1 ] && grep -q '^perfkit: share.db: a damaged store: finding_facts [0-9]*: a number out of range' err ||
+		say "a share above its whole: $(cat err out)"
 	# nothing is found is not what damage says
 	sqlite3 two.db "DELETE FROM finding_facts WHERE part = 'title' AND finding_id =
 		(SELECT max(id) FROM findings WHERE recording_id = 2)"
