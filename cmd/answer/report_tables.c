@@ -196,7 +196,8 @@ static int label_named(const struct tlinput *ti, const char *s, size_t n, uint32
 	for (size_t i = 0; known && i < ti->tl.labels.n; i++)
 		if (ti->tl.labels.v[i].key == *key)
 			return 0;
-	return usage("no span has the label ", s, "");
+	say_line("perfkit report: no span has the label %s", s);
+	return 3; /* as a --label that nothing has */
 }
 
 /* 1 when KEY of --by label:KEY is a label of trampolines, but of no span. */

@@ -21,6 +21,13 @@ static int say_two(const struct tail_run *r, const char *what, const char *of)
 	return 2;
 }
 
+/* What was not recorded is refused. */
+static int say_absent(const struct tail_run *r, const char *what, const char *of)
+{
+	say_two(r, what, of);
+	return 3;
+}
+
 int tail_list_names(const struct tail_run *r, const char *why, const uint32_t *names, size_t n)
 {
 	struct buf b = {0};
@@ -137,7 +144,7 @@ static int find_key(struct tail_run *r)
 			longest = s;
 	}
 	if (!longest)
-		return say_two(
+		return say_absent(
 			r, named ? "no span of that name has the key " : "no span has the key ",
 			r->opt->key);
 	if (!named)
@@ -158,12 +165,12 @@ static int label_key(const struct tail_run *r, const char *s, size_t n, uint32_t
 {
 	char name[256];
 	if (n >= sizeof(name))
-		return say_two(r, "no span has the label ", s);
+		return say_absent(r, "no span has the label ", s);
 	memcpy(name, s, n);
 	name[n] = '\0';
 	return strtab_find(strings_of(r), name, key) && has_label(&r->ti.tl, *key)
 		       ? 0
-		       : say_two(r, "no span has the label ", name);
+		       : say_absent(r, "no span has the label ", name);
 }
 
 static int parse_where(struct tail_run *r)
@@ -178,8 +185,9 @@ static int parse_where(struct tail_run *r)
 		*m = (struct label_match){0, 0};
 		if (!is)
 			return say_two(r, "--where is LABEL=VALUE, not ", l->v[i]);
-		if (label_key(r, l->v[i], (size_t)(is - l->v[i]), &m->key))
-			return 2;
+		int rc = label_key(r, l->v[i], (size_t)(is - l->v[i]), &m->key);
+		if (rc)
+			return rc;
 		strtab_find(strings_of(r), is + 1, &m->value);
 	}
 	q->where = r->where;

@@ -140,8 +140,8 @@ static void put_fact(struct buf *out, const struct form_piece *p, const struct f
 
 static void put_value(struct buf *out, const struct fact *f)
 {
-	static const char *const units[FACT_UNITS] = {[FACT_TIME] = " ns",
-						      [FACT_SIZE] = " bytes"};
+	static const char *const units[FACT_UNITS] = {
+		[FACT_TIME] = " ns", [FACT_SIZE] = " bytes"};
 	put_plain(out, f);
 	if (f->unit == FACT_SHARE) {
 		buf_str(out, " of ");

@@ -233,7 +233,7 @@ refused 2 "did you mean 'lock'" --by lok shop.data
 refused 2 'the columns are waker, waits' --by waker --sort nothing shop.data
 refused 2 'the columns are waker, waits' --by waker --filter 'nothing>1' shop.data
 refused 2 'no value of that column' --by waker --filter 'max>fast' shop.data
-refused 2 'no span has the label nothing' --by label:nothing --with "$csv" "$serve"
+refused 3 'no span has the label nothing' --by label:nothing --with "$csv" "$serve"
 refused 2 "no cause 'slep'" --by waker --cause '!slep' shop.data
 refused 2 'goes with --by' --sort max shop.data
 refused 3 'nothing is known of cgroups' --by cgroup shop.db

@@ -117,7 +117,7 @@ slow 'root cause: .*waiting for the disk to write its pages' --by span:store --t
 rc=0
 # shellcheck disable=SC2086
 "$PERFKIT" tail -q $otel --key 13138c683c415d765c2f76e633d598a7 --by span:store "$kept/otel.tar.zst" 2>err || rc=$?
-[ $rc = 2 ] && grep -q 'no span of that name has the key' err
+[ $rc = 3 ] && grep -q 'no span of that name has the key' err
 python3 "$SRC/tests/truth/retell.py" chrome "$csv" >trace.json
 "$PERFKIT" tail -q --no-local --with trace.json --top 0 --open --json "$file" >chrome.json
 cmp all.json chrome.json
@@ -146,7 +146,7 @@ printf 'start_s,end_s\n5,6\n' >early.csv
 refused 3 --with early.csv && grep -q 'early.csv: .*outside of the recording' err
 rc=0
 "$PERFKIT" tail -q --key nobody with.db 2>err || rc=$?
-[ $rc = 2 ] && grep -q 'no span has the key nobody' err
+[ $rc = 3 ] && grep -q 'no span has the key nobody' err
 rc=0
 "$PERFKIT" tail -q --where colour=red with.db 2>err || rc=$?
-[ $rc = 2 ] && grep -q 'no span has the label colour' err
+[ $rc = 3 ] && grep -q 'no span has the label colour' err
