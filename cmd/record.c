@@ -3,6 +3,7 @@
  */
 #include "base/check.h"
 #include "base/mem.h"
+#include "base/text/path.h"
 #include "cmd/cli/say.h"
 #include "cmd/record/probe_cost.h"
 #include "cmd/record/record_calls.h"
@@ -291,6 +292,22 @@ static void put_choice(struct buf *b, const struct record_wish *w)
 		buf_fmt(b, " --pid %s", w->pid);
 }
 
+/* All that ran meanwhile was recorded: how to ask about the command alone. */
+static void say_narrower(const struct record_wish *w)
+{
+	enum { COMM = 15 };
+	char comm[COMM + 1];
+	struct buf b = {0};
+	if (w->pid)
+		return;
+	snprintf(comm, sizeof(comm), "%s", w->ncommand ? path_base(w->command[0]) : "");
+	words_line(&b, &(struct words){.v = {.v = (char *[]){comm}, .n = 1}});
+	fprintf(stderr, "      of all that ran; --comm %s: threads of %s\n",
+		w->ncommand ? buf_cstr(&b) : "NAME",
+		w->ncommand ? "that name, not what it started under others" : "one program");
+	buf_release(&b);
+}
+
 static void next_step(const struct record_plan *p, const struct record_wish *w)
 {
 	struct buf b = {0}, choice = {0};
@@ -307,8 +324,8 @@ static void next_step(const struct record_plan *p, const struct record_wish *w)
 		break;
 	case RECORD_TAIL:
 		put_choice(&choice, w);
-		fprintf(stderr, "next: perfkit tail --top 10%s %s%s\n", buf_cstr(&choice), file,
-			w->pid ? "" : "  (--comm NAME: threads of one program)");
+		fprintf(stderr, "next: perfkit tail --top 10%s %s\n", buf_cstr(&choice), file);
+		say_narrower(w);
 		break;
 	case RECORD_JITTER: /* record_jitter.h prints it */
 		break;

@@ -1,6 +1,4 @@
 #include "cmd/record/record_chosen.h"
-#include "base/cpu_list.h"
-#include "base/mem.h"
 #include "base/vec.h"
 #include "cmd/cli/say.h"
 
@@ -15,34 +13,17 @@
 #include <sys/uio.h>
 
 enum {
-	FILTER_MAX = 4000, /* the kernel takes a page */
-	COMM_SIZE = 16,
 	PROC_PATH = 320,
-	DEPTH = 16,        /* of cgroups in each other */
-	PREFIX = 3,        /* of a name before its number */
-	LIST_MAX = 8192,   /* the highest id of a CPU */
-	COPY_STEP = 512,   /* sizes of stack copies */
-	COPY_LEAST = 1024, /* a thread that is asleep may be deeper when it waits next */
-	COPY_MOST = 8192,
+	DEPTH = 16,           /* of cgroups in each other */
 	TLS_SEARCHED = 32768, /* from the end of a thread's stack */
 	TLS_WORDS = 512,
 	TLS_ROOM = 64, /* words of zero */
 };
 
-struct thread_id {
-	long pid, tid;
-	char comm[COMM_SIZE];
-};
-
 struct search {
-	VEC(struct thread_id) threads;
+	VEC(struct chosen_thread) threads;
 	int failed;
 };
-
-int chosen_any(const struct chosen_wish *w)
-{
-	return w->pid || w->tid || w->cpus || w->cgroup || w->comm;
-}
 
 /* --- threads -------------------------------------------------------------------------- */
 
@@ -72,7 +53,7 @@ static int fits(const char *globs, const char *comm)
 static void add_thread(struct search *s, long pid, long tid, const char *globs)
 {
 	char path[PROC_PATH];
-	struct thread_id t = {.pid = pid, .tid = tid};
+	struct chosen_thread t = {.pid = pid, .tid = tid};
 	snprintf(path, sizeof(path), "/proc/%ld/task/%ld/comm", pid, tid);
 	if (!read_word_file(path, t.comm, sizeof(t.comm)) || (globs && !fits(globs, t.comm)))
 		return;
@@ -206,7 +187,7 @@ static uint64_t stack_begin(long pid, uint64_t sp, uint64_t end)
 
 /* The end of the mapping that holds `sp`; for the main thread where its frames begin, below
  * arguments and environment. 0 where there is none. */
-static uint64_t stack_end(const struct thread_id *t, uint64_t sp)
+static uint64_t stack_end(const struct chosen_thread *t, uint64_t sp)
 {
 	char path[PROC_PATH], line[512];
 	uint64_t from, to, end = 0;
@@ -234,7 +215,7 @@ static uint64_t stack_end(const struct thread_id *t, uint64_t sp)
 }
 
 /* Bytes of stack that a thread has in use; 0 while it runs, or where nobody may look. */
-static uint64_t stack_used(const struct thread_id *t)
+static uint64_t stack_used(const struct chosen_thread *t)
 {
 	char path[PROC_PATH], line[256];
 	snprintf(path, sizeof(path), "/proc/%ld/task/%ld/syscall", t->pid, t->tid);
@@ -247,103 +228,17 @@ static uint64_t stack_used(const struct thread_id *t)
 	return end > at ? end - at : 0;
 }
 
-/* The deepest of them and half as much again. */
-static int copy_of(const struct search *s)
+static uint64_t most_used(const struct search *s)
 {
 	uint64_t most = 0;
 	for (size_t i = 0; i < s->threads.n && i < 1000; i++) {
 		uint64_t used = stack_used(&s->threads.v[i]);
 		most = used > most ? used : most;
 	}
-	if (!most)
-		return 0;
-	most = (most + most / 2 + COPY_STEP - 1) / COPY_STEP * COPY_STEP;
-	return most < COPY_LEAST ? COPY_LEAST : most > COPY_MOST ? COPY_MOST : (int)most;
+	return most;
 }
 
-/* --- filters -------------------------------------------------------------------------- */
-
-/* A filter of each event, alternatives joined by ||. */
-struct filters {
-	struct buf leaving, woken;
-};
-
-static void add_text(struct filters *f, const char *op, const char *text)
-{
-	buf_fmt(&f->leaving, "%sprev_comm %s \"%s\"", f->leaving.n ? " || " : "", op, text);
-	buf_fmt(&f->woken, "%scomm %s \"%s\"", f->woken.n ? " || " : "", op, text);
-}
-
-static void add_number(struct filters *f, const char *leaving, const char *woken, long n)
-{
-	buf_fmt(&f->leaving, "%s%s == %ld", f->leaving.n ? " || " : "", leaving, n);
-	buf_fmt(&f->woken, "%s%s == %ld", f->woken.n ? " || " : "", woken, n);
-}
-
-/* A quote would end the text; a glob takes any character for it. */
-static void add_glob(struct filters *f, const char *glob, size_t n)
-{
-	char text[64];
-	snprintf(text, sizeof(text), "%.*s", (int)n, glob);
-	for (char *p = text; *p; p++)
-		if (*p == '"' || *p == '\\' || !isprint((unsigned char)*p))
-			*p = '?';
-	add_text(f, strpbrk(text, "*?[") ? "~" : "==", text);
-}
-
-/* "front-12" as "front-*": threads of a pool come and go. */
-static void add_name(struct filters *f, const char *comm, struct buf *seen)
-{
-	char text[COMM_SIZE + 2];
-	size_t digit = strcspn(comm, "0123456789");
-	int is_pool = comm[digit] && digit >= PREFIX;
-	snprintf(text, sizeof(text), "%.*s", is_pool ? (int)digit : COMM_SIZE, comm);
-	for (char *p = text; (p = strpbrk(p, "*["));)
-		*p = '?';
-	if (is_pool)
-		strcat(text, "*");
-	struct buf entry = {0};
-	buf_fmt(&entry, "\n%s\n", text);
-	if (!strstr(buf_cstr(seen), buf_cstr(&entry))) {
-		buf_str(seen, buf_cstr(&entry));
-		add_glob(f, text, strlen(text));
-	}
-	buf_release(&entry);
-}
-
-static int add_cpus(struct filters *f, const char *list, struct err *e)
-{
-	int from, to, r;
-	const char *p = list;
-	while ((r = cpu_list_next(&p, LIST_MAX, &from, &to)) > 0)
-		for (int cpu = from; cpu <= to; cpu++)
-			add_number(f, "CPU", "target_cpu", cpu);
-	return r || !*list ? err_set(e, ERR_USAGE, "--cpu takes CPUs as 0,2-3, not '%s'", list)
-			   : 0;
-}
-
-static int add_filters(struct filters *f, const struct search *s, const struct chosen_wish *w,
-		       struct err *e)
-{
-	struct buf seen = {0};
-	for (const char *p = w->comm; p && *p; p += strcspn(p, ","), p += *p == ',')
-		add_glob(f, p, strcspn(p, ","));
-	for (size_t i = 0; i < s->threads.n; i++) {
-		if (w->pid || w->cgroup)
-			add_name(f, s->threads.v[i].comm, &seen);
-		else if (w->tid)
-			add_number(f, "prev_pid", "pid", s->threads.v[i].tid);
-	}
-	int rc = buf_failed(&seen) ? err_nomem(e) : 0;
-	buf_release(&seen);
-	if (!rc && w->cpus)
-		rc = add_cpus(f, w->cpus, e);
-	if (!rc && (f->leaving.n > FILTER_MAX || f->woken.n > FILTER_MAX))
-		rc = err_set(e, ERR_USAGE,
-			     "the threads have more names than a filter holds: choose by "
-			     "--comm GLOB");
-	return rc;
-}
+/* --- all together ---------------------------------------------------------------------- */
 
 static int find_threads(struct search *s, const struct chosen_wish *w, struct err *e)
 {
@@ -370,30 +265,12 @@ static int find_threads(struct search *s, const struct chosen_wish *w, struct er
 int chosen_find(struct chosen *out, const struct chosen_wish *w, struct err *e)
 {
 	struct search s = {0};
-	struct filters f = {0};
 	*out = (struct chosen){0};
-	if (!!w->pid + !!w->tid + !!w->cpus + !!w->cgroup + !!w->comm > 1)
-		return err_set(e, ERR_USAGE,
-			       "give one of --pid, --tid, --cpu, --cgroup, --comm");
-	int rc = find_threads(&s, w, e);
-	rc = rc ? rc : add_filters(&f, &s, w, e);
-	if (!rc) {
-		out->leaving = mem_strdup(buf_cstr(&f.leaving));
-		out->woken = mem_strdup(buf_cstr(&f.woken));
-		out->copy = copy_of(&s);
-		if (buf_failed(&f.leaving) || buf_failed(&f.woken) || !out->leaving ||
-		    !out->woken)
-			rc = err_nomem(e);
-	}
-	buf_release(&f.leaving);
-	buf_release(&f.woken);
+	int rc = chosen_check(w, e);
+	rc = rc ? rc : find_threads(&s, w, e);
+	rc = rc ? rc : chosen_filters(out, w, s.threads.v, s.threads.n, e);
+	if (!rc)
+		out->copy = chosen_copy(most_used(&s));
 	vec_release(&s.threads);
 	return rc;
-}
-
-void chosen_release(struct chosen *c)
-{
-	mem_free(c->leaving);
-	mem_free(c->woken);
-	*c = (struct chosen){0};
 }

@@ -86,7 +86,8 @@ static const char *filter_of(const struct line *l)
 	return NULL;
 }
 
-/* The option that made a filter like prev_comm == "db" || prev_comm ~ "front-*". */
+/* The option that made a filter like prev_comm == "db" || prev_comm ~ "front-*" || prev_pid ==
+ * 7, by its first field. */
 static void put_chosen(const struct line *l, struct words *out)
 {
 	static const struct {
@@ -100,6 +101,9 @@ static void put_chosen(const struct line *l, struct words *out)
 	if (!p || k == 3)
 		return;
 	for (; p; p = strstr(p, "|| ")) {
+		p += strspn(p, "| ");
+		if (!remedy_starts(p, by[k].field))
+			continue;
 		p += strcspn(p, "=~");
 		p += strspn(p, "=~ \"");
 		if (list.n)

@@ -865,6 +865,20 @@ void describe_group(struct buf *b, struct tail *t, const struct tail_group *g)
 	}
 }
 
+/* perfkit record -p and others: switches of all threads, and again with stacks, of some. */
+static int stacks_of_some(const struct timeline *tl)
+{
+	int with = 0, without = 0;
+	for (size_t i = 0; i < tl->events.n; i++) {
+		const struct tl_event *ev = &tl->events.v[i];
+		if (strcmp(strtab_get(&tl->stacks->strings, ev->name), "sched:sched_switch"))
+			continue;
+		with |= ev->stacks != STACKS_NONE;
+		without |= ev->stacks == STACKS_NONE;
+	}
+	return with && without;
+}
+
 void describe_missing(const struct timeline *tl, unsigned missing,
 		      void (*say)(void *ctx, const char *line), void *ctx)
 {
@@ -880,14 +894,19 @@ void describe_missing(const struct timeline *tl, unsigned missing,
 		{MISSING_STACK, "no stack at the switch; record with -g or --call-graph dwarf"},
 		{MISSING_HOLE,
 		 "records are missing inside, so its length and what happened are "
-		 "uncertain (try a larger -m)"},
+		 "uncertain (perfkit doctor says why)"},
 		{MISSING_OPEN, "cut off by the edge of the recording or of --time: it lasted "
 			       "longer"},
 		{MISSING_SAMPLES,
 		 "no samples of the code that ran, so the stack of its next "
 		 "wakeup or switch names it; record -e cpu-clock/freq=1999/ too"},
 	};
-	(void)tl;
+	if (missing & MISSING_STACK && stacks_of_some(tl)) {
+		missing &= ~(unsigned)MISSING_STACK;
+		say(ctx, "no stack at the switch: stacks were recorded of chosen threads only "
+			 "(perfkit record -p, --comm ...), by the names that they had at the "
+			 "start");
+	}
 	for (size_t i = 0; i < sizeof(lines) / sizeof(*lines); i++)
 		if (missing & lines[i].bit)
 			say(ctx, lines[i].line);

@@ -162,7 +162,8 @@ grep -q "^next: perfkit tail --top 10 --pid $! one.data\$" err || bad "tail -p: 
 "$PERFKIT" report offcpu.data >report || bad "offcpu: report: exit $?"
 [ "$(count offcpu.data sched:sched_switch)" -gt 100 ] || bad "offcpu: $(events offcpu.data)"
 "$PERFKIT" record tail -e cpu-clock -o tail.data -- ./server >/dev/null 2>err || bad "tail: $(cat err)"
-grep -q '^next: perfkit tail --top 10 tail.data  (--comm NAME' err || bad "tail: next step: $(cat err)"
+grep -q '^next: perfkit tail --top 10 tail.data$' err && grep -q '^ *of all that ran; --comm server: ' err ||
+	bad "tail: next step: $(cat err)"
 [ "$(count tail.data sched:sched_waking)" -gt 100 ] || bad "tail: $(events tail.data)"
 
 # perf takes every event that --also adds, where this kernel has them all.
