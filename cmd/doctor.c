@@ -333,7 +333,7 @@ const struct verb verb_doctor = {
 	.name = "doctor",
 	.brief = "check what a recording can answer, and how to record a better one",
 	.usage = "[options] [FILE]",
-	.text = "Lists findings, worst first: what was found, what it spoils, what helps.\n"
+	.text = "Lists findings, worst first: what was found, what it affects, what helps.\n"
 		"  wrong    an answer would mislead (exit status 3; the command that gives\n"
 		"           this answer refuses, too)\n"
 		"  partial  something is missing; what is there is right\n"

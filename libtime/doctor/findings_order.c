@@ -9,7 +9,7 @@ static struct fact suspect_share(const struct timeline *tl)
 	return fact_share("suspect", suspect, tl->offcpu.n);
 }
 
-static enum finding_severity harm_of(const struct fact *suspect)
+static enum finding_severity severity_of(const struct fact *suspect)
 {
 	return percent(suspect->number, suspect->whole) >= 50 ? SEVERITY_WRONG
 							      : SEVERITY_PARTIAL;
@@ -31,8 +31,8 @@ static void diagnose_late(struct diagnosis *j, const struct tl_disorder *d,
 		diagnose_add(j, FORM_LATE_SORTED, SEVERITY_ADVICE, FACTS(late, by));
 		return;
 	}
-	struct finding *f =
-		diagnose_add(j, FORM_LATE_RECORDS, harm_of(suspect), FACTS(late, by, *suspect));
+	struct finding *f = diagnose_add(j, FORM_LATE_RECORDS, severity_of(suspect),
+					 FACTS(late, by, *suspect));
 	diagnose_suggest_file(j, f);
 }
 
@@ -57,7 +57,7 @@ static void diagnose_skew(struct diagnosis *j, const struct tl_disorder *d,
 				     fact_number("other_cpu", FACT_CPU, d->skew_cpus[1]),
 				     fact_number("by", FACT_TIME, d->skew_ns), *suspect,
 				     fact_number("more", FACT_COUNT, d->skewed_pairs - 1)};
-	struct finding *f = diagnose_add(j, FORM_CPU_CLOCKS, harm_of(suspect), facts,
+	struct finding *f = diagnose_add(j, FORM_CPU_CLOCKS, severity_of(suspect), facts,
 					 d->skewed_pairs > 1 ? 5 : 4);
 	diagnose_detail(j, f, FORM_IMPOSSIBLE_ORDER,
 			FACTS(fact_number("skewed", FACT_COUNT, d->skewed)));
@@ -70,7 +70,7 @@ static void diagnose_back(struct diagnosis *j, const struct tl_disorder *d,
 	if (!d->back)
 		return;
 	struct finding *f =
-		diagnose_add(j, FORM_CLOCK_BACK, harm_of(suspect),
+		diagnose_add(j, FORM_CLOCK_BACK, severity_of(suspect),
 			     FACTS(fact_number("times", FACT_COUNT, d->back),
 				   fact_number("by", FACT_TIME, d->back_ns), *suspect));
 	remedy_clock(j, f);

@@ -214,7 +214,8 @@ static int read_findings(struct reading *l)
 		f->kind = kind_of(l, i);
 		if (!f->kind)
 			return err_nomem(l->e);
-		while (f->severity < SEVERITY_WRONG && strcmp(harm, finding_severity_name(f->severity)))
+		while (f->severity < SEVERITY_WRONG &&
+		       strcmp(harm, finding_severity_name(f->severity)))
 			f->severity++;
 		f->again = row->command != 0;
 	}

@@ -312,7 +312,7 @@ function doctorPart() {
 	const found = head.findings.length ? el("details", {open: head.findings.some((f) => f.harm === "wrong")},
 		el("summary", {}, head.findings.length + (head.findings.length === 1 ? " finding" : " findings")),
 		el("ul", {class: "findings"}, head.findings.map(findingItem)),
-		head.line ? el("p", {}, "All together: ", el("code", {}, head.line)) : null) : el("p", {}, "Nothing was found that spoils an answer.");
+		head.line ? el("p", {}, "All together: ", el("code", {}, head.line)) : null) : el("p", {}, "Nothing was found that limits an answer.");
 	return [el("h3", {}, "Can this recording answer?"), verdicts, found];
 }
 

@@ -5,6 +5,7 @@
 perf=$(command -v perf) || { echo "perf is not installed"; exit 77; }
 cc=$(command -v gcc || command -v cc) || { echo "no compiler"; exit 77; }
 command -v python3 >/dev/null 2>&1 || { echo "no python3 here"; exit 77; }
+command -v perl >/dev/null 2>&1 || { echo "no perl here"; exit 77; }
 HOME=$PWD # perf keeps copies of binaries in ~/.debug
 export HOME
 "$perf" record -q -a -e sched:sched_switch -o probe.data -- true 2>/dev/null ||
@@ -40,6 +41,12 @@ try() # NAMES-ALLOWED OPTIONS...
 	read n others <counts
 	[ "$n" -gt 0 ] && [ "$others" = 0 ] || bad "$*: $n stacks, $others of others: $(sort script | uniq -c | sort -rn | head -5)"
 }
+# a process that gets another name while it is recorded
+sh -c 'sleep 1; exec perl -e "for (1 .. 400) { select undef, undef, undef, 0.01 }"' &
+later=$!
+"$PERFKIT" record offcpu -p $later --stacks fp --duration 3 -o exec.data >/dev/null 2>err || bad "exec: $(cat err)"
+kill $later
+"$PERFKIT" collapse -q --offcpu --comm perl exec.data 2>err | grep -q '^perl;.*schedule' || bad "perl has no stacks: $(cat err)"
 tid=$(grep -l svc-front /proc/$service/task/*/comm | cut -d/ -f5)
 try 'few|svc-front|svc-snap' -p $service
 try svc-front -t "$tid"
