@@ -28,13 +28,18 @@ uint64_t watch_bucket_ns(unsigned bucket)
 
 /* --- sums ----------------------------------------------------------------------------- */
 
+/* Names that would print alike are one, since a series that is twice in Prometheus' text makes
+ * all of it invalid. */
 static struct watch_process *process_named(struct watch_counts *c, const char *name)
 {
-	for (size_t i = 0; i < WATCH_PROCESSES; i++) {
+	char plain[WATCH_NAME] = "";
+	for (size_t i = 0; i < WATCH_NAME - 1 && name[i]; i++)
+		plain[i] = name[i] < ' ' || name[i] > '~' ? '?' : name[i];
+	for (size_t i = 0; i < WATCH_PROCESSES && strcmp(plain, WATCH_OTHER) != 0; i++) {
 		struct watch_process *p = &c->process[i];
 		if (!*p->name)
-			snprintf(p->name, sizeof(p->name), "%.*s", WATCH_NAME - 1, name);
-		if (!strncmp(p->name, name, WATCH_NAME - 1))
+			memcpy(p->name, plain, WATCH_NAME);
+		if (!strcmp(p->name, plain))
 			return p;
 	}
 	return &c->other;

@@ -18,8 +18,11 @@ enum {
 	WATCH_NAME = 16,
 };
 
+/* Stands for the processes that are not counted by name. */
+#define WATCH_OTHER "other processes"
+
 struct watch_process {
-	char name[WATCH_NAME];
+	char name[WATCH_NAME]; /* printable ASCII */
 	uint64_t spikes[SEVERITIES];
 };
 

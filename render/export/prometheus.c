@@ -13,13 +13,13 @@ static void put_one(FILE *f, const char *name, const char *type, const char *hel
 	fprintf(f, "%s %.9g\n", name, value);
 }
 
-/* A label's value: bytes that are no printable ASCII would have to be valid UTF-8. */
+/* A label's value, which is printable ASCII. */
 static void put_label(FILE *f, const char *s)
 {
 	for (; *s; s++) {
 		if (*s == '"' || *s == '\\')
 			fputc('\\', f);
-		fputc(*s < ' ' || *s > '~' ? '?' : *s, f);
+		fputc(*s, f);
 	}
 }
 
@@ -40,7 +40,7 @@ static void put_spikes(FILE *f, const struct watch_counts *c)
 		 "Waits as long as a spike, by process and severity.");
 	for (size_t i = 0; i < WATCH_PROCESSES && *c->process[i].name; i++)
 		put_process(f, &c->process[i], c->process[i].name);
-	put_process(f, &c->other, "other processes");
+	put_process(f, &c->other, WATCH_OTHER);
 	put_one(f, "perfkit_spike_longest_seconds", "gauge", "The longest spike so far.",
 		(double)c->longest_ns / 1e9);
 }
