@@ -353,6 +353,7 @@ static void builder_free(struct builder *b)
 	vec_release(&b->events);
 	vec_release(&b->throttles);
 	vec_release(&b->twins);
+	u64map_release(&b->twin_of);
 	vec_release(&b->irqs);
 	vec_release(&b->opened);
 	raw_chains_release(&b->chains);

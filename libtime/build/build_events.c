@@ -196,9 +196,9 @@ int builder_begin(struct builder *b, struct err *e)
 		if (classify(b, &b->rec->events.v[i]))
 			r = err_nomem(e);
 	if (!r)
-		builder_find_twins(b);
-	if (!r)
 		r = begin_spans(b, e);
+	if (!r && builder_find_twins(b))
+		r = err_nomem(e);
 	b->keeps_event_samples = b->opt->event_samples == EVENT_SAMPLES_ALL ||
 				 (b->opt->event_samples && !timeline_has_switches(b->tl));
 	if (!r && b->per_task && !b->system_wide)

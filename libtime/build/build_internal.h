@@ -56,6 +56,8 @@ struct source_event {
 	uint8_t role, kind;       /* enum sched_kind */
 	uint8_t chain;            /* its samples have callchains */
 	uint8_t twin;             /* nth event of this tracepoint, from 1; 0: the only one */
+	uint8_t copies;           /* of the first of these events: how many there are */
+	uint32_t original;        /* index of that first event */
 	uint32_t name;            /* strings id */
 	const char *call;         /* ROLE_ENTER: the system call; "" by number in a;
 				   * IRQ_VECTOR: the tracepoint */
@@ -79,7 +81,7 @@ struct throttle {
 	uint8_t on;
 };
 
-/* The last hit of a scheduler tracepoint on a CPU, where several events record it. */
+/* The last hit of a tracepoint on a CPU, where several events record it. */
 struct twin {
 	uint64_t hash, ns; /* of its raw bytes; its first sample's time */
 	uint64_t seen;     /* the events that have reported it, as bits */
@@ -104,8 +106,10 @@ struct builder {
 	struct state_memo states[STATES];
 	struct view_memo views[VIEWS];
 	VEC(struct throttle) throttles; /* by CPU */
-	VEC(struct twin) twins;         /* by CPU and kind */
-	VEC(struct irq_lane) irqs;      /* by CPU */
+	VEC(struct twin) twins;
+	struct u64map twin_of; /* CPU << 32 | first event of a tracepoint → index of twins */
+	uint64_t hit_ns; /* when another event reported the current sample's hit; 0: none did */
+	VEC(struct irq_lane) irqs; /* by CPU */
 	struct u64map kernel_pids, execed;
 	struct u64map in_syscall;    /* tid → index of timeline.syscalls; 0: none */
 	struct u64map syscall_index; /* number << 8 | futex operation + 1 → the same index */
@@ -133,13 +137,13 @@ struct builder {
  * are known: roles of all events, tl->flags, the state machine. ERR_NOMEM, ERR_USAGE. */
 int builder_begin(struct builder *b, struct err *e);
 
-/* build_twins.c: find events that record the same tracepoint; once, in builder_begin. */
-void builder_find_twins(struct builder *b);
+/* build_twins.c: find events that record the same tracepoint; once, in builder_begin, when
+ * roles and spans are known. ERR_NOMEM. */
+int builder_find_twins(struct builder *b);
 
-/* 1 if another event's sample has reported this hit of a tracepoint, at *first_ns; 0 if this is
- * the first; ERR_NOMEM. */
+/* Set b->hit_ns. ERR_NOMEM. */
 int builder_twin(struct builder *b, const struct source_event *se, const struct sample *s,
-		 const struct record_id *id, uint64_t *first_ns);
+		 const struct record_id *id);
 
 /* build_samples.c: one sample. id->cpu is set from it. ERR_NOMEM. */
 int builder_handle_sample(struct builder *b, const struct record *r, struct record_id *id,

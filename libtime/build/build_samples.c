@@ -77,10 +77,7 @@ static int handle_sched(struct builder *b, const struct source_event *se,
 			const struct sample *s, const struct record_id *id, struct err *e)
 {
 	struct sched_event ev;
-	uint64_t first_ns;
-	int swap = b->rec->swap, r = 0, twin = builder_twin(b, se, s, id, &first_ns);
-	if (twin < 0)
-		return err_nomem(e);
+	int swap = b->rec->swap, r = 0;
 	builder_event(id, se->kind, &ev);
 	if (se->kind == SCHED_SWITCH) {
 		ev.prev_tid = (int32_t)tp_int(&se->a, s->raw, s->raw_size, swap);
@@ -110,8 +107,8 @@ static int handle_sched(struct builder *b, const struct source_event *se,
 	ev.no_stack = !ev.path;
 	if (r)
 		return err_nomem(e);
-	return twin ? sched_add_stack(b->sched, &ev, first_ns, e)
-		    : sched_event(b->sched, &ev, e);
+	return b->hit_ns ? sched_add_stack(b->sched, &ev, b->hit_ns, e)
+			 : sched_event(b->sched, &ev, e);
 }
 
 /* Where no times were recorded, the place in the file stands for them, except in what is kept.
@@ -232,6 +229,18 @@ static int count_sample(struct builder *b, const struct sample *s, const struct 
 	return r ? r : got < 0 ? err_nomem(e) : 0;
 }
 
+/* A mark that another event has made gets the stack. */
+static int add_mark_stack(struct builder *b, const struct source_event *se,
+			  const struct sample *s, uint16_t cpu)
+{
+	for (size_t i = b->tl->marks.n; i-- > 0 && b->tl->marks.v[i].time_ns >= b->hit_ns;) {
+		struct tl_mark *x = &b->tl->marks.v[i];
+		if (x->time_ns == b->hit_ns && x->name == se->name && x->cpu == cpu)
+			return x->path ? 0 : builder_chain(b, s, &x->path);
+	}
+	return 0;
+}
+
 static int handle_mark(struct builder *b, const struct source_event *se, const struct sample *s,
 		       const struct record_id *id, struct err *e)
 {
@@ -239,6 +248,8 @@ static int handle_mark(struct builder *b, const struct source_event *se, const s
 			    .name = se->name,
 			    .cpu = id->cpu < TL_NOCPU ? (uint16_t)id->cpu : TL_NOCPU};
 	int r = builder_note_current(b, id, e);
+	if (!r && b->hit_ns)
+		return add_mark_stack(b, se, s, x.cpu) ? err_nomem(e) : 0;
 	if (!r)
 		r = sched_thread(b->sched, s->pid, s->tid, NULL, &x.thread, e);
 	if (r)
@@ -363,10 +374,13 @@ static int handle_spans(struct builder *b, const struct source_event *se,
 	return r;
 }
 
-/* What the sample means for threads and CPUs. */
+/* What the sample means for threads and CPUs. Of a hit that another event has reported, only
+ * the stack is new. */
 static int handle_role(struct builder *b, const struct source_event *se, const struct sample *s,
 		       const struct record_id *id, struct err *e)
 {
+	if (b->hit_ns && se->role != ROLE_SCHED && se->role != ROLE_MARK)
+		return builder_note_current(b, id, e);
 	switch (se->role) {
 	case ROLE_SCHED:
 		return handle_sched(b, se, s, id, e);
@@ -413,7 +427,9 @@ int builder_handle_sample(struct builder *b, const struct record *r, struct reco
 		b->p->totals.guest++;
 		return builder_note_current(b, id, e);
 	}
-	int rc = se->nroles ? handle_spans(b, se, &s, id, e) : 0;
+	if (builder_twin(b, se, &s, id))
+		return err_nomem(e);
+	int rc = se->nroles && !b->hit_ns ? handle_spans(b, se, &s, id, e) : 0;
 	if (!rc)
 		rc = handle_role(b, se, &s, id, e);
 	return rc ? rc : count_sample(b, &s, id, e);

@@ -7,51 +7,88 @@
  *
  * Each hit then has a sample for every event whose filter it passes. The kernel makes the raw
  * bytes of a hit once and passes them to one event after another (perf_tp_event() in
- * kernel/events/core.c), with interrupts off for scheduler tracepoints. So the samples of one
- * hit follow each other on its CPU, with equal raw bytes, and times some microseconds apart.
+ * kernel/events/core.c), and no other task runs there meanwhile. So the samples of one hit
+ * follow each other on its CPU, with equal raw bytes, and times some microseconds apart.
  */
 #include "libtime/build/build_internal.h"
 
 enum { MAX_TWINS = 64, NEAR_NS = 10000000 };
 
-void builder_find_twins(struct builder *b)
+/* The ends of spans that one of the events is, all of them are, as any may report a hit first.
+ */
+static void share_spans(struct builder *b)
 {
-	unsigned int of_kind[SCHED_OTHER + 1] = {0}, nth[SCHED_OTHER + 1] = {0};
-	for (size_t i = 0; i < b->events.n; i++)
-		if (b->events.v[i].role == ROLE_SCHED)
-			of_kind[b->events.v[i].kind]++;
+	for (size_t i = 0; i < b->events.n; i++) {
+		const struct source_event *se = &b->events.v[i];
+		struct source_event *of = &b->events.v[se->original];
+		if (se->twin && se->nroles && !of->nroles) {
+			of->role_at = se->role_at;
+			of->nroles = se->nroles;
+		}
+	}
 	for (size_t i = 0; i < b->events.n; i++) {
 		struct source_event *se = &b->events.v[i];
-		if (se->role == ROLE_SCHED && of_kind[se->kind] > 1 &&
-		    nth[se->kind] < MAX_TWINS)
-			se->twin = (uint8_t)++nth[se->kind];
+		const struct source_event *of = &b->events.v[se->original];
+		if (!se->twin || !of->nroles)
+			continue;
+		se->role_at = of->role_at;
+		se->nroles = of->nroles;
+		if (se->role == ROLE_MARK)
+			se->role = ROLE_NONE;
 	}
 }
 
-static int twin_slot(struct builder *b, uint32_t cpu, uint8_t kind, struct twin **out)
+int builder_find_twins(struct builder *b)
 {
-	size_t at = (size_t)cpu * (SCHED_OTHER + 1) + kind;
-	while (b->twins.n <= at)
-		if (vec_push(&b->twins, (struct twin){0}))
-			return ERR_NOMEM;
-	*out = &b->twins.v[at];
+	struct u64map first = {0}; /* tracepoint → its first event */
+	int r = 0;
+	for (uint32_t i = 0; !r && i < b->events.n; i++) {
+		const struct event *ev = &b->rec->events.v[i];
+		struct source_event *se = &b->events.v[i], *of;
+		if (!ev->is_tracepoint)
+			continue;
+		if (!u64map_get(&first, ev->attr.config, &se->original)) {
+			se->original = i;
+			r = u64map_put(&first, ev->attr.config, i);
+			continue;
+		}
+		of = &b->events.v[se->original];
+		if (!of->copies)
+			of->twin = of->copies = 1;
+		if (of->copies < MAX_TWINS)
+			se->twin = ++of->copies;
+	}
+	u64map_release(&first);
+	share_spans(b);
+	return r ? ERR_NOMEM : 0;
+}
+
+static int last_hit(struct builder *b, uint32_t cpu, uint32_t event, struct twin **out)
+{
+	uint64_t key = (uint64_t)cpu << 32 | event;
+	uint32_t i = (uint32_t)b->twins.n;
+	if (!u64map_get(&b->twin_of, key, &i) &&
+	    (u64map_put(&b->twin_of, key, i) || vec_push(&b->twins, (struct twin){0})))
+		return ERR_NOMEM;
+	*out = &b->twins.v[i];
 	return 0;
 }
 
 int builder_twin(struct builder *b, const struct source_event *se, const struct sample *s,
-		 const struct record_id *id, uint64_t *first_ns)
+		 const struct record_id *id)
 {
 	struct twin *t;
-	if (!se->twin || id->cpu >= TL_NOCPU)
+	b->hit_ns = 0;
+	if (!se->twin || id->cpu >= TL_NOCPU || !s->raw_size)
 		return 0;
-	if (twin_slot(b, id->cpu, se->kind, &t))
+	if (last_hit(b, id->cpu, se->original, &t))
 		return ERR_NOMEM;
 	uint64_t bit = (uint64_t)1 << (se->twin - 1);
 	uint64_t hash = hash_bytes(s->raw, s->raw_size, hash_seed());
 	if (t->seen && !(t->seen & bit) && t->hash == hash && s->time - t->ns <= NEAR_NS) {
 		t->seen |= bit;
-		*first_ns = t->ns;
-		return 1;
+		b->hit_ns = t->ns;
+		return 0;
 	}
 	*t = (struct twin){.hash = hash, .ns = s->time, .seen = bit};
 	return 0;
