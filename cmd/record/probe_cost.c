@@ -18,27 +18,40 @@ enum { CALLS_OF_EACH = 100 };
 
 /* --- functions that do nothing -------------------------------------------------------- */
 
-enum { EVERY = 64, CODE = 4096 }; /* bytes from one to the next; of the file */
+/* Bytes from one to the next; of the file; copies of all, for the two kinds of probes. */
+enum { EVERY = 64, CODE = 4096, COPIES = 2 };
 
-/* Each is for the functions whose first bytes, masked, are `bytes`. The last one is for the
- * rest, of which nothing is known. */
+/* Each is for the regions whose first bytes, masked, are `bytes`. The last one is for the rest,
+ * of which nothing is known. */
 static const struct empty {
-	uint8_t code[10], bytes[4], mask[4];
+	uint8_t first, code[10], bytes[4], mask[4]; /* first: length of the first instruction */
 } empties[EMPTY_FUNCTIONS] = {
 	/* push %rbp, pop %rbp, ret */
-	{{0x55, 0x5d, 0xc3}, {0x50}, {0xf8}},
+	{1, {0x55, 0x5d, 0xc3}, {0x50}, {0xf8}},
 	/* endbr64, ret */
-	{{0xf3, 0x0f, 0x1e, 0xfa, 0xc3}, {0xf3, 0x0f, 0x1e, 0xfa}, {0xff, 0xff, 0xff, 0xff}},
+	{4, {0xf3, 0x0f, 0x1e, 0xfa, 0xc3}, {0xf3, 0x0f, 0x1e, 0xfa}, {0xff, 0xff, 0xff, 0xff}},
 	/* sub $8,%rsp, add $8,%rsp, ret: opcode 83 or 81 */
-	{{0x48, 0x83, 0xec, 8, 0x48, 0x83, 0xc4, 8, 0xc3},
+	{4,
+	 {0x48, 0x83, 0xec, 8, 0x48, 0x83, 0xc4, 8, 0xc3},
 	 {0x48, 0x81, 0xec},
 	 {0xff, 0xfd, 0xff}},
 	/* mov %edi,%eax, ret: 89 or 8b */
-	{{0x89, 0xf8, 0xc3}, {0x89}, {0xfd}},
+	{2, {0x89, 0xf8, 0xc3}, {0x89}, {0xfd}},
 	/* nop, ret */
-	{{0x90, 0xc3}, {0}, {0xff}},
+	{1, {0x90, 0xc3}, {0}, {0xff}},
 };
-enum { ANY = EMPTY_FUNCTIONS - 1 };
+enum { MOVE = EMPTY_FUNCTIONS - 2, ANY = EMPTY_FUNCTIONS - 1 };
+
+/* Opcodes of other instructions that the kernel steps over like mov (branch_setup_xol_ops() in
+ * arch/x86/kernel/uprobes.c emulates jumps, calls and nop): arithmetic with registers, memory
+ * and numbers, test, lea, mov of a number. */
+static int is_stepped(const uint8_t *code)
+{
+	static const uint8_t opcodes[] = {0x01, 0x03, 0x29, 0x2b, 0x31, 0x33, 0x39, 0x3b, 0x81,
+					  0x83, 0x84, 0x85, 0x89, 0x8b, 0x8d, 0xc6, 0xc7};
+	uint8_t op = (code[0] & 0xf0) == 0x40 ? code[1] : code[0]; /* behind a REX prefix */
+	return memchr(opcodes, op, sizeof(opcodes)) || (op & 0xf0) == 0xb0;
+}
 
 static int begins_as(const uint8_t *code, const struct empty *f)
 {
@@ -51,8 +64,9 @@ static int begins_as(const uint8_t *code, const struct empty *f)
 static void make_code(uint8_t code[CODE])
 {
 	memset(code, 0xcc, CODE);
-	for (size_t i = 0; i < EMPTY_FUNCTIONS; i++)
-		memcpy(code + i * EVERY, empties[i].code, sizeof(empties[i].code));
+	for (size_t i = 0; i < COPIES * EMPTY_FUNCTIONS; i++)
+		memcpy(code + i * EVERY, empties[i % EMPTY_FUNCTIONS].code,
+		       sizeof(empties->code));
 }
 
 /* x86-64 code, so nothing is measured elsewhere. */
@@ -86,7 +100,7 @@ int empty_calls(const char *path)
 	if (p == MAP_FAILED || pread(fd, have, CODE, 0) != CODE ||
 	    memcmp(have, want, CODE) != 0)
 		return 1;
-	for (size_t i = 0; i < EMPTY_FUNCTIONS; i++)
+	for (size_t i = 0; i < COPIES * EMPTY_FUNCTIONS; i++)
 		for (int k = 0; k < CALLS_OF_EACH; k++) {
 			f.at = p + i * EVERY;
 			f.call();
@@ -96,20 +110,26 @@ int empty_calls(const char *path)
 
 /* --- measuring them ------------------------------------------------------------------- */
 
-/* The functions as one region with many places: probes of one name, in a group of two. */
-static int place_empties(struct calls *c)
+/* One copy of the functions as a region with many places: probes of one name, in a group of
+ * two. From the entry to the return, or to the second instruction. */
+static int place_copy(struct calls *c, uint8_t lines)
 {
-	struct call_region region = {.text = mem_strdup("empty"), .name = mem_strdup("empty")};
-	if (vec_push(&c->regions, region))
+	const char *name = lines ? "empty_lines" : "empty";
+	struct call_region region = {
+		.text = mem_strdup(name), .name = mem_strdup(name), .is_lines = lines};
+	if (vec_push(&c->regions, region) || !region.text || !region.name)
 		return ERR_NOMEM;
 	for (uint8_t end = 0; end < 2; end++)
 		for (size_t i = 0; i < EMPTY_FUNCTIONS; i++) {
-			struct call_place x = {
-				.offset = i * EVERY, .end = end, .is_return = end};
+			struct call_place x = {.region = lines,
+					       .offset = (lines * EMPTY_FUNCTIONS + i) * EVERY +
+							 (lines && end ? empties[i].first : 0),
+					       .end = end,
+					       .is_return = end && !lines};
 			if (vec_push(&c->places, x))
 				return ERR_NOMEM;
 		}
-	return region.text && region.name ? 0 : ERR_NOMEM;
+	return 0;
 }
 
 static int ascending(const void *a, const void *b)
@@ -133,34 +153,39 @@ static size_t read_lengths(const char *path, uint64_t *ns, size_t most)
 			r.type == PERF_RECORD_SAMPLE ? recording_event(rec, &r) : NULL;
 		if (!ev || sample_decode(&r, ev, rec->swap, &s, NULL))
 			continue;
-		if (!strcmp(ev->name, "perfkit:empty"))
+		if (!strcmp(ev->name, "perfkit:empty") ||
+		    !strcmp(ev->name, "perfkit:empty_lines_begin"))
 			began = s.time;
-		else if (!strcmp(ev->name, "perfkit:empty__return") && s.time >= began)
+		else if (s.time >= began) /* perfkit:empty__return, perfkit:empty_lines_end */
 			ns[n++] = s.time - began;
 	}
 	recording_close(rec);
 	return n;
 }
 
+static uint64_t median(uint64_t *of)
+{
+	qsort(of, CALLS_OF_EACH, sizeof(*of), ascending);
+	return of[CALLS_OF_EACH / 2];
+}
+
 static int run_empties(struct probe_costs *out, const struct calls *c,
 		       const struct calls_wish *w, struct err *e)
 {
-	uint64_t ns[EMPTY_FUNCTIONS * CALLS_OF_EACH + 1];
+	enum { CALLS = COPIES * EMPTY_FUNCTIONS * CALLS_OF_EACH };
+	uint64_t ns[CALLS + 1];
 	struct words line = {0};
 	size_t n = 0;
 	int r = calls_line(&line, c, w, e);
 	if (!r && !run_words(&line, 1))
-		n = read_lengths(w->output, ns, sizeof(ns) / sizeof(*ns));
+		n = read_lengths(w->output, ns, CALLS + 1);
 	words_release(&line);
 	unlink(w->output);
-	if (n != EMPTY_FUNCTIONS * CALLS_OF_EACH)
-		return err_set(e, ERR_UNSUPPORTED, "perf recorded %zu of %d calls", n,
-			       EMPTY_FUNCTIONS * CALLS_OF_EACH);
-	for (size_t i = 0; i < EMPTY_FUNCTIONS; i++) {
-		uint64_t *of = ns + i * CALLS_OF_EACH;
-		qsort(of, CALLS_OF_EACH, sizeof(*of), ascending);
-		out->ns[i] = of[CALLS_OF_EACH / 2];
-	}
+	if (n != CALLS)
+		return err_set(e, ERR_UNSUPPORTED, "perf recorded %zu of %d calls", n, CALLS);
+	for (size_t i = 0; i < COPIES * EMPTY_FUNCTIONS; i++)
+		out->ns[i / EMPTY_FUNCTIONS][i % EMPTY_FUNCTIONS] =
+			median(ns + i * CALLS_OF_EACH);
 	return 0;
 }
 
@@ -182,7 +207,9 @@ int probe_costs_measure(struct probe_costs *out, const struct calls_wish *w, str
 	own.pid = own.tid = NULL;
 	own.duration = own.inherit = 0;
 	own.output = buf_cstr(&file);
-	int r = place_empties(&c) || buf_failed(&file) ? err_nomem(e) : write_code(code, e);
+	int r = place_copy(&c, 0) || place_copy(&c, 1) || buf_failed(&file)
+			? err_nomem(e)
+			: write_code(code, e);
 	r = r ? r : record_calls_define(&c, code, 0, e);
 	if (!r) {
 		r = run_empties(out, &c, &own, e);
@@ -194,17 +221,17 @@ int probe_costs_measure(struct probe_costs *out, const struct calls_wish *w, str
 	return r;
 }
 
-/* --- of the functions that are recorded ----------------------------------------------- */
+/* --- of the regions that are recorded ------------------------------------------------- */
 
-static uint64_t cheapest(const struct probe_costs *costs)
+static uint64_t cheapest(const uint64_t ns[EMPTY_FUNCTIONS])
 {
-	uint64_t ns = costs->ns[0];
+	uint64_t least = ns[0];
 	for (size_t i = 1; i < EMPTY_FUNCTIONS; i++)
-		ns = costs->ns[i] < ns ? costs->ns[i] : ns;
-	return ns;
+		least = ns[i] < least ? ns[i] : least;
+	return least;
 }
 
-static uint64_t cost_at(const struct probe_costs *costs, int fd, uint64_t offset)
+static uint64_t cost_at(const uint64_t ns[EMPTY_FUNCTIONS], int fd, uint64_t offset)
 {
 	uint8_t code[5] = {0};
 	ssize_t n = pread(fd, code, sizeof(code), (off_t)offset);
@@ -214,7 +241,24 @@ static uint64_t cost_at(const struct probe_costs *costs, int fd, uint64_t offset
 	while (n == sizeof(code) && i < ANY && !begins_as(code, &empties[i]) &&
 	       !(prefix && begins_as(code + 1, &empties[i])))
 		i++;
-	return n == sizeof(code) && i < ANY ? costs->ns[i] : cheapest(costs);
+	if (n == sizeof(code) && i == ANY && is_stepped(code))
+		i = MOVE;
+	return n == sizeof(code) && i < ANY ? ns[i] : cheapest(ns);
+}
+
+/* Of a region that begins in several places, the cheapest. */
+static uint64_t cost_of(const uint64_t ns[EMPTY_FUNCTIONS], const struct calls *calls,
+			uint32_t region, int fd)
+{
+	uint64_t least = UINT64_MAX;
+	for (size_t i = 0; i < calls->places.n; i++) {
+		const struct call_place *x = &calls->places.v[i];
+		if (x->region != region || x->end)
+			continue;
+		uint64_t one = cost_at(ns, fd, x->offset);
+		least = one < least ? one : least;
+	}
+	return least;
 }
 
 void probe_costs_facts(struct buf *out, const struct probe_costs *costs,
@@ -222,17 +266,11 @@ void probe_costs_facts(struct buf *out, const struct probe_costs *costs,
 {
 	int fd = open(binary, O_RDONLY | O_CLOEXEC);
 	for (uint32_t region = 0; region < calls->regions.n; region++) {
-		uint64_t ns = UINT64_MAX;
-		for (size_t i = 0; i < calls->places.n; i++) {
-			const struct call_place *x = &calls->places.v[i];
-			if (x->region != region || !x->is_return)
-				continue;
-			uint64_t one = cost_at(costs, fd, x->offset);
-			ns = one < ns ? one : ns;
-		}
+		const struct call_region *x = &calls->regions.v[region];
+		uint64_t ns = cost_of(costs->ns[x->is_lines], calls, region, fd);
 		if (ns != UINT64_MAX)
-			buf_fmt(out, "fact probe\t%s\treturn_ns\t%llu\n",
-				calls->regions.v[region].name, (unsigned long long)ns);
+			buf_fmt(out, "fact probe\t%s\t%s\t%llu\n", x->name,
+				x->is_lines ? "lines_ns" : "return_ns", (unsigned long long)ns);
 	}
 	if (fd >= 0)
 		close(fd);

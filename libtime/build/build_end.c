@@ -253,7 +253,12 @@ static uint32_t probe_ns(const char *text)
 	return text[strspn(text, "0123456789")] || ns >= SECOND ? 0 : (uint32_t)ns;
 }
 
-/* What perfkit record measured of the probes of functions (`fact probe`). */
+static int is_cost(const char *key)
+{
+	return !strcmp(key, "return_ns") || !strcmp(key, "lines_ns");
+}
+
+/* What perfkit record measured of the probes (`fact probe`). */
 static int add_probe_costs(struct builder *b, struct err *e)
 {
 	const struct fact_table *t = b->opt->context ? fd_context_facts(b->opt->context) : NULL;
@@ -263,7 +268,7 @@ static int add_probe_costs(struct builder *b, struct err *e)
 		uint32_t name;
 		uint32_t ns = probe_ns(strtab_get(&t->names, f->before));
 		if (!ns || strcmp(strtab_get(&t->names, f->kind), "probe") ||
-		    strcmp(strtab_get(&t->names, f->key), "return_ns") ||
+		    !is_cost(strtab_get(&t->names, f->key)) ||
 		    !strtab_find(&b->p->stacks.strings, strtab_get(&t->names, f->subject),
 				 &name))
 			continue;

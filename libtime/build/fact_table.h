@@ -17,7 +17,8 @@
  *	cgroup		its path	cpu.max, nr_periods, nr_throttled, throttled_us,
  *					memory.max, memory.high, memory.max_hits,
  *					memory.high_hits, name (NAMESPACE/POD/CONTAINER)
- *	probe		a span's name	return_ns: what probes on entry and return add to it
+ *	probe		a span's name	return_ns, lines_ns: what probes on entry and return,
+ *					or of lines, add to it
  *
  * Other kinds and keys are kept as they are. For descriptors that threads waited on, perfkit
  * itself adds `fd` facts: subject PID/NUMBER, key `target`, a file's path or a socket's peer.

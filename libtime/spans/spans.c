@@ -428,6 +428,25 @@ static int subtract_costs(struct spans *s)
 	return r;
 }
 
+/* A clock that is a counter of the span has run in its probes, too. */
+static void subtract_from_clocks(struct timeline *tl)
+{
+	uint32_t event;
+	if (!strtab_find(&tl->stacks->strings, PROBE_COST, &event))
+		return;
+	for (size_t i = 0; i < tl->counters.n; i++) {
+		const struct tl_counter cost = tl->counters.v[i];
+		size_t first, n;
+		if (cost.event != event)
+			continue;
+		n = timeline_counters_of(tl, cost.span, &first);
+		for (struct tl_counter *c = &tl->counters.v[first]; n--; c++)
+			if (c->event != event &&
+			    counter_is_time(strtab_get(&tl->stacks->strings, c->event)))
+				c->value -= cost.value < c->value ? cost.value : c->value;
+	}
+}
+
 int spans_finish(struct spans *s, uint64_t origin_ns, uint64_t end_ns, struct err *e)
 {
 	struct part_sums parts = {0};
@@ -441,5 +460,7 @@ int spans_finish(struct spans *s, uint64_t origin_ns, uint64_t end_ns, struct er
 		set_parts(&parts, &s->tl->spans.v[i], &s->extra.v[i]);
 	part_sums_release(&parts);
 	r = r ? r : span_counters_finish(&s->counters, s->tl);
+	if (!r && s->costs.n)
+		subtract_from_clocks(s->tl);
 	return r || spans_sort(s->tl) ? err_nomem(e) : 0;
 }

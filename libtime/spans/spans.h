@@ -66,8 +66,8 @@ int spans_event(struct spans *s, const struct span_event *ev, struct err *e);
 
 /*
  * The probes of spans with that name (strings id) take `ns`, which is not work. spans_finish
- * moves the edges of the spans by that much, but not beyond the spans inside, and adds a
- * counter PROBE_COST. ERR_NOMEM.
+ * moves the edges of the spans by that much, but not beyond the spans inside, subtracts the same
+ * from their counters of time, and adds a counter PROBE_COST. ERR_NOMEM.
  */
 int spans_probe_cost(struct spans *s, uint32_t name, uint32_t ns, struct err *e);
 

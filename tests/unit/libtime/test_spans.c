@@ -441,6 +441,40 @@ static void the_time_of_probes_is_no_part_of_a_span(void **state)
 		  "work A>A 600-1000 400+0+0+0 open\n");
 }
 
+static void read_at(struct rig *r, uint64_t ns, int end, uint64_t clock, uint64_t faults)
+{
+	struct span_reading x = {.group = 1, .from_zero = 1, .n = 2, .value = {clock, faults}};
+	struct span_event ev = {
+		.time_ns = ns, .kind = WORK, .thread = A, .end = (uint8_t)end, .reading = &x};
+	assert_int_equal(strtab_intern(&r->stacks.strings, "task-clock", &x.name[0]), 0);
+	assert_int_equal(strtab_intern(&r->stacks.strings, "page-faults", &x.name[1]), 0);
+	assert_int_equal(spans_event(r->s, &ev, NULL), 0);
+}
+
+/* No more than the span lost, and of clocks only. */
+static void the_time_of_probes_is_not_in_clocks(void **state)
+{
+	struct rig *r = rig_new();
+	uint32_t work;
+	(void)state;
+	assert_true(strtab_find(&r->stacks.strings, "work", &work));
+	assert_int_equal(spans_probe_cost(r->s, work, 30, NULL), 0);
+	read_at(r, 100, 0, 1000, 5);
+	read_at(r, 200, 1, 1101, 45);
+	read_at(r, 300, 0, 1200, 45);
+	read_at(r, 320, 1, 1215, 45);
+	assert_int_equal(timeline_finish(&r->tl, NULL), 0);
+	assert_int_equal(spans_finish(r->s, 0, 1000, NULL), 0);
+	for (size_t i = 0; i < r->tl.counters.n; i++)
+		buf_fmt(&r->text, "%u %s %d\n", r->tl.counters.v[i].span,
+			strtab_get(&r->stacks.strings, r->tl.counters.v[i].event),
+			(int)r->tl.counters.v[i].value);
+	assert_string_equal(buf_cstr(&r->text), "0 task-clock 71\n0 page-faults 40\n"
+						"0 probe-cost 30\n1 task-clock 0\n"
+						"1 page-faults 0\n1 probe-cost 19\n");
+	rig_free(r);
+}
+
 /* A recording of many functions has a cost for each. */
 static void costs_are_not_looked_through_for_each_span(void **state)
 {
@@ -466,6 +500,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(costs_are_not_looked_through_for_each_span),
 		cmocka_unit_test(the_time_of_probes_is_no_part_of_a_span),
+		cmocka_unit_test(the_time_of_probes_is_not_in_clocks),
 		cmocka_unit_test(nested_spans_have_parents),
 		cmocka_unit_test(a_begin_that_perf_wrote_twice_is_one),
 		cmocka_unit_test(overlapping_spans_of_two_kinds_end_on_their_own),
