@@ -99,7 +99,8 @@ static const struct opt rows[] = {
 	{"for-perf", 0, OPT_STRING, AT(for_perf), "VERSION",
 	 "the perf that is to run the line (4.18, 6.17): options that\nit lacks are refused"},
 	{"mmap-pages", 'm', OPT_INT, AT(pages), "PAGES",
-	 "ring buffer of each CPU (default as root: cpu 1024, else\n2048)"},
+	 "ring buffer of each CPU (default as root: cpu 1024, else\n2048); calls: of each "
+	 "thread (1024, fewer if there are many)"},
 	{"perf", 0, OPT_STRING, AT(perf), "FILE", "the perf to run (default: perf)"},
 	OPT_END,
 };

@@ -124,23 +124,18 @@ static int kernel_inherits(void)
 	       major * PERF_MINORS + minor >= 6 * PERF_MINORS + 12;
 }
 
-/* What the probes themselves take, as the recording's context; nothing where there are only
- * lines. */
+/* What the probes themselves take, as the recording's context. */
 static void measure_probes(const struct calls *c, const struct calls_request *q,
 			   struct buf *context)
 {
 	struct probe_costs costs;
 	struct err e = {0};
-	int returns = 0;
-	for (size_t i = 0; i < c->places.n; i++)
-		returns |= c->places.v[i].is_return;
-	if (!returns || !strcmp(q->wish.output, "-"))
+	if (!strcmp(q->wish.output, "-"))
 		return;
 	if (probe_costs_measure(&costs, &q->wish, &e)) {
 		fprintf(stderr,
 			"perfkit record: the time of the probes themselves is not known, and "
-			"is "
-			"in each call (%s)\n",
+			"is in each call (%s)\n",
 			e.msg);
 		return;
 	}
@@ -180,13 +175,26 @@ static int run(const struct calls *c, const struct calls_request *q, const struc
 	return status;
 }
 
-static int act(const struct calls *c, const struct calls_request *q, struct err *e)
+/* How many ring buffers perf will make. */
+static size_t rings(const struct calls_wish *w)
+{
+	size_t n = w->inherit ? (size_t)sysconf(_SC_NPROCESSORS_ONLN) : threads_of(w->pid);
+	for (const char *p = w->inherit ? NULL : w->tid; p && *p; p += *p == ',') {
+		p += strcspn(p, ",");
+		n++;
+	}
+	return n;
+}
+
+static int act(const struct calls *c, struct calls_request *q, struct err *e)
 {
 	struct words line = {0};
 	if (q->list) {
 		print_places(c);
 		return 0;
 	}
+	if (!q->wish.pages)
+		q->wish.pages = calls_ring(rings(&q->wish));
 	int rc = calls_line(&line, c, &q->wish, e);
 	if (rc) {
 		rc = rc == ERR_USAGE ? 2 : 1;

@@ -213,6 +213,20 @@ const char *missing_task(const char *list)
 	return NULL;
 }
 
+size_t threads_of(const char *list)
+{
+	enum { NO_FOLDER_INSIDE = 2 };
+	char path[64];
+	struct stat st;
+	size_t n = 0;
+	for (const char *p = list; p && *p; p += strcspn(p, ","), p += *p == ',') {
+		snprintf(path, sizeof(path), "/proc/%.*s/task", (int)strcspn(p, ","), p);
+		if (!stat(path, &st) && st.st_nlink > NO_FOLDER_INSIDE)
+			n += st.st_nlink - NO_FOLDER_INSIDE;
+	}
+	return n;
+}
+
 int record_is_written(const char *output, const struct stat *before)
 {
 	struct stat now;

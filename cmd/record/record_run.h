@@ -38,6 +38,9 @@ char *file_of_process(const char *pid, const char *library);
  * next comma. NULL: all are there, or the list is NULL. */
 const char *missing_task(const char *list);
 
+/* How many threads the processes of a list have; 0 if the list is NULL. */
+size_t threads_of(const char *list);
+
 /* perf ends by SIGTERM, and with it `sleep SECONDS`, where all recorded threads ended before: 1
  * where that explains its status. */
 int run_outlived(int status, int duration, const char *pid, const char *tid);

@@ -225,6 +225,15 @@ void calls_counters(struct buf *out, const char *list)
 	}
 }
 
+int calls_ring(size_t threads)
+{
+	enum { MOST = 1024, LEAST = 128, OF_ALL = 32 * MOST };
+	int pages = MOST;
+	while (pages > LEAST && (size_t)pages * threads > OF_ALL)
+		pages /= 2;
+	return pages;
+}
+
 int calls_line(struct words *out, const struct calls *c, const struct calls_wish *w,
 	       struct err *e)
 {

@@ -243,7 +243,7 @@ int remedy_own_line(const struct line *l, struct words *out)
 		whole = put_calls(l, out);
 	else
 		put_question(l, out);
-	if (pages && (calls || pages != PLAN_PAGES))
+	if (pages && pages != (uint64_t)(calls ? calls_ring(1) : PLAN_PAGES))
 		words_option(out, "-m", "%llu", (ull)pages);
 	return whole;
 }

@@ -101,7 +101,7 @@ END
 
 # Attached to threads that run already, all counters start together: still exact. Tracepoints are
 # counted by a group for each probe.
-taskset -c 0 chrt -f 50 "$prog" later.txt --rounds 1600 &
+taskset -c 0 chrt -f 50 "$prog" later.txt --rounds 4000 &
 pid=$!
 sleep 0.1
 "$PERFKIT" record calls -p $pid -r work -d 1 -o later.data >out 2>&1 || { cat out; exit 1; }
@@ -124,7 +124,7 @@ for r, (faults, switches) in zip(rows[-len(logged):], logged):
     assert (int(r["page-faults"]), int(r["sched:sched_switch"])) == (faults, switches), (r, faults, switches)
 END
 
-# What the probes of a function take is measured and left out, and said for each call.
+# What the probes take is measured and left out, and said for each call.
 cc=$(command -v gcc || command -v cc) || { echo "no compiler: the cost of probes is not tried"; exit 0; }
 cat >nothing.c <<'END'
 #ifdef __x86_64__
@@ -133,19 +133,29 @@ __asm__(".type nothing,@function\nnothing: push %rbp\n\tpop %rbp\n\tret\n.size n
 __attribute__((noinline)) void nothing(void) { __asm__ volatile(""); }
 #endif
 void nothing(void);
+__attribute__((noinline)) void lines(void)
+{
+	__asm__ volatile("nop"); /* begin */
+	__asm__ volatile("nop"); /* end */
+}
 int main(void)
 {
-	for (int i = 0; i < 300; i++)
+	for (int i = 0; i < 300; i++) {
 		nothing();
+		lines();
+	}
 }
 END
-$cc -O1 nothing.c -o nothing
-"$PERFKIT" record calls -r nothing -m 512 -o nothing.data -- ./nothing >out 2>&1 || { cat out; exit 1; }
-"$PERFKIT" tail -q --by span:nothing --csv --top 0 nothing.data >nothing.csv
-"${PERF:-perf}" script --ns -F time,event -i nothing.data 2>/dev/null | grep perfkit: >nothing.times
-"$PERFKIT" tail -q --by span:nothing --top 1 nothing.data >nothing.text
-grep -q 'probe-cost .*measured' nothing.text || { cat nothing.text; exit 1; }
-python3 - "$(uname -m)" <<'END'
+$cc -O1 -g nothing.c -o nothing
+first=$(grep -n 'begin' nothing.c | cut -d: -f1)
+"$PERFKIT" record calls -r nothing -r "nothing.c:$first-$((first + 1))" -o nothing.data -- ./nothing >out 2>&1 ||
+	{ cat out; exit 1; }
+for name in nothing "nothing_c_${first}_$((first + 1))"; do
+	"$PERFKIT" tail -q --by span:$name --csv --top 0 nothing.data >nothing.csv
+	"${PERF:-perf}" script --ns -F time,event -i nothing.data 2>/dev/null | grep -E "perfkit:$name(__return|_begin|_end)?:" >nothing.times
+	"$PERFKIT" tail -q --by span:$name --top 1 nothing.data >nothing.text
+	tr -s ' \n' ' ' <nothing.text | grep -q 'probe-cost [0-9.]* [un]s (measured' || { cat nothing.text; exit 1; }
+	python3 - "$(uname -m)" <<'END'
 import csv, sys
 rows = sorted(csv.DictReader(open("nothing.csv")), key=lambda r: int(r["end_ns"]))
 times = [int(l.split(":")[0].replace(".", "")) for l in open("nothing.times")]
@@ -153,8 +163,31 @@ raw = [b - a for a, b in zip(times[::2], times[1::2])]
 assert len(rows) == 300, len(rows)
 assert sorted(int(r["duration_ns"]) + int(r["probe-cost"]) for r in rows) == sorted(raw), raw[:5]
 lengths = sorted(int(r["duration_ns"]) for r in rows)
+clocks = sorted(int(r["task-clock"]) for r in rows)
 cost = max(int(r["probe-cost"]) for r in rows)
 assert cost > 100, cost
 if sys.argv[1] == "x86_64": # it begins as one of those that were measured
     assert lengths[150] < cost / 2, (lengths[150], cost)
+    assert clocks[150] < cost / 2, (clocks[150], cost)
 END
+done
+
+# A burst of calls fits into the rings of threads that run already.
+cat >burst.c <<'END'
+#include <unistd.h>
+__attribute__((noinline)) void called(void) { __asm__ volatile(""); }
+int main(void)
+{
+	usleep(1500000);
+	for (int i = 0; i < 20000; i++)
+		called();
+	pause();
+}
+END
+$cc -O1 burst.c -o burst
+./burst &
+pid=$!
+"$PERFKIT" record calls -p $pid -r called -d 4 -o burst.data >out 2>&1 || { cat out; exit 1; }
+kill $pid
+"$PERFKIT" report -q --by span --csv burst.data | cut -d, -f1,2 | grep -qx 'called,20000' ||
+	{ "$PERFKIT" report --by span burst.data; exit 1; }

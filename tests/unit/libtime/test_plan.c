@@ -1,5 +1,5 @@
 /* Lines of perf record: what a plan holds, and that it is known again in a recording. */
-#include "libtime/record/plan.h"
+#include "libtime/record/calls.h"
 #include "tests/lib/unit.h"
 
 #include <string.h>
@@ -90,12 +90,26 @@ static void stacks_are_those_asked_for(void **state)
 	assert_int_equal(record_plan(&p, &bad, &e), ERR_USAGE);
 }
 
+/* 4 MB for each of few threads; 128 MB for many, until that is less than perf's own. */
+static void rings_of_many_threads_are_smaller(void **state)
+{
+	static const struct {
+		size_t threads;
+		int pages;
+	} t[] = {{0, 1024}, {1, 1024},  {32, 1024}, {33, 512},
+		 {64, 512}, {200, 128}, {9000, 128}};
+	(void)state;
+	for (size_t i = 0; i < sizeof(t) / sizeof(*t); i++)
+		assert_int_equal(calls_ring(t[i].threads), t[i].pages);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_plan_about_waits_is_known_again),
 		cmocka_unit_test(waits_are_recorded_each_time),
 		cmocka_unit_test(stacks_are_those_asked_for),
+		cmocka_unit_test(rings_of_many_threads_are_smaller),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
