@@ -77,7 +77,7 @@ incident() { says "$1" "$2" "--comm front $3" fp "$bin/incident" "$here/log" "$1
 incident pipe 'front waited for room in a full pipe, which reader emptied; reader was asleep' '--cause pipe --work-frame ^(full_pipe|send_report)$'
 incident inversion 'mid had the CPU while low held the lock that front wanted' '--cause lock,futex'
 incident thief 'thief had the CPU, running (thief|steal|burn_ns)' ''
-# CPU 0 must be idle when it is called
+# needs a CPU that is idle when it is called
 also='--also idle'
 says idle 'waiting for an idle CPU to wake up( .idle state [0-9]+.)?' \
 	'--comm front --state runnable' fp "$bin/incident" "$here/log" idle
