@@ -20,6 +20,8 @@ gaps() { "$PERFKIT" tail --no-local --by gap --top 0 --json --with "$1" "$file" 
 sed 1d "$kept/sampler.csv" | awk -F, '{ printf "jitter,host=a\\ b,cpu=1 latency=%si %s\n", $2, $1 }' >all.lp
 gaps "$kept/sampler.csv,cpu=1" >csv.json
 gaps all.lp | cmp - csv.json
+gaps "$kept/sampler.lp" | cmp - csv.json
+gaps all.lp >again.json
 grep -q 'all.lp: [0-9]* gaps on CLOCK_REALTIME, the only clock on which they meet the recording, within 1.0 us; each somewhere in an interval of' err || bad "$(cat err)"
 sed 's/host=a/host=a\\,cpu=3/' all.lp >comma.lp # of the host's name
 gaps comma.lp | cmp - csv.json
