@@ -245,7 +245,7 @@ static int describe(struct builder *b, struct err *e)
 	return 0;
 }
 
-/* A probe that takes a second was not measured. 0 for what is no such number. */
+/* A measured time; 0 if the text is not a number below a second. */
 static uint32_t probe_ns(const char *text)
 {
 	enum { SECOND = 1000000000 };

@@ -172,9 +172,9 @@ size_t build_switch_cpus(const struct recording *rec)
 	size_t most = 0;
 	for (size_t i = 0; i < rec->events.n; i++) {
 		const struct event *ev = &rec->events.v[i];
-		int tells = attr_flag(&ev->attr, ATTR_CONTEXT_SWITCH) ||
-			    (ev->name && !strncmp(ev->name, "sched:sched_switch", 18));
-		if (tells && ev->ids.n > most)
+		int shows_switches = attr_flag(&ev->attr, ATTR_CONTEXT_SWITCH) ||
+				     (ev->name && !strncmp(ev->name, "sched:sched_switch", 18));
+		if (shows_switches && ev->ids.n > most)
 			most = ev->ids.n;
 	}
 	return most;

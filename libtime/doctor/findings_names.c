@@ -25,7 +25,7 @@ enum {
 	USER = 2,
 	NOT_LIBC = 4, /* user code outside the C and C++ runtime */
 	WORK = 8,     /* user code that is not how a thread starts */
-	NAMELESS = 16,
+	UNNAMED = 16,
 };
 
 /* A walk over all paths from the roots: a path is followed by those that continue it. */
@@ -50,8 +50,8 @@ struct weights {
 	uint64_t *below;   /* … or with one that continues it */
 	uint8_t *shows;    /* by path: the bits of all its frames */
 	uint8_t *frame_shows;
-	uint8_t last_shows;    /* the bits of unnamed frames like … */
-	struct frame nameless; /* … this one, the last that was seen */
+	uint8_t last_shows;        /* the bits of unnamed frames like … */
+	struct frame last_unnamed; /* … this one, the last that was seen */
 	struct walk walk;
 	struct name_weights *out;
 };
@@ -120,7 +120,7 @@ static uint8_t look_at(const struct profile *p, const struct frame *fr)
 	const struct strtab *s = &p->stacks.strings;
 	uint8_t shows = CLASSIFIED;
 	if (!frame_is_named(fr) && fr->kind != FRAME_MARK)
-		shows |= NAMELESS;
+		shows |= UNNAMED;
 	if (fr->kind == FRAME_USER || fr->kind == FRAME_JIT) {
 		const struct frame_table *t = modules_frames(p->modules);
 		const char *dso = strtab_get(s, fr->dso), *name = strtab_get(s, fr->name);
@@ -142,14 +142,15 @@ static uint8_t frame_shows(struct weights *w, const struct profile *p, uint32_t 
 		return *shows;
 	if (frame_is_named(fr))
 		return *shows = look_at(p, fr);
-	if (!w->last_shows || fr->dso != w->nameless.dso || fr->kind != w->nameless.kind)
+	if (!w->last_shows || fr->dso != w->last_unnamed.dso ||
+	    fr->kind != w->last_unnamed.kind)
 		w->last_shows = look_at(p, fr);
-	w->nameless = *fr;
+	w->last_unnamed = *fr;
 	return *shows = w->last_shows;
 }
 
 /* Count an unnamed frame: a sample counts once for a DSO, however many such frames it has. */
-static int count_nameless(struct weights *w, const struct profile *p, uint32_t place)
+static int count_unnamed(struct weights *w, const struct profile *p, uint32_t place)
 {
 	struct walk *k = &w->walk;
 	uint32_t path = k->order[place];
@@ -177,7 +178,7 @@ static int count_path(struct weights *w, const struct profile *p, uint32_t place
 	w->out->frames += w->below[path];
 	w->out->with_user += all & USER ? w->by_path[path] : 0;
 	w->out->only_libc += !(all & NOT_LIBC) && all & WORK ? w->by_path[path] : 0;
-	return w->frame_shows[at->frame] & NAMELESS ? count_nameless(w, p, place) : 0;
+	return w->frame_shows[at->frame] & UNNAMED ? count_unnamed(w, p, place) : 0;
 }
 
 /* Callers have lower ids than what they call. */

@@ -327,8 +327,8 @@ static int name_unseen(struct tail *t, const struct u64map *unseen, size_t named
 		}
 	for (size_t i = 0; i < n; i++) {
 		struct tail_group *group = &t->groups.v[named + i];
-		group->nameless = !votes[i].function || votes[i].count * 2 <= group->count;
-		group->row = group->nameless ? group->row : votes[i].first;
+		group->unnamed = !votes[i].function || votes[i].count * 2 <= group->count;
+		group->row = group->unnamed ? group->row : votes[i].first;
 	}
 	mem_free(votes);
 	return 0;
@@ -405,12 +405,12 @@ static int join_holders(struct tail *t)
 			continue;
 		}
 		r = key ? u64map_put(&index, key, (uint32_t)kept) : 0;
-		named[kept] = g.nameless ? 0 : g.count;
+		named[kept] = g.unnamed ? 0 : g.count;
 		t->groups.v[kept++] = g;
 	}
 	t->groups.n = r ? t->groups.n : kept;
 	for (size_t i = 0; !r && i < kept; i++)
-		t->groups.v[i].nameless = named[i] * 2 <= t->groups.v[i].count;
+		t->groups.v[i].unnamed = named[i] * 2 <= t->groups.v[i].count;
 	mem_free(named);
 	u64map_release(&index);
 	return r;

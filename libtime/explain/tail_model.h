@@ -80,8 +80,8 @@ int tail_group_of(const char *name);
  * them were in when they left the CPU, if there is one. */
 struct tail_group {
 	uint64_t count, ns; /* episodes, and the sum of their lengths */
-	uint32_t row;     /* its worst episode with the group's function: index of tail.rows */
-	uint8_t nameless; /* most of its roots do not share a function, so it has none */
+	uint32_t row;    /* its worst episode with the group's function: index of tail.rows */
+	uint8_t unnamed; /* most of its roots do not share a function, so it has none */
 };
 
 /* Recurrence of the episodes that threads of one name held up, as holder or as root. */

@@ -35,7 +35,7 @@ static int parse_cpu(const char *s, struct side_option *o)
 	return errno || end == s || *end || n < 0 || n >= TL_NOCPU ? -1 : 0;
 }
 
-/* One word behind a comma: 1 taken, 0 none of ours, < 0. */
+/* Parse one word after a comma: 1, 0 if it is unknown, < 0. */
 static int parse_word(const char *word, struct side_option *o, struct err *e)
 {
 	if (!strncmp(word, "clock=", 6)) {

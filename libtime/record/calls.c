@@ -17,7 +17,7 @@ enum { PLACES = 64 }; /* most places of one probe */
 struct target {
 	struct elf_file *file, *debug; /* debug: the distribution's debug file, or NULL */
 	struct symtab *symbols;
-	struct debuginfo *info; /* NULL until lines are asked for */
+	struct debuginfo *info; /* NULL until lines are needed */
 	const char *path;
 };
 

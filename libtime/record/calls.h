@@ -75,8 +75,7 @@ struct event;
 /* 1 if the event is a probe, or another tracepoint, that reads counters. */
 int calls_reads(const struct event *ev);
 
-/* A tracepoint that reads counters, but that perf took out of their group; NULL: there is none.
- */
+/* A tracepoint that reads counters, but that perf moved out of their group, or NULL. */
 const struct event *calls_split_event(const struct recording *rec);
 
 #endif

@@ -447,12 +447,12 @@ void remedy_put_list(struct line *l, struct words *out, const char *list)
 void remedy_put_recorded(struct line *l, struct words *out)
 {
 	struct buf list = {0};
-	int nameless = 0;
+	int unnamed = 0;
 	for (size_t i = 0; i < l->rec->events.n; i++) {
 		const struct event *ev = &l->rec->events.v[i];
 		const char *name = ev->name ? ev->name : "";
 		/* "tracepoint 355": the end of the file, which has the names, is missing */
-		nameless |= ev->is_tracepoint && (!*name || strchr(name, ' '));
+		unnamed |= ev->is_tracepoint && (!*name || strchr(name, ' '));
 		if (!*name || !shell_is_printable(name) || strchr(name, ' ') ||
 		    remedy_starts(name, "dummy") || event_name_is_off_cpu(name))
 			continue;
@@ -466,7 +466,7 @@ void remedy_put_recorded(struct line *l, struct words *out)
 			buf_fmt(&list, ":%.*s", (int)strspn(name + mods, "ukh"), name + mods);
 	}
 	remedy_put_list(l, out, buf_cstr(&list));
-	if (nameless)
+	if (unnamed)
 		words_pair(out, "-e", "EVENT");
 	out->failed = buf_failed(&list) ? ERR_NOMEM : out->failed;
 	buf_release(&list);

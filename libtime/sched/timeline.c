@@ -669,10 +669,10 @@ int timeline_answerable(const struct timeline *tl, int need_time, struct err *e)
 			       "perf record --off-cpu kept sums per stack, not when they "
 			       "happened; record with: %s",
 			       right);
-	const char *nameless = timeline_unnamed_events(tl);
-	if (nameless)
+	const char *unnamed = timeline_unnamed_events(tl);
+	if (unnamed)
 		return err_set(e, ERR_REFUSED, "%s: %s",
-			       strtab_get(&tl->stacks->strings, tl->rec.file), nameless);
+			       strtab_get(&tl->stacks->strings, tl->rec.file), unnamed);
 	return err_set(e, ERR_REFUSED, "no context switches were recorded; record with: %s",
 		       right);
 }

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A number in hex up to `end`, both taken off: 0, or -1. */
+/* Read a hexadecimal number and the character `end` after it: 0, or -1. */
 static int take_hex(const char **s, size_t *n, char end, uint64_t *out)
 {
 	size_t i = 0;

@@ -23,8 +23,8 @@ struct store_writer {
 	sqlite3 *db;
 	struct row_feed *feed;
 	char *path, *tmp;
-	void (*tell)(void *arg, uint64_t done, uint64_t total);
-	void *tell_arg;
+	void (*progress)(void *arg, uint64_t done, uint64_t total);
+	void *progress_arg;
 	uint64_t done, total;
 	int64_t rows[STORE_TABLES]; /* so far: the next timeline's ids start after them */
 };
@@ -82,8 +82,8 @@ int writing_row(struct writing *l, enum store_table table, const void *row)
 	if (r)
 		return r;
 	w->rows[table]++;
-	if (++w->done % PROGRESS_EVERY == 0 && w->tell)
-		w->tell(w->tell_arg, w->done, w->total);
+	if (++w->done % PROGRESS_EVERY == 0 && w->progress)
+		w->progress(w->progress_arg, w->done, w->total);
 	return encode_row(l, table, w->rows[table], row, cells);
 }
 
@@ -207,10 +207,11 @@ struct store_handle store_writer_handle(const struct store_writer *w)
 }
 
 void store_writer_progress(struct store_writer *w,
-			   void (*tell)(void *arg, uint64_t done, uint64_t total), void *arg)
+			   void (*progress)(void *arg, uint64_t done, uint64_t total),
+			   void *arg)
 {
-	w->tell = tell;
-	w->tell_arg = arg;
+	w->progress = progress;
+	w->progress_arg = arg;
 }
 
 /* A store may replace a store, but no other file. */

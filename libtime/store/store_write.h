@@ -28,7 +28,8 @@ const char *store_writer_temporary(const struct store_writer *w);
 /* Set a function that is called now and then with how many of `total` rows are written, or
  * NULL. */
 void store_writer_progress(struct store_writer *w,
-			   void (*tell)(void *arg, uint64_t done, uint64_t total), void *arg);
+			   void (*progress)(void *arg, uint64_t done, uint64_t total),
+			   void *arg);
 
 /* Add a finished timeline, as one more row of `recordings`. ERR_IO, ERR_NOMEM, ERR_FORMAT;
  * ERR_LIMIT for times past 2^63 ns. After an error only store_writer_abort may follow. */

@@ -1,8 +1,8 @@
-/* by_disk.c - requests to disks, by disk and operation; percentiles are of the time served. */
+/* by_disk.c - disk requests, by disk and operation; percentiles are of the service time. */
 #include "libtime/sched/disk_requests.h"
 #include "libtime/tables/collect.h"
 
-static int is_asked(const struct collect *c, const struct disk_request *q)
+static int is_selected(const struct collect *c, const struct disk_request *q)
 {
 	const struct population *of = &c->q->of;
 	uint32_t t = q->thread;
@@ -33,7 +33,7 @@ static int add(struct collect *c, const struct disk_request *q)
 	uint64_t host = (uint64_t)q->cpu - timeline_cpu(c->tl, q->cpu);
 	uint64_t queued = q->issue_ns - q->insert_ns, served = q->end_ns - q->issue_ns;
 	uint32_t row;
-	if (!is_asked(c, q))
+	if (!is_selected(c, q))
 		return 0;
 	if (collect_row(c, q->issue_ns,
 			hash_u64(hash_u64(disk) ^ host << 8 ^ (uint8_t)*operation), &row) ||

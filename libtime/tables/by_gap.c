@@ -1,9 +1,9 @@
-/* by_gap.c - who had the CPU in the gaps that a jitter sampler measured. */
+/* by_gap.c - what had the CPU in the gaps that a jitter sampler measured. */
 #include "libtime/explain/gap_parts.h"
 #include "libtime/tables/collect.h"
 
 /* An actor without a thread is "[unexplained]" or the like. */
-static uint64_t taker_of(const struct gap_part *p)
+static uint64_t actor_of(const struct gap_part *p)
 {
 	if (p->by == GAP_THREAD)
 		return p->what;
@@ -14,11 +14,11 @@ static int add(struct collect *c, const struct tl_gap *g, uint64_t start,
 	       const struct gap_part *p, int open)
 {
 	uint32_t row;
-	if (collect_row(c, start, taker_of(p), &row) ||
+	if (collect_row(c, start, actor_of(p), &row) ||
 	    rows_length(c->rows, row, p->ns, open) ||
 	    rows_distinct(c->rows, row, COL_CPUS, g->cpu))
 		return ERR_NOMEM;
-	rows_set(c->rows, row, COL_TAKER, taker_of(p));
+	rows_set(c->rows, row, COL_TAKER, actor_of(p));
 	rows_add(c->rows, row, COL_GAPS, 1);
 	rows_add(c->rows, row, COL_TOTAL, p->ns);
 	return 0;

@@ -160,7 +160,7 @@ static struct estimate mean_of(const double *ns, const double *n)
 	return (struct estimate){mean, fmax(mean - wide, 0), mean + wide};
 }
 
-static void settle(const struct comparison *c, struct compared *x)
+static void estimate_all(const struct comparison *c, struct compared *x)
 {
 	double n[COMPARE_SIDES], ns[COMPARE_SIDES];
 	for (int s = 0; s < COMPARE_SIDES; s++) {
@@ -199,7 +199,7 @@ static int compared_order(const void *a, const void *b)
 void compare_finish(struct comparison *c)
 {
 	for (size_t i = 0; i < c->v.n; i++)
-		settle(c, &c->v.v[i]);
+		estimate_all(c, &c->v.v[i]);
 	if (c->v.n)
 		qsort(c->v.v, c->v.n, sizeof(*c->v.v), compared_order);
 }

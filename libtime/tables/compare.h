@@ -30,14 +30,14 @@ enum { COMPARE_BLOCKS = 32 };
 enum { BEFORE, AFTER, COMPARE_SIDES };
 
 struct estimate {
-	/* NAN where there is nothing to take it of; high: INFINITY where nothing bounds it */
+	/* NAN: not known; high: INFINITY if there is no upper bound */
 	double value, low, high;
 };
 
-/* 1: longer or more; -1: shorter or less; 0: the ranges meet. */
+/* 1: longer or more; -1: shorter or less; 0: the ranges overlap. */
 int estimate_change(const struct estimate *before, const struct estimate *after);
 
-/* An episode of which percentiles are asked. */
+/* One length of which percentiles are computed. */
 struct compared_length {
 	uint64_t ns;
 	uint32_t block;
@@ -47,10 +47,10 @@ struct compared_length {
  */
 struct estimate estimate_percentile(struct compared_length *v, size_t n, uint32_t millipercent);
 
-/* What has one name. */
+/* The figures of one name. */
 struct compared {
 	char *name; /* heap */
-	/* ns of one; per second of recording: ns, events */
+	/* ns per event; ns and events per second of recording */
 	struct estimate mean[COMPARE_SIDES], time[COMPARE_SIDES], count[COMPARE_SIDES];
 	double ns[COMPARE_SIDES][COMPARE_BLOCKS], n[COMPARE_SIDES][COMPARE_BLOCKS];
 };
@@ -62,15 +62,15 @@ struct comparison {
 	uint64_t recorded_ns[COMPARE_SIDES];
 };
 
-/* Which block of [from, to) a moment is in. */
+/* The block of [from, to) that `at` is in. */
 uint32_t compare_block(uint64_t from, uint64_t to, uint64_t at);
 
-/* Count `n` events of that name, of `ns` together, in a block. ERR_NOMEM. */
+/* Count `n` events of that name, with a sum of `ns`, in a block. ERR_NOMEM. */
 int compare_add(struct comparison *c, int side, const char *name, uint32_t block, uint64_t ns,
 		uint64_t n);
 
-/* All is added, and recorded_ns set: the figures, and their order: what changed first, then by
- * how much the time did. */
+/* Compute the figures, after everything is added and recorded_ns is set, and sort them: changed
+ * ones first, then by the change of time. */
 void compare_finish(struct comparison *c);
 void compare_release(struct comparison *c);
 

@@ -19,54 +19,54 @@
 
 struct table_query {
 	struct population of;            /* lists are borrowed */
-	uint32_t causes;                 /* bits of enum cause: waits with others do not count;
+	uint32_t causes;                 /* bits of enum cause: only waits with these count;
 					  * 0: all do */
 	const struct label_match *where; /* spans must have these labels */
 	size_t nwhere;
 	const uint8_t *events; /* whose samples count: a flag per event; NULL: all. Borrowed */
 	uint32_t label;        /* of "label:KEY": strings id of KEY */
 	uint64_t every_ns;     /* 0: one window for all */
-	int outermost;         /* spans inside of others of their name do not count */
-	uint64_t expected_ns;  /* of "jitter": what met a gap comes so often; 0: not asked */
-	int of_threads; /* --comm, --pid, --tid were given: the idle task is not asked for */
-	int filtered;   /* threads of which nothing passes have no row */
+	int outermost;         /* spans inside of others with the same name do not count */
+	uint64_t expected_ns; /* "jitter": between two requests that a gap may delay; 0: none */
+	int of_threads; /* --comm, --pid or --tid was given, so the idle task is left out */
+	int filtered;   /* threads of which nothing passes the filters have no row */
 };
 
-/* What can follow --by; *n of them. */
+/* The *n tables that --by can name. */
 const struct table_kind *table_kinds(size_t *n);
 
-/* The kind of that name, "label:KEY" for any KEY; NULL for none. */
+/* The kind with that name ("label:KEY" for any KEY), or NULL. */
 const struct table_kind *table_kind_of(const char *name);
 
-/* Threads where no context switches were recorded: their samples. */
+/* The table of threads without context switches: their samples. */
 const struct table_kind *table_sampled(void);
 
-/* Cgroups where none are known but those of samples: --all-cgroups. */
+/* The table of cgroups if only samples show them: --all-cgroups. */
 const struct table_kind *table_sampled_cgroups(void);
 
 /* Samples and waits by a label of trampolines (libtime/spans/label_lanes.h). */
 const struct table_kind *table_bound(void);
 
-/* Functions inside of slow requests beside those inside of median ones. */
+/* Functions inside of slow requests, compared with those inside of median ones. */
 const struct table_kind *table_in_tail(void);
 
-/* 1 when the table is about waits, which needs context switches with both ends. */
+/* 1 if the table is about waits, so that it needs context switches with both ends. */
 int table_needs_waits(const struct table_kind *kind);
 
 /*
- * The rows of a finished timeline with causes. *out is the caller's to release, after a failure
- * too. ERR_NOMEM; ERR_LIMIT past 2^20 windows; ERR_REFUSED where the timeline has nothing that
- * the table is about, with what would have been.
+ * Collect the rows from a finished timeline with causes. The caller releases *out, after a
+ * failure too. ERR_NOMEM; ERR_LIMIT past 2^20 windows; ERR_REFUSED if the timeline has no data
+ * for the table; the message says what would record them.
  */
 int table_collect(const struct table_kind *kind, const struct timeline *tl,
 		  const struct table_query *q, struct rows *out, struct err *e);
 
-/* The rows of cgroups, from samples that were folded by them (BY_CGROUP | BY_TID), those of
- * tracepoints only where there are no others. Names are ids of the profile's strings.
- * ERR_NOMEM; ERR_REFUSED where no sample names its cgroup. */
+/* The rows of cgroups, from samples that were folded by them (BY_CGROUP | BY_TID); samples of
+ * tracepoints count only if there are no others. Names are ids of the profile's strings.
+ * ERR_NOMEM; ERR_REFUSED if no sample has its cgroup. */
 int table_cgroups(struct profile *p, struct rows *out, struct err *e);
 
-/* ERR_REFUSED where there are no gaps to ask about. */
+/* ERR_REFUSED if the timeline has no gaps. */
 int tables_need_gaps(const struct timeline *tl, struct err *e);
 
 #endif

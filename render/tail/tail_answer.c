@@ -140,7 +140,7 @@ static void put_place(struct answer *a, const char *in)
 		put_name(a, p->vector);
 		return;
 	}
-	if (!p || !p->function || a->group->nameless)
+	if (!p || !p->function || a->group->unnamed)
 		return;
 	put(a, in);
 	describe_function(a->b, a->t->tl, p->function);
@@ -282,7 +282,7 @@ static void put_root(struct answer *a)
 	const struct mechanism *m = link_mechanism(&a->x, before);
 	int did = root->via == VIA_CPU || m || link_held_lock(&a->x, root);
 	int unnamed = p && p->state == PART_RUNNING && !p->function;
-	if (did && (a->group->nameless || unnamed))
+	if (did && (a->group->unnamed || unnamed))
 		return;
 	if (root->via == VIA_CPU || link_held_lock(&a->x, root)) {
 		put(a, ", ");
@@ -317,7 +317,7 @@ static void put_share(struct answer *a)
 {
 	const struct chain_part *p = root_part(a);
 	uint64_t whole = a->x.chain.v[0].ns;
-	if (p && p->ns < whole / 4 * 3 && !a->group->nameless)
+	if (p && p->ns < whole / 4 * 3 && !a->group->unnamed)
 		buf_fmt(a->b, " (%u %% of the time)",
 			(unsigned)(100 * (double)p->ns / (double)whole + 0.5));
 }

@@ -368,7 +368,7 @@ static void groups(struct writer *w)
 		const struct tail_group *g = &w->t->groups.v[i];
 		json_open(&w->j, NULL, '{');
 		struct tail_root shared = w->t->rows.v[g->row].root;
-		if (g->nameless)
+		if (g->unnamed)
 			shared.function = 0;
 		json_open(&w->j, "root", '{');
 		root_members(w, &shared);

@@ -784,19 +784,19 @@ void describe_root_brief(struct buf *b, const struct tail *t, const struct tail_
 }
 
 static void root_cell(struct buf *b, const struct tail *t, const struct tail_root *r,
-		      int nameless)
+		      int unnamed)
 {
 	describe_name(b, t->tl, r->via == VIA_CPU ? r->process : r->comm);
 	buf_str(b, ": ");
 	int did = put_role(b, r);
-	if (did && (nameless || (r->state == PART_RUNNING && !r->function && !r->vector)))
+	if (did && (unnamed || (r->state == PART_RUNNING && !r->function && !r->vector)))
 		return;
 	buf_str(b, did ? ", " : "");
 	if (r->mechanism)
 		put_mechanism(b, r->mechanism);
 	else
 		buf_str(b, doing_words(r));
-	if ((r->function && !nameless) || r->vector)
+	if ((r->function && !unnamed) || r->vector)
 		put_place(b, t, r);
 }
 
@@ -861,7 +861,7 @@ void describe_group(struct buf *b, struct tail *t, const struct tail_group *g)
 		label_cell(b, t, ep);
 		break;
 	default:
-		root_cell(b, t, &row->root, g->nameless);
+		root_cell(b, t, &row->root, g->unnamed);
 	}
 }
 

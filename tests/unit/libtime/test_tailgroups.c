@@ -90,7 +90,7 @@ static void unseen_code_is_one_group_named_as_most_of_it(void **state)
 		struct tail t = make(&r, q);
 		assert_int_equal(t.groups.n, 1);
 		assert_int_equal(t.groups.v[0].count, 5);
-		assert_int_equal(t.groups.v[0].nameless, named < 3);
+		assert_int_equal(t.groups.v[0].unnamed, named < 3);
 		if (named >= 3)
 			assert_string_equal(
 				function(&r, t.rows.v[t.groups.v[0].row].root.function),
