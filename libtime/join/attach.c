@@ -74,8 +74,8 @@ static int fits(const struct attach *a, uint32_t thread, const struct side_span 
 {
 	const struct tl_thread *t = &a->tl->threads.v[thread];
 	return (s->pid < 0 || t->pid < 0 || t->pid == s->pid) &&
-	       has_name(a, t, s->thread_name) && t->first_ns <= x->end_ns &&
-	       t->last_ns >= x->start_ns;
+	       has_name(a, t, side_link_of(a->side, s)->thread_name) &&
+	       t->first_ns <= x->end_ns && t->last_ns >= x->start_ns;
 }
 
 /* The only thread of that id that fits; TL_NONE if none or several do. */
@@ -100,8 +100,9 @@ static uint32_t only_one(const struct attach *a, const struct by_id *by, int32_t
 /* Give the rest of a span to its second thread; if that was not recorded, to no thread. */
 static void hand_over(struct attach *a, const struct side_span *s, struct tl_span *x)
 {
-	uint32_t to = only_one(a, &a->tids, s->end_tid, s, x);
-	if (to == TL_NONE || side_clock_apply(a->map, s->handed_ns, &x->handed_ns) ||
+	const struct side_link *link = side_link_of(a->side, s);
+	uint32_t to = only_one(a, &a->tids, link->end_tid, s, x);
+	if (to == TL_NONE || side_clock_apply(a->map, link->handed_ns, &x->handed_ns) ||
 	    x->handed_ns < x->start_ns || x->handed_ns > x->end_ns) {
 		x->thread = x->end_thread = TL_NONE;
 		x->handed_ns = 0;
@@ -123,7 +124,7 @@ static void find_thread(struct attach *a, const struct side_span *s, struct tl_s
 	if (s->flags & SIDE_NO_THREAD)
 		x->thread = TL_NONE;
 	x->end_thread = x->thread;
-	if (s->handed_ns && x->thread != TL_NONE)
+	if (x->thread != TL_NONE && side_link_of(a->side, s)->handed_ns)
 		hand_over(a, s, x);
 	if (x->thread != TL_NONE)
 		x->pid = -1;
@@ -214,17 +215,24 @@ static int add_spans(struct attach *a)
 	return r ? ERR_NOMEM : 0;
 }
 
+static const struct side_link *link_of(const struct attach *a, uint32_t i)
+{
+	return side_link_of(a->side, &a->side->spans.v[a->from.v[i]]);
+}
+
 /* A parent starts no later than its child, and precedes it. */
 static int set_parents(struct attach *a)
 {
 	struct u64map by_id = {0};
 	int r = 0;
 	uint32_t p;
+	if (!a->side->links.n)
+		return 0;
 	for (uint32_t i = 0; i < a->n && !r; i++)
-		if (a->side->spans.v[a->from.v[i]].id)
-			r = u64map_put(&by_id, a->side->spans.v[a->from.v[i]].id, i);
+		if (link_of(a, i)->id)
+			r = u64map_put(&by_id, link_of(a, i)->id, i);
 	for (uint32_t i = 0; i < a->n && !r; i++) {
-		uint64_t parent = a->side->spans.v[a->from.v[i]].parent;
+		uint64_t parent = link_of(a, i)->parent;
 		if (parent && u64map_get(&by_id, parent, &p) && p < i &&
 		    a->v[p].key_text == a->v[i].key_text)
 			a->v[i].parent = (uint32_t)a->base + p;

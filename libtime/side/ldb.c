@@ -190,10 +190,9 @@ static void add_request(struct ldb *x, const struct request *q, uint64_t end, in
 	struct side_span s = span(x->request, q->first_tid, q->from_ns, end);
 	s.key = text(x, "%llu", q->id);
 	s.flags = (open ? SIDE_OPEN : 0) | (q->third ? SIDE_NO_THREAD : 0);
-	if (q->last_tid != q->first_tid && !q->third) {
-		s.end_tid = (int32_t)q->last_tid;
-		s.handed_ns = q->handed_ns;
-	}
+	struct side_link handed = {.handed_ns = q->handed_ns, .end_tid = (int32_t)q->last_tid};
+	if (q->last_tid != q->first_tid && !q->third && side_set_link(x->out, &s, &handed))
+		x->rc = ERR_NOMEM;
 	add(x, s);
 }
 

@@ -137,7 +137,7 @@ static void label(struct otlp *o, uint32_t key, const char *s, size_t n)
 		o->rc = ERR_NOMEM;
 }
 
-static void parse_attributes(struct otlp *o, struct side_span *s)
+static void parse_attributes(struct otlp *o, struct side_span *s, struct side_link *link)
 {
 	struct attribute a;
 	if (!json_pull_enter(&o->j, '[')) {
@@ -148,7 +148,7 @@ static void parse_attributes(struct otlp *o, struct side_span *s)
 		if (is(o, &a, "thread.id"))
 			parse_id(&a, &s->tid);
 		if (is(o, &a, "thread.name"))
-			s->thread_name = intern(o, a.s, a.n);
+			link->thread_name = intern(o, a.s, a.n);
 		if (is(o, &a, "process.pid"))
 			parse_id(&a, &s->pid);
 		if (a.n && a.key)
@@ -198,7 +198,7 @@ static int parse_time(struct json_pull *j, uint64_t *ns)
 }
 
 /* NULL, or what is wrong with the span. */
-static const char *parse_fields(struct otlp *o, struct side_span *x)
+static const char *parse_fields(struct otlp *o, struct side_span *x, struct side_link *link)
 {
 	struct json_pull *j = &o->j;
 	int start = -1, end = -1;
@@ -210,11 +210,11 @@ static const char *parse_fields(struct otlp *o, struct side_span *x)
 		else if (json_pull_is(j, "endTimeUnixNano"))
 			end = parse_time(j, &x->end_ns);
 		else if (json_pull_is(j, "spanId"))
-			x->id = hex_id(j);
+			link->id = hex_id(j);
 		else if (json_pull_is(j, "parentSpanId"))
-			x->parent = hex_id(j);
+			link->parent = hex_id(j);
 		else if (json_pull_is(j, "attributes"))
-			parse_attributes(o, x);
+			parse_attributes(o, x, link);
 		else if (json_pull_is(j, "status"))
 			parse_status(o);
 		else if (json_pull_is(j, "name") && json_pull_string(j, &s, &n))
@@ -232,7 +232,8 @@ static const char *parse_fields(struct otlp *o, struct side_span *x)
 static void parse_span(struct otlp *o)
 {
 	struct side_span x = {.pid = o->resource.pid, .tid = -1, .flags = SIDE_OWN_NUMBER};
-	const char *why = parse_fields(o, &x);
+	struct side_link link = {0};
+	const char *why = parse_fields(o, &x, &link);
 	o->out->rows++;
 	if (o->j.bad)
 		return;
@@ -241,12 +242,14 @@ static void parse_span(struct otlp *o)
 		side_drop_labels(o->out);
 		return;
 	}
-	if (!x.thread_name)
+	if (!link.thread_name)
 		x.tid = -1;
 	if (o->resource.service) {
 		const char *s = strtab_get(o->out->strings, o->resource.service);
 		label(o, o->service_key, s, strlen(s));
 	}
+	if (!o->rc)
+		o->rc = side_set_link(o->out, &x, &link);
 	if (!o->rc)
 		o->rc = side_add_span(o->out, &x);
 }

@@ -28,6 +28,7 @@ enum side_clock side_clock_of(const char *word, size_t n)
 void side_release(struct side *s)
 {
 	vec_release(&s->spans);
+	vec_release(&s->links);
 	vec_release(&s->labels);
 	vec_release(&s->trampolines);
 	vec_release(&s->bindings);
@@ -86,4 +87,18 @@ int side_add_span(struct side *s, struct side_span *span)
 void side_drop_labels(struct side *s)
 {
 	s->labels.n = labels_taken(s);
+}
+
+int side_set_link(struct side *s, struct side_span *span, const struct side_link *link)
+{
+	if (vec_push(&s->links, *link))
+		return ERR_NOMEM;
+	span->link = (uint32_t)s->links.n;
+	return 0;
+}
+
+const struct side_link *side_link_of(const struct side *s, const struct side_span *span)
+{
+	static const struct side_link none;
+	return span->link ? &s->links.v[span->link - 1] : &none;
 }

@@ -48,17 +48,22 @@ enum side_span_flag {
 	SIDE_OPEN = 4,       /* it had not ended when the file did */
 };
 
+/* What calls of functions do not have, so that millions of them are small. */
+struct side_link {
+	uint64_t id, parent; /* 0: none; parents are searched among spans of the same key */
+	uint64_t handed_ns;  /* when tid handed it to end_tid; 0: one thread did it all */
+	int32_t end_tid;     /* valid if handed_ns is set */
+	uint32_t thread_name;
+};
+
 /* One span. Texts are strings ids, 0 where not known. */
 struct side_span {
 	uint64_t start_ns, end_ns;
-	uint64_t id, parent; /* 0: none; parents are searched among spans of the same key */
-	uint64_t handed_ns;  /* when tid handed it to end_tid; 0: one thread did it all */
-	uint64_t site;       /* of a function call: its return address; else 0 */
+	uint64_t site; /* of a function call: its return address; else 0 */
 	uint32_t name, key;
-	uint32_t thread_name;
 	int32_t pid, tid;        /* -1: unknown */
-	int32_t end_tid;         /* valid if handed_ns is set */
 	uint32_t label, nlabels; /* side.labels[label ..] */
+	uint32_t link;           /* see side_link_of */
 	uint32_t flags;
 };
 
@@ -117,6 +122,7 @@ struct side_bad {
 struct side {
 	struct strtab *strings; /* borrowed */
 	VEC(struct side_span) spans;
+	VEC(struct side_link) links;
 	VEC(struct side_label) labels;
 	VEC(struct side_trampoline) trampolines;
 	VEC(struct side_binding) bindings; /* in the file's order */
@@ -153,5 +159,11 @@ int side_add_label(struct side *s, uint32_t key, const char *value, size_t n);
  * past 2^32 - 2 of either. */
 int side_add_span(struct side *s, struct side_span *span);
 void side_drop_labels(struct side *s);
+
+/* Give a span that is still to be added its link. ERR_NOMEM. */
+int side_set_link(struct side *s, struct side_span *span, const struct side_link *link);
+
+/* A span's link; of one without, all is 0. */
+const struct side_link *side_link_of(const struct side *s, const struct side_span *span);
 
 #endif

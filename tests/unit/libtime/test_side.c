@@ -407,15 +407,16 @@ static void otlp_spans_have_their_resource_and_attributes(void **state)
 	const struct side_span *s = g.side.spans.v;
 	assert_int_equal(s[0].start_ns, 1000);
 	assert_int_equal(s[0].end_ns, 2000);
-	assert_int_equal(s[0].id, 1);
+	assert_int_equal(side_link_of(&g.side, &s[0])->id, 1);
 	assert_int_equal(s[0].pid, 100);
 	assert_int_equal(s[0].tid, 7);
-	assert_string_equal(strtab_get(&g.strings, s[0].thread_name), "w");
+	assert_string_equal(strtab_get(&g.strings, side_link_of(&g.side, &s[0])->thread_name),
+			    "w");
 	assert_string_equal(value(&g, 0, "http.route"), "/p\xc3\xa4y\n");
 	assert_string_equal(value(&g, 0, "service.name"), "shop");
 	assert_string_equal(value(&g, 0, "status"), "error");
 	assert_null(value(&g, 0, "list"));
-	assert_int_equal(s[1].parent, 1);
+	assert_int_equal(side_link_of(&g.side, &s[1])->parent, 1);
 	assert_int_equal(s[1].tid, -1);
 	assert_int_equal(s[1].pid, 100);
 	assert_string_equal(value(&g, 1, "service.name"), "shop");
