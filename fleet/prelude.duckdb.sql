@@ -4,6 +4,7 @@
 -- part of SQL that DuckDB, ClickHouse and Spark share; what they do not share is in their preludes.
 SET memory_limit = '3GB';
 SET preserve_insertion_order = false;
+SET enable_progress_bar = false; -- DuckDB 2 draws it into the answer
 CREATE OR REPLACE TEMP MACRO tables_of(files) AS TABLE
 	SELECT * FROM read_parquet(files, hive_partitioning = true, hive_types = {'date': DATE, 'host': VARCHAR})
 	WHERE getvariable('since') IS NULL OR date >= getvariable('since');
