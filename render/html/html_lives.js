@@ -1,17 +1,7 @@
 // html_lives.js - what threads and CPUs did, as the pictures of timelines take it from the page
 // (timeline_data.js, host.page): intervals and samples of a stretch, counted from its begin.
 
-let bounds = null, runsByCpu = null, pageFrames = null;
-
-// Where each thread's rows begin in a table that is in the order of threads.
-function boundsOf(table) {
-	const first = new Int32Array(data.thread.comm.length + 1);
-	for (let i = 0; i < table.n; i++)
-		first[table.thread[i] + 1]++;
-	for (let i = 1; i < first.length; i++)
-		first[i] += first[i - 1];
-	return first;
-}
+let runsByCpu = null, pageFrames = null;
 
 // The rows of a thread that overlap [from, to): the first, and the one behind the last.
 function overlapping(table, first, thread, from, to) {
@@ -43,7 +33,7 @@ const page = {
 	// Pieces that reach over the edge are whole; F: places of the numbers of an interval.
 	offs(thread, from, to, F) {
 		const w = data.wait, r = data.run;
-		bounds = bounds || {wait: boundsOf(w), run: boundsOf(r)};
+		lifeBounds();
 		const [a, b] = overlapping(w, bounds.wait, thread, from, to), [c, d] = overlapping(r, bounds.run, thread, from, to);
 		const n = b - a, offs = new Float64Array(n * F.size), isRun = c < d && (!n || r.start[c] < w.start[a]);
 		const begin = isRun ? r.start[c] : n ? w.start[a] : from, runLast = c < d && (!n || r.end[d - 1] > w.end[b - 1]);
@@ -70,7 +60,7 @@ const page = {
 	labelled(thread, from, to) {
 		if (!label)
 			return null;
-		bounds = bounds || {wait: boundsOf(data.wait), run: boundsOf(data.run)};
+		lifeBounds();
 		const found = [], out = [];
 		const put = (a, z) => found.push([Math.max(a, from) - from, Math.min(z, to) - from]);
 		const [wait, waits] = overlapping(data.wait, bounds.wait, thread, from, to);

@@ -80,12 +80,36 @@ function cutWait(i, from, to, low, high) {
 	return true;
 }
 
+// Where each thread's rows begin, of waits and runs, which are in the order of threads, then of time.
+let bounds = null;
+
+function lifeBounds() {
+	const of = (table) => {
+		const first = new Int32Array(data.thread.comm.length + 1);
+		for (let i = 0; i < table.n; i++)
+			first[table.thread[i] + 1]++;
+		for (let i = 1; i < first.length; i++)
+			first[i] += first[i - 1];
+		return first;
+	};
+	bounds = bounds || {wait: of(data.wait), run: of(data.run)};
+	return bounds;
+}
+
+// Calls take(i) for the waits, or runs, that overlap [from, to).
+function eachOverlapping(kind, from, to, take) {
+	const {start, end} = data[kind], first = lifeBounds()[kind];
+	for (let t = 0; t + 1 < first.length; t++)
+		for (let i = firstWhere(first[t], first[t + 1], (k) => end[k] > from); i < first[t + 1] && start[i] < to; i++)
+			take(i);
+}
+
 // Calls take(i) for each wait of the chosen threads, and label, with its part in [from, to) in `part`.
 function eachWait(from, to, chosen, take) {
 	const w = data.wait;
-	for (let i = 0; i < w.n; i++) {
-		if (w.end[i] <= from || w.start[i] >= to || chosen && !chosen(w.thread[i], data.row.comm[w.row[i]]))
-			continue;
+	eachOverlapping("wait", from, to, (i) => {
+		if (chosen && !chosen(w.thread[i], data.row.comm[w.row[i]]))
+			return;
 		if (!label && cutWait(i, from, to, -Infinity, Infinity))
 			take(i);
 		else if (label)
@@ -93,7 +117,7 @@ function eachWait(from, to, chosen, take) {
 				if (cutWait(i, from, to, low, high))
 					take(i);
 			});
-	}
+	});
 }
 
 // --- stacks ------------------------------------------------------------------------------------
@@ -263,38 +287,51 @@ function samplesFrom(thread, t) {
 	return reached.next;
 }
 
+// The samples of a thread in [from, to) share that time; without any, it is taken if `is`.
+function shareTime(thread, from, to, is, take) {
+	const begin = samplesFrom(thread, from), n = samplesFrom(thread, to) - begin, each = n ? Math.floor((to - from) / n) : 0;
+	if (!n && is)
+		take(-1, from, to);
+	for (let k = 0; k < n; k++) {
+		const sample = samplesOf.list[begin + k];
+		if (hasLabel(data.sample, sample))
+			take(sample, from + k * each, k + 1 < n ? from + (k + 1) * each : to);
+	}
+}
+
 // What ran in [low, high) of run i, and has the label: samples share the time of their piece of it.
 // Calls take(sample, from, to), with -1 for pieces without any: wall_running of wall.c.
 function eachRunShare(i, low, high, take) {
-	const r = data.run, thread = r.thread[i];
-	eachPiece(r, i, (p, q, is) => {
+	const r = data.run, cut = (p, q, is) => {
 		const from = Math.max(p, low), to = Math.min(q, high);
-		if (from >= to)
-			return;
-		const begin = samplesFrom(thread, from), n = samplesFrom(thread, to) - begin, each = n ? Math.floor((to - from) / n) : 0;
-		if (!n && is)
-			take(-1, from, to);
-		for (let k = 0; k < n; k++) {
-			const sample = samplesOf.list[begin + k];
-			if (hasLabel(data.sample, sample))
-				take(sample, from + k * each, k + 1 < n ? from + (k + 1) * each : to);
-		}
-	});
+		if (from < to)
+			shareTime(r.thread[i], from, to, is, take);
+	};
+	if (label)
+		eachPiece(r, i, cut);
+	else if (r.start[i] >= low && r.end[i] <= high) // nearly all: nothing is cut
+		shareTime(r.thread[i], r.start[i], r.end[i], true, take);
+	else
+		cut(r.start[i], r.end[i], true);
 }
 
 // As `perfkit svg --wall`.
 function sumWall(from, to) {
 	const g = graphOf("wall"), r = data.run, w = data.wait, s = data.sample, m = head.marks;
 	const chosen = chosenThreads();
-	const noSample = new Map();
-	const addRun = (comm, k, ns) => {
-		if (k < 0 && !noSample.has(comm))
-			noSample.set(comm, g.merger.child(g.merger.child(0, comm), m[MARK.noSample]));
-		g.merger.self[k < 0 ? noSample.get(comm) : g.node(0, s.row[k], 0, 0)] += ns;
+	const noSample = new Int32Array(frames.n); // by comm: its node
+	let comm = 0;
+	const addRun = (k, low, high) => {
+		if (k < 0 && !noSample[comm])
+			noSample[comm] = g.merger.child(g.merger.child(0, comm), m[MARK.noSample]);
+		g.merger.self[k < 0 ? noSample[comm] : g.node(0, s.row[k], 0, 0)] += high - low;
 	};
-	for (let i = 0; i < r.n; i++)
-		if (!r.out[i] && r.end[i] > from && r.start[i] < to && isShown(r.thread[i]) && (!chosen || chosen(r.thread[i], r.comm[i])))
-			eachRunShare(i, from, to, (k, low, high) => addRun(r.comm[i], k, high - low));
+	eachOverlapping("run", from, to, (i) => {
+		if (r.out[i] || !isShown(r.thread[i]) || chosen && !chosen(r.thread[i], r.comm[i]))
+			return;
+		comm = r.comm[i];
+		eachRunShare(i, from, to, addRun);
+	});
 	const add = (slot, row, top, ns) => {
 		if (ns <= 0)
 			return;
@@ -331,14 +368,14 @@ function sumThreads(from, to) {
 		if (isShown(r.thread[i]))
 			of(r.thread[i]).run += ns;
 	};
-	for (let i = 0; i < r.n; i++) {
-		if (r.out[i] || r.end[i] <= from || r.start[i] >= to)
-			continue;
+	eachOverlapping("run", from, to, (i) => {
+		if (r.out[i])
+			return;
 		if (label)
 			eachRunShare(i, from, to, (k, low, high) => add(i, high - low));
 		else
 			add(i, Math.min(r.end[i], to) - Math.max(r.start[i], from));
-	}
+	});
 	eachWait(from, to, null, (i) => {
 		const s = of(data.wait.thread[i]);
 		s[part.bits & BIT.unclear ? "unclear" : "blocked"] += part.blocked;

@@ -45,7 +45,7 @@ function startWorker() {
 	worker.ask.postMessage({head: some(head, ["marks", "causes", "shows_system", "events", "span_ns", "labels", "cgroups"]),
 		data: {...some(data, head.labels.map((key, no) => "piece" + no)),
 			...Object.fromEntries(Object.keys(SUMMED).map((name) => [name, some(data[name], fields(name))]))},
-		frames: some(frames, ["label", "order", "kind", "part"])});
+		frames: some(frames, ["n", "label", "order", "kind", "part"])});
 }
 
 // {tree, functions} of a stretch and the threads of `who`, now or once the worker has them.
