@@ -246,7 +246,7 @@ const struct verb verb_export = {
 		"keeps inlined functions, threads and units as far as it can. --to parquet "
 		"writes\n"
 		"everything, as tables for DuckDB, ClickHouse and Spark, of any number of\n"
-		"recordings, bundles and stores: docs/exports.md.",
+		"recordings, bundles and stores: docs/parquet.md.",
 	.examples = "  perfkit export --to pprof -o cpu.pb.gz perf.data\n"
 		    "  perfkit export --to pprof --offcpu --comm nginx -o waits.pb.gz run.db\n"
 		    "  go tool pprof -top cpu.pb.gz\n"

@@ -130,7 +130,7 @@ static const char *finding_part_word(unsigned int part)
 static const struct column recordings[] = {
 	RECORDING_COLUMNS,
 	PLAIN("hash", COLUMN_U64_OR_0, rec.hash, "",
-	      "of its bytes: its id in [tables](exports.md#parquet); NULL of a stream"),
+	      "of its bytes: its id in [tables](parquet.md); NULL of a stream"),
 	FIRST("first_frame_id", TABLE_FRAMES, "its frames have ids from here on"),
 	FIRST("first_call_path_id", TABLE_CALL_PATHS, "and its call paths"),
 };
