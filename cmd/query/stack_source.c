@@ -1,4 +1,5 @@
 #include "cmd/query/stack_source.h"
+#include "base/mem.h"
 
 static int open_timeline(struct stack_source *s, const char *verb, const char *path)
 {
@@ -25,12 +26,30 @@ int stack_source_open(struct stack_source *s, const char *verb, enum stack_quest
 	return rc;
 }
 
+/* The rows in *order, those of one thread name together, each group as it was: their stacks then
+ * share callers with the row before. 0 or ERR_NOMEM. */
+static int group_by_comm(const struct samples *x, uint32_t **order)
+{
+	uint32_t *first = mem_zalloc(x->stacks->strings.entries.n + 2, sizeof(*first));
+	*order = mem_alloc(x->n * sizeof(**order));
+	for (size_t i = 0; first && *order && i < x->n; i++)
+		first[x->v[i].comm + 1]++;
+	for (size_t i = 1; first && i < x->stacks->strings.entries.n + 2; i++)
+		first[i] += first[i - 1];
+	for (size_t i = 0; first && *order && i < x->n; i++)
+		(*order)[first[x->v[i].comm]++] = (uint32_t)i;
+	int rc = first && *order ? 0 : ERR_NOMEM;
+	mem_free(first);
+	return rc;
+}
+
 static int sample_rows(struct stack_source *s, stack_row_sink *add, void *ctx, struct err *e)
 {
 	const struct samples *x = &s->samples;
-	int rc = 0;
+	uint32_t *order;
+	int rc = group_by_comm(x, &order) ? err_nomem(e) : 0;
 	for (size_t i = 0; i < x->n && !rc; i++) {
-		struct stack_row r = {.of = x->v[i]};
+		struct stack_row r = {.of = x->v[order[i]]};
 		if (s->event != NO_ID && !s->is(x, r.of.event, s->event)) {
 			s->left_out += r.of.samples;
 			continue;
@@ -38,6 +57,7 @@ static int sample_rows(struct stack_source *s, stack_row_sink *add, void *ctx, s
 		r.of.weight = s->count ? r.of.samples : samples_weight(x, &r.of);
 		rc = add(ctx, &r, e);
 	}
+	mem_free(order);
 	return rc;
 }
 

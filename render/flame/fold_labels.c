@@ -172,18 +172,15 @@ static int is_shared(const struct fold_labels *l, uint32_t path, uint32_t root, 
 	return address || (node + 1 != root && l->tree->nodes.v[node].indexed);
 }
 
-/* Add the last frame of `path` below *node. While only one thread name has the path, its node
- * is in l->places; after another used the place, nodes must be looked up. */
+/* Add the last frame of `path` below *node. Its node is then in l->places until another thread
+ * name has the path; if the first one has it again, nodes of equal text are made twice. */
 static int push_frame(struct fold_labels *l, uint32_t path, uint32_t root, int how,
 		      uint32_t *node)
 {
 	const struct call_path *p = &l->stacks->paths.v[path];
-	const struct label_place *of = &l->places.v[path];
-	int shared = of->root || is_shared(l, path, root, *node);
+	int shared = is_shared(l, path, root, *node);
 	if (l->opt.delim && p->parent && is_kernel(l, path) && !is_kernel(l, p->parent) &&
 	    add_text(l, "-", node))
-		return ERR_NOMEM;
-	if (of->root && foldtree_index(l->tree, of->node))
 		return ERR_NOMEM;
 	return push_run(l, p->frame, how, shared ? foldtree_child : foldtree_new, node);
 }

@@ -25,16 +25,10 @@ int foldtree_child(struct foldtree *t, uint32_t parent, uint32_t text, uint32_t 
 	uint64_t key = (uint64_t)parent << 32 | text;
 	if (u64map_get(&t->index, key, node))
 		return 0;
-	return foldtree_new(t, parent, text, node) ? ERR_NOMEM : foldtree_index(t, *node);
-}
-
-int foldtree_index(struct foldtree *t, uint32_t node)
-{
-	struct foldnode *n = &t->nodes.v[node];
-	if (n->indexed)
-		return 0;
-	n->indexed = 1;
-	return u64map_put(&t->index, (uint64_t)n->parent << 32 | n->text, node);
+	if (foldtree_new(t, parent, text, node))
+		return ERR_NOMEM;
+	t->nodes.v[*node].indexed = 1;
+	return u64map_put(&t->index, key, *node);
 }
 
 void foldtree_add(struct foldtree *t, uint32_t node, uint64_t weight)

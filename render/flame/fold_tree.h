@@ -24,7 +24,7 @@ struct foldtree {
 		uint8_t indexed;
 	})
 	nodes;
-	struct u64map index; /* parent << 32 | text → node, for indexed nodes */
+	struct u64map index; /* parent << 32 | text → node, for nodes of foldtree_child */
 };
 
 /* The id of a text, for foldtree_child: n bytes without ';' or newline. 0 or ERR_NOMEM. */
@@ -36,9 +36,6 @@ int foldtree_child(struct foldtree *t, uint32_t parent, uint32_t text, uint32_t 
 /* A new child, for callers that know that there is none or keep their nodes: it needs no
  * lookup. 0 or ERR_NOMEM. */
 int foldtree_new(struct foldtree *t, uint32_t parent, uint32_t text, uint32_t *node);
-
-/* Let foldtree_child find a node made by foldtree_new. 0 or ERR_NOMEM. */
-int foldtree_index(struct foldtree *t, uint32_t node);
 
 /* Add weight to the line that ends at `node`. */
 void foldtree_add(struct foldtree *t, uint32_t node, uint64_t weight);
