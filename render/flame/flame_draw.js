@@ -69,7 +69,7 @@ function heatColor(color, share) {
 	});
 }
 
-// [before, after] of a node, made comparable, in ticks.
+// [before, after] of a node, scaled to be comparable, in ticks.
 function bothWeights(tree, i) {
 	const before = tree.total1 ? tree.total1[i] * conf.beforeScale : 0;
 	if (tree.gone >= 0 && i >= tree.gone && i < tree.end[tree.gone])
@@ -134,7 +134,7 @@ function view0() {
 	return view.trees[state.tree];
 }
 
-// What there is to say about a node, line by line; the name first.
+// The text about a node as lines; the name first.
 function describe(tree, i) {
 	const frame = tree.frame[i], lines = [frames.label[frame]];
 	const whole = tree.whole, parent = tree.total[tree.parent[i]];
@@ -173,8 +173,8 @@ function describe(tree, i) {
 
 // --- boxes ---------------------------------------------------------------------------------
 
-// Call emit(node, x, w) for what is wide enough below (and with) `top`, spread over the width.
-// Returns the weight of the stacks that miss a frame for being narrow.
+// Call emit(node, x, w) for `top` and all below it that is wide enough, spread over the width. Returns the
+// weight of the stacks that lack a frame because it is too narrow.
 function place(tree, top, emit) {
 	const room = conf.width - 2 * conf.pad;
 	const scale = room / (top ? tree.total[top] : tree.whole), base = tree.x[top];
@@ -192,7 +192,7 @@ function place(tree, top, emit) {
 	return pruned;
 }
 
-// Lanes: every first-level frame has the whole time that is in view; its stacks hang below it.
+// Lanes: every first-level frame has the whole time in view; its stacks are below it.
 function laneBoxes(tree, zoom) {
 	const boxes = [], isPart = zoom > 0 && tree.parent[zoom] > 0;
 	const from = isPart ? tree.x[zoom] : 0, length = isPart ? tree.total[zoom] : conf.span;
@@ -228,9 +228,9 @@ function drawAxis(from, length, scale) {
 		make("text", {class: "dim", x: conf.pad + (t - from) * scale, y: conf.top - 5}, ui.axis).textContent = tickText(t, step);
 }
 
-// All boxes of a view: {tree, node, row, x, w, above}, rows counted from the base line; those
-// of the callers' tree are negative. `above` marks the callers of a zoomed node. And what was
-// too narrow in the first tree.
+// All boxes of a view: {tree, node, row, x, w, above}, rows counted from the base line; those of the callers'
+// tree are negative. `above` marks the callers of a zoomed node. And the weight that was too narrow in the
+// first tree.
 function boxesOf(view, zoom) {
 	if (conf.span)
 		return laneBoxes(view.trees[0], zoom.node);

@@ -45,7 +45,7 @@ function sumUp(tree) {
 	return tree;
 }
 
-// Merging: nodes are made by (parent, frame), then put in preorder, children by name.
+// Merging: nodes are made by (parent, frame), then sorted in preorder, children by name.
 class Merger {
 	constructor(rootFrame, two) {
 		this.parent = [0];

@@ -1,6 +1,5 @@
-// flame_tree.js - the graph inside the picture: decoding it (flame_data.h has the format), and
-// the trees (flame_merge.js) that views are made of: without hidden functions, merged from the
-// leaf, around one function.
+// flame_tree.js - decodes the graph inside the picture (flame_data.h has the format) and makes the trees of
+// views (flame_merge.js): without hidden functions, merged from the leaf, around one function.
 
 function readConf() {
 	const conf = readSettings();
@@ -78,7 +77,7 @@ function without(tree, drop) {
 	return sumUp(out);
 }
 
-// Nodes as they are found, in preorder; sums come at the end.
+// Nodes in preorder as they are found; sums are computed at the end.
 class Growing {
 	constructor(two) {
 		this.two = two;
@@ -116,9 +115,9 @@ class Growing {
 const LARGE = 200000;   // nodes; in larger graphs,
 const LIGHT = 1e-5;     // groups below this share of the total are not taken apart
 
-// The same stacks merged from the leaf. `leaf` lists the nodes where stacks end, `at` how far
-// each has come on its way to the root. A group is a range of that list whose stacks share
-// their last frames; sorted by the next frame, it falls apart into the groups of its children.
+// The same stacks merged from the leaf. `leaf` lists the nodes where stacks end, `at` the position of each on
+// its path to the root. A group is a range of that list whose stacks share their last frames; sorting it by
+// the next frame splits it into the groups of its children.
 class LeafMerger {
 	constructor(tree, frames) {
 		this.tree = tree;

@@ -1,5 +1,5 @@
-// flame_ui.js - what a person does with the picture: zoom, search, focus, hide, flip, merge
-// from the leaf; with the mouse or the keyboard; kept in the URL's fragment.
+// flame_ui.js - the user's actions: zoom, search, focus, hide, flip, merge from the leaf; by mouse or
+// keyboard; saved in the URL's fragment.
 
 const conf = host ? host.conf : readConf();
 const frames = host ? host.frames : readFrames();
@@ -7,8 +7,8 @@ let base = host ? host.tree : readTree(conf.two > 0);
 if (!conf.span && !host)
 	base.total[0] = Math.max(base.total[0], conf.total);
 
-// Everything that decides what is seen. `zoom` counts nodes of tree 0 (the function and what
-// it calls) or 1 (its callers) of the view; names are labels.
+// The state of the view. `zoom` counts nodes of tree 0 (the function and what it calls) or 1 (its callers) of
+// the view; names are labels.
 const state = {tree: 0, zoom: 0, search: "", fold: false, hide: [], focus: null, leaf: false,
 	icicle: conf.inverted > 0, towers: false};
 let view = null, boxes = [], rows = new Map(), matcher = null, hits = [], hitAt = -1;
@@ -84,7 +84,7 @@ function hitsBelow(tree, top) {
 	return [found, sum];
 }
 
-// Hits are those in the zoomed part; what they weigh is said of all and of that part.
+// Hits are those in the zoomed part; their weight is shown as a share of everything and of that part.
 function findHits() {
 	const tree = view.trees[0], top = state.tree === 0 ? state.zoom : 0;
 	const [found, sum] = hitsBelow(tree, top), all = top ? hitsBelow(tree, 0)[1] : sum;
@@ -94,7 +94,7 @@ function findHits() {
 		" of the view" : "") + " \u00b7 " + hits.length + (hits.length === 1 ? " place" : " places") : "";
 }
 
-// What the view leaves out, in the corner below the graph.
+// What the view omits, in the corner below the graph.
 function showDrawn(pruned) {
 	const tree = view.trees[0], top = state.tree === 0 ? state.zoom : 0, parts = [];
 	const share = pruned / tree.total[top];
@@ -111,11 +111,11 @@ function showDrawn(pruned) {
 
 // --- drawing -------------------------------------------------------------------------------
 
-// Rows of narrower boxes are folded, if there are as many and they are as little of the whole.
+// Rows of narrower boxes are folded if there are this many and they are this small a share.
 const FOLD_PX = 3, FOLD_ROWS = 4, FOLD_SHARE = 0.02;
 
-// The lowest and highest row that is shown: towers of slivers end at the last row that has a
-// box to point at. Says how many rows that leaves out, and of what weight.
+// The lowest and highest row shown: towers of slivers end at the last row with a box to point at. With the
+// number and weight of the omitted rows.
 function shownRows() {
 	const widest = new Map(), wide = new Map(), folded = {rows: 0, weight: 0};
 	let low = 0, high = 0, top = 0, bottom = 0;
@@ -171,7 +171,7 @@ function showFolded(folded, y) {
 		percent(folded.weight, view.trees[0].whole) + "): " + (state.towers ? "hide" : "show") + " them (t)";
 }
 
-// Head, bar and graph for the width there is.
+// Head, bar and graph for the current width.
 function relayout() {
 	conf.top = Math.ceil(layoutHead());
 	conf.top += bar.layout(conf.top) + 4 + (conf.span ? conf.axisH : 0);
@@ -193,7 +193,7 @@ function redraw() {
 	drawMs = performance.now() - start;
 }
 
-// The root stays where it is in the window when rows come or go above it.
+// The root keeps its place in the window when rows above it come or go.
 function redrawInPlace() {
 	const before = baseLine;
 	redraw();
@@ -217,7 +217,7 @@ function say(s) {
 	bar.say(tree ? [conf.nametype + " " + describe(tree, s.node).join(" \u00b7 ")] : []);
 }
 
-// Select a node; one that is too narrow to be drawn is outlined at the caller that is.
+// Select a node; if it is too narrow to be drawn, outline its nearest drawn caller.
 function select(s) {
 	selected = s ? {t: s.t, node: s.node, frame: view.trees[s.t].frame[s.node]} : null;
 	outline("select", selected && selectedBox());
@@ -254,7 +254,7 @@ function boxAt(x, y) {
 
 // --- the URL -------------------------------------------------------------------------------
 
-// A node by the names on the way to it, so that a link outlives the data; in a flame chart, where
+// A node by the names on the path to it, so that a link still works for other data; in a flame chart, where
 // neighbours share names, by its number.
 function wayTo(tree, node) {
 	const names = [];
@@ -327,7 +327,7 @@ function zoomTo(t, node) {
 	saveState(true);
 }
 
-// Change what the view is made of; nodes are numbered anew. In lanes, all keeps its time.
+// Change the view's tree; nodes are renumbered. In lanes, everything keeps its time.
 function change(how) {
 	if (conf.span)
 		return;
@@ -436,7 +436,7 @@ function onClick(event) {
 		zoomTo(b.t, b.node);
 }
 
-// The box beside, above or below the selected one.
+// Select the box next to, above or below the selected one.
 function step(key) {
 	const b = selectedBox();
 	if (!b) {
@@ -491,7 +491,7 @@ if (!state.icicle && svg === document.documentElement)
 	window.scrollTo(0, Number(svg.getAttribute("height"))); // to the root
 bar.stick();
 
-// Another tree of the same frames, in the view that there is as far as it has that.
+// Show another tree of the same frames, keeping the view as far as possible.
 function replaceTree(tree) {
 	const at = view.trees[state.tree], way = wayTo(at, state.zoom);
 	base = tree;

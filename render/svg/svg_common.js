@@ -83,7 +83,7 @@ function readNumbers(text) {
 	return out.subarray(0, n);
 }
 
-// What an event happened to, also inside of a page's part that hides it.
+// The target of an event, also inside a shadow tree.
 function targetOf(event) {
 	return event.composedPath()[0];
 }
@@ -380,7 +380,7 @@ function linesOf(e) {
 const headTexts = ["title", "subtitle", "filters", "hidden"].map((id) => svg.querySelector("#" + id))
 	.filter((e) => e).map((e) => [e, linesOf(e)]);
 
-// Title and what the picture shows; returns where they end.
+// Put the title and subtitle; returns where they end.
 function layoutHead() {
 	let y = 28;
 	headTexts.forEach(([e, text], i) => {
@@ -389,7 +389,7 @@ function layoutHead() {
 	return y - 8;
 }
 
-// At least as high as the window, so that cards have room.
+// Make the picture at least as high as the window, so that cards have room.
 function setHeight(height) {
 	const isPage = svg === document.documentElement && !printing;
 	svg.setAttribute("height", isPage ? Math.max(height, window.innerHeight) : height);
@@ -397,7 +397,7 @@ function setHeight(height) {
 		svg.setAttribute("viewBox", "0 0 " + conf.width + " " + height);
 }
 
-// As wide as the window (or what the picture stands in), text never scaled.
+// Make it as wide as the window (or its container), without scaling text.
 let fitHeight = window.innerHeight;
 
 function fitWindow() {
@@ -418,7 +418,7 @@ function startLayout() {
 	window.addEventListener("afterprint", () => setPrinting(false));
 }
 
-// On paper: no tools, and one page of the picture's size, so that no row is cut in two.
+// On paper: no tools, and one page of the picture's size, so that no row is split.
 function setPrinting(on) {
 	printing = on;
 	relayout();
@@ -431,14 +431,14 @@ function setPrinting(on) {
 
 // --- the URL -----------------------------------------------------------------------------------
 
-// `step`: how many views of this picture lie behind this one in the browser's history.
+// `step`: how many views of this picture precede this one in the browser's history.
 const views = {step: history.state && history.state.step || 0, text: null};
 
 function urlState() {
 	return host ? host.state() : location.hash.slice(1) || location.search.slice(1);
 }
 
-// Keep the view in the URL: as a new one that Back and Undo leave again, or in place of the last.
+// Save the view in the URL: as a new one that Back and Undo leave, or instead of the last.
 function saveState(isNew) {
 	const text = stateText(), url = text ? "#" + text : location.pathname + location.search;
 	if (text === views.text)

@@ -1,6 +1,6 @@
-// svg_text.js - what pictures and reports share: numbers and times in words, the search in an order.
+// svg_text.js - shared by pictures and reports: numbers and times as text, binary search.
 
-// As units_duration (units.c) says it.
+// As units_duration (units.c).
 function timeText(ns) {
 	const a = Math.round(Math.abs(ns));
 	const [unit, name] = a < 1e3 ? [1, "ns"] : a < 999500 ? [1e3, "us"] :
@@ -18,7 +18,7 @@ function tickText(t, step) {
 	return (t < 0 ? "\u2212" : "") + text + " " + name;
 }
 
-// The first of low ... high - 1 for which `is` holds, as it does for all behind it; high: none.
+// The first of low ... high - 1 for which `is` is true, as for all after it; high: none.
 function firstWhere(low, high, is) {
 	while (low < high) {
 		const mid = (low + high) >> 1;

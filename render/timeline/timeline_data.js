@@ -1,6 +1,6 @@
-// timeline_data.js - the intervals inside the picture (timeline_data.h has the format), decoded:
-// panels of rows; a row's segments are what a thread did, or who had a CPU, one after the other.
-// In a report the page has the intervals, samples and stacks of all pictures: `host.page` (html_lives.js).
+// timeline_data.js - the intervals inside the picture (timeline_data.h has the format), decoded: panels of
+// rows; a row's segments are a thread's states, or the threads on a CPU, in order. In a report the page has
+// the intervals, samples and stacks of all pictures: `host.page` (html_lives.js).
 
 const ROW = {cpu: 0, group: 1, thread: 2, pool: 3, lane: 4};
 const PAINT = {run: 0, runnable: 1, preempted: 2, unknown: 3, blocked: 4};
@@ -47,7 +47,7 @@ function readTables() {
 	};
 }
 
-// The caller's path, and the number of the frame: the page's paths stand behind the picture's.
+// The caller's path, and the number of the frame: the page's paths come after the picture's.
 function callerOf(path) {
 	const i = path - tables.own - 1, above = i < 0 ? tables.paths[path].parent : tables.page.parent[i];
 	return i < 0 || !above ? above : above + tables.own;
@@ -68,9 +68,8 @@ function stackOf(path) {
 
 const KERNEL = 1;
 
-// Where in the program a stack is: the application's frames, innermost first, `most` of them;
-// where there are none, the innermost ones that have a name. And what is left out for saying how
-// and not where, as one line.
+// The place of a stack in the program: at most `most` application frames, innermost first; without any, the
+// innermost named ones. And the omitted frames, which say how and not where, as one line.
 function shortStack(path, most) {
 	const all = stackOf(path), own = all.filter((f) => f.kind !== KERNEL && !f.isRuntime);
 	const user = all.filter((f) => f.kind !== KERNEL);
@@ -109,7 +108,7 @@ class Reader {
 	}
 }
 
-// Segments of which one sum is kept.
+// Segments per stored sum.
 const BLOCK = 16;
 
 // Segments: parallel arrays; segment i is [start[i], start[i + 1]).
@@ -178,7 +177,7 @@ function offPaint(bits, blocked) {
 	return PAINT.blocked + (bits & 31);
 }
 
-// What a thread did, as numbers: its begin, its end, off-CPU intervals.
+// A thread as numbers: its start, its end, off-CPU intervals.
 function readOffs(r) {
 	const at = r.signed(), last = r.signed();
 	r.next();
@@ -187,7 +186,7 @@ function readOffs(r) {
 	return {at, last, n, offs};
 }
 
-// The same of the page, whose paths get their numbers here.
+// The same from the page, whose paths get their numbers here.
 function pageOffs(p, thread) {
 	const x = tables.page.offs(thread, p.page, p.page + p.span, F);
 	for (let i = 0; i < x.n * F.size; i += F.size)
@@ -223,8 +222,7 @@ function readThread(r, p, row) {
 	row.whole = row.segs = segs;
 }
 
-// Calls take(start, end, thread) of each time that a thread had a CPU; how many there are is first
-// given to `room`.
+// Calls take(start, end, thread) for each time that a thread had a CPU, after room(n) with their number.
 function eachRun(r, p, cpu, room, take) {
 	if (tables.page) {
 		tables.page.runs(cpu, p.page, p.page + p.span, room, take, isCut);
@@ -305,7 +303,7 @@ function readPageSamples(p, row) {
 
 let isCut = false;
 
-// Cut rows to the label that the page has now, or make them whole; those without it are hidden.
+// Cut rows to the page's current label, or restore them; rows without it are hidden.
 function cutRows(p) {
 	isCut = host.isCut();
 	for (const row of p.rows) {
@@ -324,7 +322,7 @@ function cutRows(p) {
 	findWakeups(p);
 }
 
-// Is all of [from, to) without the label?
+// true when all of [from, to) lacks the label.
 function isCutOff(row, from, to) {
 	const {parts} = row, i = parts ? firstWhere(0, parts.length, (k) => parts[k][1] > from) : 0;
 	return Boolean(parts) && (i === parts.length || parts[i][0] >= to);
@@ -354,7 +352,7 @@ function takerName(by, what) {
 		by === TAKER.interrupt ? tables.strings[what] : "[" + conf.takers[by] + "]";
 }
 
-// A gap of a CPU is named by what had the CPU for most of it.
+// A CPU's gap is named after what had the CPU for most of it.
 function readGap(r) {
 	const gap = {cpu: r.next(), t: r.signed(), length: r.next(), ns: r.next(), isVague: r.next() === 1};
 	gap.parts = r.list(() => ({ns: r.next(), name: takerName(r.next(), r.next())}));
@@ -395,8 +393,8 @@ function readPanel(text, index) {
 	return p;
 }
 
-// Of each thread's row the wakeups by threads of other rows, in time: when, by which row, and how long
-// the wait had been.
+// For each thread's row, the wakeups by threads of other rows in order of time: when, by which row, and the
+// length of the wait.
 function findWakeups(p) {
 	const rowOf = new Map();
 	p.rows.forEach((row, i) => {

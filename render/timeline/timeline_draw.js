@@ -112,14 +112,14 @@ class Folder {
 	}
 }
 
-// A handful of numbers, the smallest first.
+// Sort a few numbers, the smallest first.
 function sortFew(list) {
 	for (let i = 1; i < list.length; i++)
 		for (let k = i; k > 0 && list[k - 1] > list[k]; k--)
 			[list[k - 1], list[k]] = [list[k], list[k - 1]];
 }
 
-// The first segment behind i, of which it is known that it ends before `to`, that does not.
+// The first segment after i that does not end before `to`; segment i does.
 function firstBeyond(segs, i, to) {
 	const {start, n} = segs;
 	let step = 1;
@@ -152,7 +152,7 @@ function eachCell(row, view, emit) {
 	folder.endColumn();
 }
 
-// Idle, or unclear and left out.
+// Idle, or unclear and omitted.
 function isLine(paint) {
 	return paint === conf.idle || paint === conf.idle + 1;
 }
@@ -191,13 +191,13 @@ function stackLines(title, path) {
 	return where ? [title + where].concat(left ? ["    " + left] : []) : [];
 }
 
-// Where a running thread ran: the CPU of the interval before, or after.
+// The CPU of a running thread, from the interval before or after.
 function runCpu(row, ref) {
 	const i = -1 - ref, n = row.offStart.length;
 	return (i > 0 ? row.offs[(i - 1) * F.size + F.cpuIn] : n ? row.offs[F.cpuOut] : 0) - 1;
 }
 
-// The numbers of an interval and what they mean.
+// The numbers of an interval, decoded.
 function offOf(row, i) {
 	const o = row.offs.subarray(i * F.size, (i + 1) * F.size);
 	return {o, start: row.offStart[i], woken: row.offStart[i] + o[F.blocked],
@@ -216,13 +216,13 @@ function sumByThread(parts) {
 	return [...sums.values()].sort((a, b) => b.ns - a.ns);
 }
 
-// Who held the lock that the interval waited for, longest first: {thread, from, ns}.
+// The holders of the lock that the interval waited for, longest first: {thread, from, ns}.
 function holdersOf(row, i) {
 	return (row.held && row.held.get(i) || []).map(({thread, after, ns}) =>
 		({thread, from: row.offStart[i] + after, ns}));
 }
 
-// Who had the CPU that the interval waited for, if the picture has its row: stretches.
+// The threads on the CPU that the interval waited for, if the picture has its row.
 function ownersOf(p, row, i) {
 	const {o, woken, end, queue} = offOf(row, i);
 	const cpu = o[F.rest] && !(o[F.bits] >> 10) ? p.rows.find((r) => r.kind === ROW.cpu && r.index === queue) : null;
@@ -235,8 +235,8 @@ function ownersOf(p, row, i) {
 	return parts;
 }
 
-// {text, thread, from} of the threads that explain an interval: the holder of its lock, its waker, what had
-// its CPU. Of the blocked part and of the one after it, as `paint` says.
+// {text, thread, from} of the threads that explain an interval: the holder of its lock, its waker, the thread
+// on its CPU. For the blocked part or the one after it, by `paint`.
 function becauseOf(p, row, i, paint) {
 	const x = offOf(row, i), said = [];
 	const name = (thread) => threadText(tables.threads[thread]);
@@ -315,7 +315,8 @@ function columnLines(row, from, to) {
 
 // --- drawing -------------------------------------------------------------------------------
 
-// Bars and samples of a block as pixels, in place of paths, whose text takes longer than a frame.
+// Bars and samples of a block as pixels instead of paths, because building the paths' text takes longer than
+// a frame.
 class Pixels {
 	constructor(before) {
 		this.box = make("foreignObject", {x: plotX, display: "none"});
@@ -375,7 +376,7 @@ class Pixels {
 
 const SAMPLES = -1; // a paint, too
 
-// The rows of a plot are drawn in blocks, so that those in sight come first.
+// The rows of a plot are drawn in blocks, so that visible ones come first.
 const BLOCK_ROWS = 12, MANY_CELLS = 1000;
 
 class Block {

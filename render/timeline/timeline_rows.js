@@ -1,9 +1,9 @@
-// timeline_rows.js - which rows are shown and where: lanes of spans, interrupts and gaps below
-// the rows that have them; rows that are pinned below the CPUs, hidden, or folded into their process's.
+// timeline_rows.js - the rows shown and their places: lanes of spans, interrupts and gaps below their rows;
+// rows that are pinned below the CPUs, hidden, or folded into their process's.
 
 const LANE_H = 13, LEVELS = 4; // of spans inside of each other
 
-// Boxes of a lane with how deep they lie in each other.
+// Boxes of a lane with their nesting depth.
 function nest(boxes) {
 	const ends = [];
 	boxes.sort((a, b) => a.t - b.t || b.length - a.length);
@@ -54,7 +54,7 @@ function findMembers(p) {
 	}
 }
 
-// The numbers of the rows in sight: first those that stick below the axis, then the others.
+// The numbers of the visible rows: first those that stick below the axis, then the others.
 function arrange(p, sticksCpus) {
 	const lanes = new Map();
 	p.rows.forEach((row, i) => {
@@ -76,7 +76,7 @@ function arrange(p, sticksCpus) {
 	return [stuck, rest];
 }
 
-// A folded heading: of each pixel, the shares of its threads' states.
+// A folded heading: for each pixel, the shares of its threads' states.
 function eachShare(group, view, emit) {
 	const columns = Math.ceil(plotW), paints = conf.paints.length, share = new Float64Array(columns * paints);
 	const scale = plotW / (view.to - view.from);

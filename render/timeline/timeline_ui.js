@@ -1,5 +1,5 @@
-// timeline_ui.js - what a person does with the picture: zoom, pan, search, select, follow the
-// wakers; with the mouse or the keyboard; kept in the URL's fragment.
+// timeline_ui.js - the user's actions: zoom, pan, search, select, follow wakers; by mouse or keyboard; saved
+// in the URL's fragment.
 
 const LEAST_SPAN = 20; // ns
 const state = {search: "", fold: false, at: 0}; // at: the panel that keys act on
@@ -21,7 +21,7 @@ function setView(p, from, to) {
 	redraw(p);
 }
 
-// One view soon after another: it moves; once it rests it is drawn with all there is.
+// Views in quick succession are drawn in less detail; once they stop, completely.
 const REST = 160; // ms
 
 function move(p) {
@@ -36,7 +36,7 @@ function move(p) {
 	}, REST);
 }
 
-// For the page around: what is in view of the first panel, in ns of the recording's time.
+// For the surrounding page: the first panel's view, in ns of the recording's time.
 function tellView() {
 	if (host && host.onView)
 		host.onView(panels[0].view.from, panels[0].view.to);
@@ -92,7 +92,7 @@ function rearrange(p) {
 	saveSoon();
 }
 
-// Head, bar and panels for the width there is.
+// Head, bar and panels for the current width.
 function relayout() {
 	plotW = conf.width - conf.names - 2 * conf.pad;
 	let y = Math.ceil(layoutHead());
@@ -115,7 +115,7 @@ function stickAll() {
 	drawSelected();
 }
 
-// Many events, one drawing a frame.
+// Draw once per frame for many events.
 function redraw(p) {
 	p.stale = true;
 	if (queued)
@@ -179,7 +179,7 @@ function select(s) {
 	setButtons();
 }
 
-// Arrows of the row that is pointed at, else of the selected one.
+// Arrows of the row under the pointer, else of the selected one.
 function focusRow(u) {
 	const at = u || selected;
 	for (const plot of plots)
@@ -202,7 +202,7 @@ function say(s) {
 		lines.slice(1).filter((l) => !l.startsWith("  ") && !told.has(l))));
 }
 
-// A part of the details that leads to a thread's row, at a time, if the picture has it.
+// A link in the details to a thread's row, at a time, if the picture has it.
 function linkTo(p, {text, thread, from}) {
 	const row = thread === undefined ? -1 : p.rows.findIndex((r) => r.kind === ROW.thread && r.threadNo === thread);
 	return row < 0 ? text : {text, go: () => goTo(p, row, from)};
@@ -215,7 +215,7 @@ function goTo(p, row, t) {
 	saveSoon();
 }
 
-// To who held the lock, or had the CPU, of the selected interval for the longest.
+// Go to the thread that held the lock, or had the CPU, of the selected interval for longest.
 function toHolder() {
 	const p = selected && panels[selected.p], row = p && p.rows[selected.row];
 	const ref = row && row.kind === ROW.thread ? row.segs.ref[selected.seg] : -1;
@@ -251,7 +251,7 @@ function onAxis(p, y) {
 	return plots[p.index].inPanel(y) < p.rowsY;
 }
 
-// What is missing where the pointer is in that lane, or in the rows below.
+// The missing records under the pointer in that lane, or in the rows below.
 function lossLines(p, t) {
 	const px = (p.view.to - p.view.from) / plotW;
 	return p.losses.filter((l) => t >= l.t - 2 * px && t <= l.t + l.length + 2 * px).slice(0, 6).map((l) =>
@@ -312,7 +312,7 @@ function gapLines(gap, when) {
 		gap.parts.slice(0, PARTS).map((part) => timeText(part.ns) + "  " + part.name), left > 0 ? "\u2026 " + left + " more" : []);
 }
 
-// The box of a lane at a point, or one a few pixels beside it.
+// The box of a lane at a point, or a few pixels from it.
 function laneLines(p, row, y, t) {
 	const px = (p.view.to - p.view.from) / plotW, level = Math.floor((y - row.y - 1) / LANE_H);
 	const b = row.boxes.find((x) => x.level === level && t >= x.t - 2 * px && t < x.t + x.length + 2 * px);
@@ -324,7 +324,7 @@ function laneLines(p, row, y, t) {
 	return [b.name + " \u00b7 " + timeText(b.length), when].concat(b.last && b.last !== p.rows[row.of].thread ? "ended by " + threadText(b.last) : []);
 }
 
-// What the card says of a point: of the lane of missing records, or of an interval.
+// The card's text for a point: of the lane of missing records, or of an interval.
 function tipLines(q, u) {
 	const p = panelAt(q.y), y = p && plots[p.index].inPanel(q.y);
 	if (!p || q.x < plotX)
@@ -371,7 +371,7 @@ function moveCursor(q) {
 	}
 }
 
-// Drag selects a stretch to zoom to; on the axis, or with Shift, it moves the view.
+// Dragging selects a time to zoom to; on the axis, or with Shift, it moves the view.
 const drag = {p: null};
 
 function onDown(event) {
@@ -545,7 +545,7 @@ function stateText() {
 	return q.toString();
 }
 
-// A view with another stretch of time is a new one; browsers refuse too many in a row.
+// A view of another time is a new one in the history; browsers refuse too many in a row.
 let saveTimer = 0;
 
 function saveSoon() {
@@ -596,7 +596,7 @@ function zoomToSelected() {
 	setView(panels[selected.p], from - margin, to + margin);
 }
 
-// To the row and the moment of the wakeup that ended the selected interval.
+// Go to the row and time of the wakeup that ended the selected interval.
 function toWaker() {
 	const a = selected && wakeupOf(selected);
 	if (!a)
@@ -604,7 +604,7 @@ function toWaker() {
 	goTo(panels[selected.p], a.from, a.t - 1);
 }
 
-// The interval before or after, or the row above or below.
+// Select the interval before or after, or the row above or below.
 function step(key) {
 	if (key === "," || key === ".") {
 		const seg = selected.seg + (key === "." ? 1 : -1);
@@ -625,7 +625,7 @@ function step(key) {
 
 const ROW_FLAGS = ["pinned", "hidden", "folded"];
 
-// The row that the reader is at: pointed at, else selected.
+// The current row: under the pointer, else selected.
 function rowHere() {
 	return here().rows[pointed !== null ? pointed : selected ? selected.row : -1];
 }
@@ -639,7 +639,7 @@ function toggle(row, flag) {
 	rearrange(here());
 }
 
-// The page has another label now.
+// The page's label has changed.
 function cut() {
 	selected = null;
 	cutRows(here());
@@ -654,7 +654,7 @@ function showAllRows() {
 	rearrange(here());
 }
 
-// A or B at the pointer's moment, or away when it is there.
+// Set mark A or B at the pointer's time, or remove it if it is there.
 function putMarker(name) {
 	const p = here(), t = cursorAt === null ? (p.view.from + p.view.to) / 2 : cursorAt;
 	if (Math.abs(xOf(p.view, p.markers[name]) - xOf(p.view, t)) < 2)
@@ -664,8 +664,8 @@ function putMarker(name) {
 	redraw(p);
 }
 
-// A moment as people have it: "+12.3 ms" from the zero of the axis, or "7183.812494", the clock's
-// (a line of a log, --time); undefined: neither.
+// A time as typed: "+12.3 ms" from the zero of the axis, or "7183.812494" on the clock (from a log, --time);
+// undefined: neither.
 function momentOf(p, text) {
 	const [, digits, unit] = /^\+?\s*(-?\d+(?:\.\d+)?)\s*(ns|us|ms|s)$/.exec(text) || [];
 	if (digits)
@@ -674,7 +674,7 @@ function momentOf(p, text) {
 	return s && Number(BigInt(s) * 1000000000n + BigInt((part || "").padEnd(9, "0")) - BigInt(conf.clock)) - p.base;
 }
 
-// Show that moment, marked A.
+// Show that time, with mark A.
 function goToMoment(text) {
 	const p = here(), t = momentOf(p, text.trim());
 	const isThere = t >= 0 && t <= p.span;
@@ -761,7 +761,7 @@ for (const plot of plots) {
 	g.addEventListener("dblclick", onDouble);
 	g.addEventListener("wheel", onWheel, {passive: false});
 }
-// Names: of a process to fold its threads; t and x pin and hide the row pointed at.
+// Names: of a process to fold its threads; t and x pin and hide the row under the pointer.
 for (const plot of plots)
 	plot.names.forEach((name, i) => {
 		const row = plot.panel.rows[i];
@@ -788,7 +788,7 @@ const episode = host ? null : plots[Number(episodeAsked) - 1];
 if (episode)
 	window.scrollTo(0, episode.panel.axisY - bar.height - 60);
 
-// The row of a thread by its ids, at a time; for the page around.
+// The row of a thread by its ids, at a time; for the surrounding page.
 function showThread(tid, t) {
 	const p = panels[0], row = p.rows.findIndex((r) => r.kind === ROW.thread && r.thread.tid === tid);
 	if (row >= 0 && !p.rows[row].shown)
