@@ -117,7 +117,7 @@ static int check_waits(const struct export_opts *o, const struct format *f)
 			     "goes with --offcpu, --offwake, --wall, --by-time or --tail");
 }
 
-/* What apart from threads tells samples apart. */
+/* What distinguishes samples, besides threads. */
 static int check_labels(const struct export_opts *o, const struct format *f)
 {
 	int labels = o->t.wait.tl.label || o->t.wait.tl.by_labels.n;

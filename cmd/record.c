@@ -445,7 +445,7 @@ static int run_jitter(const struct record_opts *o, struct record_wish *w)
 }
 
 /* The first given option that counters of calls do not use; NULL: none. */
-static const char *not_for_calls(const struct record_opts *o)
+static const char *unused_by_calls(const struct record_opts *o)
 {
 	return o->chosen.cpus || o->chosen.cgroup || o->chosen.comm
 		       ? "calls counts in threads: give -p, -t or a command"
@@ -463,7 +463,7 @@ static int run_calls(const struct record_opts *o, struct record_wish *w)
 {
 	struct err e = {0};
 	struct targets t;
-	const char *wrong = not_for_calls(o);
+	const char *wrong = unused_by_calls(o);
 	if (!wrong && parse_version(o->for_perf, &w->version, &e))
 		wrong = e.msg;
 	if (wrong) {

@@ -320,8 +320,8 @@ static void describe(struct drawing *d)
 	o->hidden = d->hidden;
 	if (s->hidden.n)
 		d->hidden[o->n_hidden++] = buf_cstr(&d->drawn[0].hidden);
-	if (s->spoilt.n)
-		d->hidden[o->n_hidden++] = buf_cstr(&d->drawn[0].spoilt);
+	if (s->unnamed_note.n)
+		d->hidden[o->n_hidden++] = buf_cstr(&d->drawn[0].unnamed_note);
 	if (d->flame.span) { /* lanes have their thread on top; none is omitted, or times would
 				shift */
 		o->inverted = 1;

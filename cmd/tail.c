@@ -226,7 +226,7 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 	if (rc)
 		return rc;
 	if (o.json || o.csv)
-		tlinput_say_spoilt(&r.ti);
+		tlinput_warn_unnamed(&r.ti);
 	rc = several ? each_name(&r, names, n) : answer(&r);
 	if (!rc)
 		rc = input_status(&r.ti.in);

@@ -90,7 +90,7 @@ static int check(const struct timeline_opts *o)
 	return 0;
 }
 
-/* --- what is asked for ----------------------------------------------------------------- */
+/* --- the filters ----------------------------------------------------------------- */
 
 static int set_window(struct drawing *d, struct err *e)
 {
@@ -110,7 +110,7 @@ static int cpu_asked(const struct drawing *d, uint16_t cpu)
 }
 
 /* 1 if the thread was on one of the chosen CPUs. */
-static int was_there(const struct drawing *d, const struct tl_thread *t)
+static int ran_on_cpus(const struct drawing *d, const struct tl_thread *t)
 {
 	const struct timeline *tl = &d->ti.tl;
 	if (!d->cpus || cpu_asked(d, t->first_cpu))
@@ -131,7 +131,7 @@ static int passes(const struct drawing *d, uint32_t thread)
 	for (uint32_t i = 0; i < t->offcpu_n && !named; i++)
 		named = tl_thread_passes(&d->ti, thread,
 					 tl->offcpu.v[t->offcpu_first + i].comm);
-	return named && was_there(d, t);
+	return named && ran_on_cpus(d, t);
 }
 
 static int set_filters(struct drawing *d, struct err *e)
@@ -272,15 +272,15 @@ static void hide(struct drawing *d, size_t n, const char *what, uint64_t ns, con
 static void say_hidden(struct drawing *d)
 {
 	const struct tl_pick *p = &d->pick;
-	struct buf *spoilt;
+	struct buf *unnamed_note;
 	if (d->opt->cpus)
 		return;
 	hide(d, p->left, "less active", p->left_ns, " (--top)");
 	hide(d, p->quiet, "sleeping", 0, "");
 	hide(d, p->system, "system", p->system_ns, " (--system)");
-	spoilt = &d->hidden[d->nhidden];
-	if (describe_unnamed_waits(spoilt, &d->ti.tl))
-		d->hidden_text[d->nhidden++] = buf_cstr(spoilt);
+	unnamed_note = &d->hidden[d->nhidden];
+	if (describe_unnamed_waits(unnamed_note, &d->ti.tl))
+		d->hidden_text[d->nhidden++] = buf_cstr(unnamed_note);
 }
 
 /* --- drawing ------------------------------------------------------------------------------ */

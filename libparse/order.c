@@ -75,7 +75,7 @@ struct order {
 	keys_vec spare;            /* scratch space of merge() */
 	size_t next, ready;        /* keys[next..ready) can be returned */
 	BIGVEC(uint8_t) bytes;     /* copies of records from chunks */
-	VEC(struct dummy) dummies; /* come behind all others */
+	VEC(struct dummy) dummies; /* come after all others */
 	uint64_t newest, second;   /* times of all records read */
 	struct rounds round;       /* its safe time */
 	uint64_t released;         /* nothing older will come */

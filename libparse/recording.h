@@ -171,7 +171,7 @@ int recording_is_mapped(const struct recording *rec);
 /* 1 if the recording can be read only once: recording_rewind refuses. */
 int recording_is_stream(const struct recording *rec);
 
-/* Keep the memory behind a record alive / give it back. NULL is accepted. */
+/* Keep a record's memory alive, or release it. NULL is accepted. */
 void chunk_hold(struct chunk *c);
 void chunk_drop(struct chunk *c);
 

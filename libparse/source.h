@@ -1,5 +1,5 @@
 /*
- * source.h - where bytes come from: a file, memory, or a pipe, behind the same few functions.
+ * source.h - where bytes come from: a file, memory, or a pipe, with the same few functions.
  *
  * Files are mapped, so that records are decoded in place; memory is borrowed; a pipe (or any
  * file that cannot be mapped) is read forward only. First in the data flow: source → header →

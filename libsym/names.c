@@ -51,7 +51,8 @@ struct namer {
 	struct u64map views;          /* space << 32 | version → number */
 	struct view user, kernel;
 	uint64_t kernel_since, kernel_until; /* when `kernel` holds */
-	uint32_t nowhere[2][16]; /* runs of unmapped addresses by their top bits; 0: not seen */
+	uint32_t unmapped_top[2][16]; /* runs of unmapped addresses by their top bits; 0: not
+					 seen */
 	VEC(uint32_t) runs;
 	VEC(struct named_word) stack, before; /* being named; the one before it */
 	uint64_t views_before;                /* the numbers of its views */
@@ -415,9 +416,9 @@ static int run_unmapped(struct namer *r, uint64_t ip, const struct walk *w, uint
 	struct names *n = r->names;
 	struct module_lookup none = {.n = 0};
 	uint64_t key = ip;
-	uint32_t *met = &r->nowhere[w->guessed][ip >> 60];
+	uint32_t *known = &r->unmapped_top[w->guessed][ip >> 60];
 	int merged = merge_unmapped(n, w, &key), rc = 0;
-	*run = merged ? *met : 0;
+	*run = merged ? *known : 0;
 	if (*run)
 		return 0;
 	modules_lock(n->modules);
@@ -428,7 +429,7 @@ static int run_unmapped(struct namer *r, uint64_t ip, const struct walk *w, uint
 	}
 	modules_unlock(n->modules);
 	if (merged && !rc)
-		*met = *run;
+		*known = *run;
 	return rc;
 }
 

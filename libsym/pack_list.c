@@ -200,9 +200,9 @@ static void debug_name(struct lister *l, const struct module_file *f, struct buf
 	buf_fmt(b, ".debug/%s", path_base(f->path));
 }
 
-static void beside_name(struct lister *l, const struct module_file *f, struct buf *b)
+static void supplementary_name(struct lister *l, const struct module_file *f, struct buf *b)
 {
-	if (f->beside == MODULE_DEBUG)
+	if (f->relative_to == MODULE_DEBUG)
 		debug_name(l, f, b);
 	else
 		runtime_name(l, f->dso, b);
@@ -234,7 +234,7 @@ static void make_name(struct lister *l, const struct module_file *f, struct buf 
 		debug_name(l, f, b);
 		break;
 	case MODULE_SUPPLEMENTARY:
-		beside_name(l, f, b);
+		supplementary_name(l, f, b);
 		break;
 	case MODULE_PERFMAP:
 		buf_fmt(b, "symfs/tmp/perf-%d.map", l->profile->machine.dsos.v[f->dso].pid);

@@ -68,8 +68,8 @@ static int count_batch(struct tally *t)
 	for (size_t i = 0; i < b->n; i++) {
 		size_t at = 0;
 		uint32_t id;
-		int met = idmap_next(&t->index, b->v[i].hash, &at, &id);
-		b->v[i].likely = met ? &t->v.v[id] : NULL;
+		int is_known = idmap_next(&t->index, b->v[i].hash, &at, &id);
+		b->v[i].likely = is_known ? &t->v.v[id] : NULL;
 		__builtin_prefetch(b->v[i].likely);
 	}
 	for (size_t i = 0; i < b->n; i++)

@@ -339,7 +339,7 @@ int report_table(struct tlinput *ti, const struct report_opts *o, const struct t
 		kind = table_bound();
 	int rc = collect_table(ti, o, kind, &r);
 	if (!rc)
-		tlinput_say_spoilt(ti);
+		tlinput_warn_unnamed(ti);
 	if (!rc && !r.order.n)
 		input_say_none(&ti->in, kind->many, NULL);
 	rc = rc ? rc : print(&ti->tl, o, &r);

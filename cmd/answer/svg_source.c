@@ -19,7 +19,7 @@ void svg_drawn_release(struct svg_drawn *d)
 	buf_release(&d->subtitle);
 	buf_release(&d->filters);
 	buf_release(&d->hidden);
-	buf_release(&d->spoilt);
+	buf_release(&d->unnamed_note);
 }
 
 static void start_input(struct flame_input *fi, const struct svg_request *rq,
@@ -142,7 +142,7 @@ static void describe_timeline(struct svg_drawn *out, const struct svg_request *r
 			      const char *what, const struct tlinput *ti)
 {
 	out->seconds = (double)caption_timeline(&out->subtitle, what, ti) / 1e9;
-	describe_unnamed_waits(&out->spoilt, &ti->tl);
+	describe_unnamed_waits(&out->unnamed_note, &ti->tl);
 	describe_choices(out, rq);
 }
 

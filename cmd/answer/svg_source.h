@@ -27,16 +27,16 @@ struct svg_request {
 /* What was drawn, for the title and the unit. */
 struct svg_drawn {
 	const char *unit; /* "samples", "events", "ns"; NULL: the user's choice (folded text) */
-	const char *title;   /* "CPU", "Off-CPU Time" …; NULL for folded text */
-	struct buf subtitle; /* what, host, date, file, length */
-	struct buf filters;  /* every filter that was given, or "" */
-	struct buf hidden;   /* what was left out, or "" */
-	struct buf spoilt;   /* the effect of missing kernel symbols, or "" */
-	double before_scale; /* with `median`: tail time by median time; else 0 */
-	double seconds;      /* recorded; 0: unknown */
-	int columns;         /* of folded text */
-	int status;          /* exit status of a failure that has been printed */
-	int warned;          /* number of warnings, for --strict */
+	const char *title;       /* "CPU", "Off-CPU Time" …; NULL for folded text */
+	struct buf subtitle;     /* what, host, date, file, length */
+	struct buf filters;      /* every filter that was given, or "" */
+	struct buf hidden;       /* what was left out, or "" */
+	struct buf unnamed_note; /* the effect of missing kernel symbols, or "" */
+	double before_scale;     /* with `median`: tail time by median time; else 0 */
+	double seconds;          /* recorded; 0: unknown */
+	int columns;             /* of folded text */
+	int status;              /* exit status of a failure that has been printed */
+	int warned;              /* number of warnings, for --strict */
 };
 
 /*

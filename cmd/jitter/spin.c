@@ -238,7 +238,7 @@ const struct spinner *spin_at(const struct spin *s, size_t i)
 }
 
 /* Empty the rings; returns how many spinners still spin. */
-static size_t look(struct spin *s)
+static size_t drain_rings(struct spin *s)
 {
 	size_t busy = 0;
 	for (size_t i = 0; i < s->started; i++) {
@@ -260,7 +260,7 @@ void spin_run(struct spin *s)
 	catch_signals();
 	mlockall(MCL_CURRENT); /* if permitted */
 	atomic_store(&s->go, 1);
-	while (look(s)) {
+	while (drain_rings(s)) {
 		sleep_ns(LOOK_NS);
 		if (asked_to_end)
 			atomic_store(&s->stop, 1);

@@ -66,7 +66,7 @@ static int read_events(struct samples *s)
 
 /* 1 if sums are enough: they lack CPUs, labels and times of samples. Findings about some
  * threads also need waits. */
-static int sums_do(const struct tlinput_opts *opt, unsigned by)
+static int sums_suffice(const struct tlinput_opts *opt, unsigned by)
 {
 	const struct input_opts *o = &opt->in;
 	return !(by & BY_CPU) && !tlinput_asks_labels(opt) && !o->comms.n && !o->pids.n &&
@@ -81,7 +81,7 @@ static int open_timeline(struct samples *s, const char *verb, const struct tlinp
 	struct err e = {0};
 	struct input in;
 	const char *path = s->ti.path;
-	int what = sums_do(opt, by) ? TLINPUT_SUMS : TLINPUT_CONTENTS;
+	int what = sums_suffice(opt, by) ? TLINPUT_SUMS : TLINPUT_CONTENTS;
 	int rc = src ? input_open_source(&in, verb, &opt->in, path, src) : 0;
 	rc = rc    ? rc
 	     : src ? tlinput_of_input(&s->ti, verb, opt, &in, TLINPUT_CONTENTS)

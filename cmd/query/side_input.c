@@ -172,7 +172,7 @@ static int add_given(struct tlinput *ti, const char *text)
 }
 
 /* Add the gaps of `perfkit record jitter` next to the recording, or in its bundle. */
-static int add_beside(struct tlinput *ti)
+static int add_recorded_gaps(struct tlinput *ti)
 {
 	const char *recording = ti->in.bundle.recording ? ti->in.bundle.recording : ti->path;
 	struct side_option o = {.clock = SIDE_CLOCK_UNKNOWN, .cpu = -1};
@@ -202,5 +202,5 @@ int side_input_add(struct tlinput *ti, const char *verb)
 	}
 	for (size_t i = 0; i < l->n && !rc; i++)
 		rc = add_given(ti, l->v[i]);
-	return rc ? rc : add_beside(ti);
+	return rc ? rc : add_recorded_gaps(ti);
 }

@@ -585,7 +585,7 @@ static int is_named(const struct tlinput *ti, uint32_t comm)
 }
 
 /* 1 when a thread passes --comm, --pid and --tid, by any name it had while it was recorded. */
-static int names_somebody(const struct tlinput *ti)
+static int has_named_thread(const struct tlinput *ti)
 {
 	for (uint32_t i = 0; i < ti->tl.threads.n; i++)
 		if (tl_thread_passes(ti, i, ti->tl.threads.v[i].comm))
@@ -602,7 +602,7 @@ static int names_somebody(const struct tlinput *ti)
 	return 0;
 }
 
-void tlinput_say_spoilt(const struct tlinput *ti)
+void tlinput_warn_unnamed(const struct tlinput *ti)
 {
 	struct buf b = {0};
 	if (!ti->opt->in.quiet && describe_unnamed_waits(&b, &ti->tl))
@@ -771,7 +771,7 @@ static int opened(struct tlinput *ti, const char *verb, int need_time, int rc)
 	rc = rc ? rc : find_labels(ti, verb);
 	if (!rc && tl_choose_events(ti))
 		rc = fail((err_nomem(&e), &e));
-	if (!rc && !keeps_event_samples(need_time) && !names_somebody(ti))
+	if (!rc && !keeps_event_samples(need_time) && !has_named_thread(ti))
 		input_warn_no_thread(&ti->in);
 	if (!rc && need_time != TLINPUT_COPY)
 		rc = tlinput_fold_trampolines(ti, ti->in.profile ? &ti->in.profile->stacks
@@ -779,7 +779,7 @@ static int opened(struct tlinput *ti, const char *verb, int need_time, int rc)
 	if (!rc && shortage(&e))
 		rc = fail(&e);
 	if (!rc && need_time >= 0 && strcmp(verb, "tail") != 0)
-		tlinput_say_spoilt(ti);
+		tlinput_warn_unnamed(ti);
 	if (rc)
 		tlinput_close(ti);
 	return rc;

@@ -77,7 +77,7 @@ int tlinput_open_nth(struct tlinput *ti, const char *verb, const struct tlinput_
 /* Warn on stderr about the effect of missing kernel symbols on answers about waits
  * (describe_unnamed_waits). tlinput_open does so, except for `tail` and `report`, whose answers
  * include it. */
-void tlinput_say_spoilt(const struct tlinput *ti);
+void tlinput_warn_unnamed(const struct tlinput *ti);
 
 /* As tlinput_open for an opened recording, which is taken over, after a failure too. */
 int tlinput_of_input(struct tlinput *ti, const char *verb, const struct tlinput_opts *opt,

@@ -49,7 +49,7 @@ struct tar_reader {
 	const char *name; /* for messages */
 	int lenient;
 	uint64_t left;    /* content of the current entry not yet read */
-	uint64_t padding; /* … and the zeroes behind it */
+	uint64_t padding; /* … and the zeroes after it */
 	struct buf path, link_name;
 	uint64_t pax_size;
 	int has_path, has_size;

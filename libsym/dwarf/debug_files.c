@@ -81,7 +81,7 @@ static int try_open(struct debug_files *d, const char *path, struct elf_file **o
 }
 
 /* `name` relative to the folder of `beside`. */
-static void path_beside(struct buf *b, const char *beside, const char *name)
+static void path_next_to(struct buf *b, const char *beside, const char *name)
 {
 	const char *slash = strrchr(beside, '/');
 	buf_clear(b);
@@ -156,7 +156,7 @@ static int alt_candidate(const struct debug_files *d, int i, const char *name, c
 		if (*name == '/')
 			buf_str(b, name);
 		else
-			path_beside(b, d->file->path, name);
+			path_next_to(b, d->file->path, name);
 		return 1;
 	case 1:
 		buf_fmt(b, "/usr/lib/debug/.build-id/%.2s/%s.debug", hex, hex + 2);
@@ -165,7 +165,7 @@ static int alt_candidate(const struct debug_files *d, int i, const char *name, c
 		buf_fmt(b, "/usr/lib/debug/.dwz/%s", below_dwz(name));
 		return 1;
 	case 3:
-		path_beside(b, d->file->path, base_name(name));
+		path_next_to(b, d->file->path, base_name(name));
 		return 1;
 	case 4:
 		cache_path(b, d->file->path, hex, "/debug");
@@ -178,7 +178,7 @@ static int alt_candidate(const struct debug_files *d, int i, const char *name, c
 		return 1;
 	case 7:
 		if (d->opt.recorded && *name != '/')
-			path_beside(b, d->opt.recorded, name);
+			path_next_to(b, d->opt.recorded, name);
 		return 1;
 	}
 	return 0;
@@ -293,14 +293,14 @@ static int dwo_candidate(const struct debug_files *d, int i, const struct dwarf_
 		return 1;
 	case 1:
 		if (*name != '/')
-			path_beside(b, d->file->path, name);
+			path_next_to(b, d->file->path, name);
 		return 1;
 	case 2:
-		path_beside(b, d->file->path, base_name(name));
+		path_next_to(b, d->file->path, base_name(name));
 		return 1;
 	case 3:
 		if (d->opt.recorded)
-			path_beside(b, d->opt.recorded, *name == '/' ? base_name(name) : name);
+			path_next_to(b, d->opt.recorded, *name == '/' ? base_name(name) : name);
 		return 1;
 	}
 	return 0;
@@ -470,7 +470,7 @@ int debug_dwo_load(struct debug_files *d, struct dwarf_unit *skel, struct dwarf_
 }
 
 /* Where dwo_candidate looks for a unit's file, relative to the one that names it. */
-static const char *dwo_beside(const char *name)
+static const char *dwo_relative_name(const char *name)
 {
 	return *name == '/' || strstr(name, "..") ? base_name(name) : name;
 }
@@ -491,7 +491,7 @@ int debug_files_each(struct debug_files *d,
 		const struct debug_dwo *w = d->dwos.v[i];
 		if (w->file)
 			rc = take(ctx, d->file, w->file->path,
-				  dwo_beside(w->obj.skel->dwo_name));
+				  dwo_relative_name(w->obj.skel->dwo_name));
 	}
 	return rc;
 }

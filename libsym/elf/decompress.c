@@ -46,7 +46,7 @@ static int damaged(const struct sink *s, const char *how, struct err *e)
 	return err_set(e, ERR_FORMAT, "%s: damaged %s data", s->name, how);
 }
 
-static int torn(const struct sink *s, const char *how, struct err *e)
+static int truncated(const struct sink *s, const char *how, struct err *e)
 {
 	return err_set(e, ERR_TRUNCATED, "%s: %s data ends early", s->name, how);
 }
@@ -71,7 +71,7 @@ static int run_zlib(const uint8_t *src, size_t n, struct sink *s, struct err *e)
 		in += block - z.avail_in;
 		s->n += room - z.avail_out;
 		if (zrc == Z_BUF_ERROR || (zrc == Z_OK && in == n && z.avail_out))
-			rc = torn(s, "zlib", e);
+			rc = truncated(s, "zlib", e);
 		else if (zrc == Z_MEM_ERROR)
 			rc = err_nomem(e);
 		else if (zrc != Z_OK && zrc != Z_STREAM_END)
@@ -100,7 +100,7 @@ static int run_zstd(const uint8_t *src, size_t n, struct sink *s, struct err *e)
 				     ? err_nomem(e)
 				     : damaged(s, "zstd", e);
 		else if (left && in.pos == in.size && out.pos < out.size)
-			rc = torn(s, "zstd", e);
+			rc = truncated(s, "zstd", e);
 	}
 	ZSTD_freeDCtx(z);
 	return rc;
@@ -124,7 +124,7 @@ static int run_xz(const uint8_t *src, size_t n, struct sink *s, struct err *e)
 		zrc = lzma_code(&z, LZMA_FINISH);
 		s->n = s->cap - z.avail_out;
 		if (zrc == LZMA_BUF_ERROR)
-			rc = torn(s, "xz", e);
+			rc = truncated(s, "xz", e);
 		else if (zrc == LZMA_MEM_ERROR)
 			rc = err_nomem(e);
 		else if (zrc != LZMA_OK && zrc != LZMA_STREAM_END)

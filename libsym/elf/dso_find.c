@@ -154,7 +154,7 @@ int dso_is_anonymous(const char *path)
 }
 
 /* 1 for a path with "..", which would leave the directory it is joined to. */
-static int climbs(const char *path)
+static int has_parent_dir(const char *path)
 {
 	for (const char *p = path; (p = strstr(p, "..")); p += 2)
 		if ((p == path || p[-1] == '/') && (!p[2] || p[2] == '/'))
@@ -165,7 +165,8 @@ static int climbs(const char *path)
 /* 1 for paths that must not even be examined. */
 static int is_special(const char *path)
 {
-	if (starts_with(path, "/dev/shm/") && !climbs(path)) /* ordinary files in memory */
+	if (starts_with(path, "/dev/shm/") &&
+	    !has_parent_dir(path)) /* ordinary files in memory */
 		return 0;
 	return starts_with(path, "/dev/") || starts_with(path, "/proc/") ||
 	       starts_with(path, "/sys/");
@@ -177,7 +178,7 @@ static int below(const char *path, const char *dir)
 	while (n > 1 && dir[n - 1] == '/')
 		n--;
 	return n && !strncmp(path, dir, n) && (path[n] == '/' || dir[n - 1] == '/') &&
-	       !climbs(path);
+	       !has_parent_dir(path);
 }
 
 static int is_trusted_path(const struct dso_options *opt, const char *path)
@@ -233,11 +234,11 @@ static int is_replaced(struct dso_search *s)
 
 /* Find one of several files that were mapped by one path (of a host and of its containers),
  * identified only by device and inode. */
-static void find_very_file(struct dso_search *s, const char *path, struct dso_files *out)
+static void find_by_inode(struct dso_search *s, const char *path, struct dso_files *out)
 {
 	const struct file_id *m = &s->mapped;
 	struct stat st;
-	if (have_symfs(s->opt) && path[0] == '/' && !climbs(path)) {
+	if (have_symfs(s->opt) && path[0] == '/' && !has_parent_dir(path)) {
 		dso_path(s, "%s" DSO_BY_INODE, s->opt->symfs, m->dev_major, m->dev_minor,
 			 (unsigned long long)m->ino, path);
 		out->runtime_from = DSO_FROM_SYMFS;
@@ -261,7 +262,7 @@ static void find_runtime(struct dso_search *s, const char *path, struct dso_file
 	const struct dso_options *opt = s->opt;
 	out->runtime_from = DSO_FROM_BUILDID_DIR;
 	out->runtime = from_cache(s, cached, 2);
-	if (!out->runtime && have_symfs(opt) && path[0] == '/' && !climbs(path)) {
+	if (!out->runtime && have_symfs(opt) && path[0] == '/' && !has_parent_dir(path)) {
 		out->runtime_from = DSO_FROM_SYMFS;
 		dso_path(s, "%s%s", opt->symfs, path);
 		out->runtime = dso_try(s, 1);
@@ -401,7 +402,8 @@ static struct elf_file *follow_debuglink(struct dso_search *s, struct elf_file *
 		dso_path(s, "/usr/lib/debug%.*s/%s", (int)dir, runtime->path, link);
 		f = try_debuglink(s, crc);
 	}
-	const char *recorded = path[0] == '/' && !climbs(path) ? strrchr(path, '/') : NULL;
+	const char *recorded =
+		path[0] == '/' && !has_parent_dir(path) ? strrchr(path, '/') : NULL;
 	if (!recorded || !strcmp(path, runtime->path))
 		return f;
 	dir = (size_t)(recorded - path);
@@ -421,11 +423,11 @@ static struct elf_file *from_debug_dir(struct dso_search *s, const char *root, c
 	build_id_hex(&s->want, hex);
 	dso_path(s, "%s/usr/lib/debug/.build-id/%.2s/%s.debug", root, hex, hex + 2);
 	struct elf_file *f = dso_try(s, 0);
-	if (!f && path[0] == '/' && !climbs(path)) {
+	if (!f && path[0] == '/' && !has_parent_dir(path)) {
 		dso_path(s, "%s/usr/lib/debug%s.debug", root, path);
 		f = dso_try(s, 0);
 	}
-	if (!f && path[0] == '/' && !climbs(path)) {
+	if (!f && path[0] == '/' && !has_parent_dir(path)) {
 		dso_path(s, "%s/usr/lib/debug%s", root, path);
 		f = dso_try(s, 0);
 	}
@@ -474,7 +476,7 @@ static void find_files(struct dso_search *s, const char *path, struct dso_files 
 	if (vdso)
 		find_vdso(s, out);
 	else if (s->mapped.shared_path && !s->want.len)
-		find_very_file(s, path, out);
+		find_by_inode(s, path, out);
 	else
 		find_runtime(s, path, out);
 	out->reason = out->runtime ? DSO_FOUND : s->reason;

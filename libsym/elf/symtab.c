@@ -44,7 +44,7 @@ static int sort_symbols(struct raw_symbol **v, size_t n)
 
 /* --- ends ------------------------------------------------------------------------------- */
 
-static uint64_t page_behind(uint64_t addr)
+static uint64_t next_page(uint64_t addr)
 {
 	uint64_t x;
 	if (__builtin_add_overflow(addr, 4096 + 4095, &x))
@@ -62,7 +62,7 @@ static uint64_t smaller(uint64_t a, uint64_t b)
  * same address (then it stays empty and loses to its aliases). At the border between the kernel
  * and a module, or two modules, it ends with the following page.
  */
-static void give_ends(struct symtab_builder *b)
+static void set_ends(struct symtab_builder *b)
 {
 	for (size_t i = 0; i < b->raw.n; i++) {
 		struct raw_symbol *s = &b->raw.v[i], *next = s + 1;
@@ -71,7 +71,7 @@ static void give_ends(struct symtab_builder *b)
 		s->sizeless = 1;
 		s->end = i + 1 < b->raw.n ? next->start : UINT64_MAX;
 		if (i + 1 == b->raw.n || (b->kallsyms && s->module != next->module))
-			s->end = smaller(s->end, page_behind(s->start));
+			s->end = smaller(s->end, next_page(s->start));
 		s->end = smaller(s->end, s->limit > s->start ? s->limit : s->start);
 	}
 }
@@ -91,7 +91,7 @@ struct chooser {
 };
 
 /* The properties of a printed name that decide between aliases. */
-struct looks {
+struct alias_rank {
 	size_t under, len; /* leading underscores, length */
 };
 
@@ -103,7 +103,7 @@ static size_t work_of(const char *name, const char *shown, size_t len)
 	return given_up ? DEMANGLE_OUTPUT_MAX : len + 1;
 }
 
-static struct looks looks_of(struct chooser *c, const char *name)
+static struct alias_rank rank_of(struct chooser *c, const char *name)
 {
 	const char *shown = name;
 	if (!c->plain && c->work < ALIAS_WORK &&
@@ -114,13 +114,13 @@ static struct looks looks_of(struct chooser *c, const char *name)
 		c->work += strlen(name);
 		c->work += work_of(name, shown, strlen(shown));
 	}
-	return (struct looks){strspn(shown, "_"), strlen(shown)};
+	return (struct alias_rank){strspn(shown, "_"), strlen(shown)};
 }
 
 /* perf's choose_best_symbol: 1 when `a`, which comes first, wins over `b`. Their looks are
  * computed when needed, a's unless they are known already. */
 static int first_wins(struct chooser *c, const struct raw_symbol *a, const struct raw_symbol *b,
-		      struct looks *la, struct looks *lb)
+		      struct alias_rank *la, struct alias_rank *lb)
 {
 	int ea = a->end == a->start, eb = b->end == b->start;
 	if (ea != eb)
@@ -131,8 +131,8 @@ static int first_wins(struct chooser *c, const struct raw_symbol *a, const struc
 		return a->bind == STB_GLOBAL;
 	if (strcmp(a->name, b->name) != 0) { /* else it is in both .symtab and .dynsym */
 		if (!la->len)
-			*la = looks_of(c, a->name);
-		*lb = looks_of(c, b->name);
+			*la = rank_of(c, a->name);
+		*lb = rank_of(c, b->name);
 		if (la->under != lb->under)
 			return la->under < lb->under;
 		if (la->len != lb->len)
@@ -146,11 +146,11 @@ static int first_wins(struct chooser *c, const struct raw_symbol *a, const struc
 static void choose_aliases(struct symtab_builder *b)
 {
 	struct chooser c = {.plain = b->plain_names};
-	struct looks best = {0};
+	struct alias_rank best = {0};
 	size_t n = 0;
 	for (size_t i = 0; i < b->raw.n; i++) {
 		struct raw_symbol *s = &b->raw.v[i];
-		struct looks own = {0};
+		struct alias_rank own = {0};
 		if (n && b->raw.v[n - 1].start == s->start) {
 			if (first_wins(&c, &b->raw.v[n - 1], s, &best, &own))
 				continue;
@@ -269,7 +269,7 @@ int symtab_builder_finish(struct symtab_builder *b, struct symtab **out, struct 
 	struct symtab *t = mem_zalloc(1, sizeof(*t));
 	int rc = t && b->raw.n <= UINT32_MAX ? sort_symbols(&b->raw.v, b->raw.n) : ERR_NOMEM;
 	if (!rc) {
-		give_ends(b);
+		set_ends(b);
 		choose_aliases(b);
 		t->symbols = mem_alloc(b->raw.n * sizeof(*t->symbols));
 		rc = t->symbols ? 0 : ERR_NOMEM;

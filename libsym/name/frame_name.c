@@ -24,7 +24,7 @@ static int begins(const char *s, const char *with)
 }
 
 /* After the bracket that closes the one at s; the end if there is none. */
-static const char *behind(const char *s, char open, char close)
+static const char *after_bracket(const char *s, char open, char close)
 {
 	int depth = 0;
 	for (; *s; s++) {
@@ -40,7 +40,7 @@ static const char *behind(const char *s, char open, char close)
 }
 
 /* 1 at a suffix of compilers or the linker, where the name ends. */
-static int is_tail(const char *s)
+static int is_suffix(const char *s)
 {
 	static const char *const tails[] = {".constprop.", ".part.", ".isra.",     ".cold",
 					    ".llvm.",      ".abi0",  ".lto_priv.", "@"};
@@ -78,7 +78,7 @@ static int parse_parenthesis(struct plain *p)
 	}
 	if (!p->n || p->out[p->n - 1] != '.')
 		return 0;
-	const char *end = behind(p->s, '(', ')');
+	const char *end = after_bracket(p->s, '(', ')');
 	put(p, p->s, (size_t)(end - p->s));
 	p->s = end;
 	return 1;
@@ -106,7 +106,7 @@ static int parse_space(struct plain *p)
 static int parse_angle(struct plain *p)
 {
 	if (p->n) {
-		p->s = behind(p->s, '<', '>');
+		p->s = after_bracket(p->s, '<', '>');
 	} else {
 		p->qualified++;
 		p->s++;
@@ -145,7 +145,7 @@ static int parse_piece(struct plain *p)
 		return parse_parenthesis(p);
 	case '{':
 		put(p, "{}", 2);
-		p->s = behind(p->s, '{', '}');
+		p->s = after_bracket(p->s, '{', '}');
 		return 1;
 	case ' ':
 		if (!is_operator(p))
@@ -160,7 +160,7 @@ static int parse_piece(struct plain *p)
 		break;
 	case '[':
 		if (p->n && begins(p->s, "[abi:")) {
-			p->s = behind(p->s, '[', ']');
+			p->s = after_bracket(p->s, '[', ']');
 			return 1;
 		}
 		break;
@@ -199,7 +199,7 @@ void frame_plain_name(const char *symbol, char *out, size_t size)
 		return;
 	p.s += begins(symbol, "__GI_") ? 5 : 0;
 	parse_java(&p);
-	while (*p.s && !(p.n && is_tail(p.s)) && parse_piece(&p))
+	while (*p.s && !(p.n && is_suffix(p.s)) && parse_piece(&p))
 		;
 	out[p.n] = '\0';
 	cut_hash(&p);

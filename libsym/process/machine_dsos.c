@@ -187,7 +187,7 @@ static int is_same_id(const struct recorded_build_id *a, const struct recorded_b
 
 /* Files of one path with several build-ids, in containers: which DSO has which is not
  * recorded. */
-static void withdraw_id(struct id_giver *g, uint32_t name)
+static void remove_id(struct id_giver *g, uint32_t name)
 {
 	for (uint32_t at = links_of(g, name); at != NO_ID; at = g->links.v[at].next) {
 		struct dso *d = &g->m->dsos.v[g->links.v[at].dso];
@@ -198,7 +198,7 @@ static void withdraw_id(struct id_giver *g, uint32_t name)
 	}
 }
 
-static int give_id(struct id_giver *g, const struct recorded_build_id *b)
+static int set_id(struct id_giver *g, const struct recorded_build_id *b)
 {
 	int kernel = is_kernel_entry(b);
 	uint32_t name, i;
@@ -213,7 +213,7 @@ static int give_id(struct id_giver *g, const struct recorded_build_id *b)
 	if (u64map_get(&g->given, name, &i)) {
 		if (!i || is_same_id(b, &g->table[i - 1]))
 			return 0;
-		withdraw_id(g, name);
+		remove_id(g, name);
 		return u64map_put(&g->given, name, 0);
 	}
 	for (uint32_t at = links_of(g, name); at != NO_ID; at = g->links.v[at].next) {
@@ -226,7 +226,7 @@ static int give_id(struct id_giver *g, const struct recorded_build_id *b)
 	return u64map_put(&g->given, name, (uint32_t)(b - g->table) + 1);
 }
 
-static void give_kernel(struct id_giver *g)
+static void set_kernel_id(struct id_giver *g)
 {
 	for (size_t i = g->first; i < g->m->dsos.n; i++) {
 		struct dso *d = &g->m->dsos.v[i];
@@ -251,9 +251,9 @@ int machine_set_build_ids(struct machine *m, const struct recording *rec, struct
 	m->dsos_with_ids = m->dsos.n;
 	int rc = n ? index_names(&g) : 0;
 	for (size_t k = 0; !rc && k < n; k++)
-		rc = give_id(&g, &rec->features.build_ids.v[k]);
+		rc = set_id(&g, &rec->features.build_ids.v[k]);
 	if (!rc)
-		give_kernel(&g);
+		set_kernel_id(&g);
 	u64map_release(&g.named);
 	vec_release(&g.links);
 	u64map_release(&g.given);

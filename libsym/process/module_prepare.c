@@ -217,7 +217,7 @@ void modules_prefetch_kernel(struct modules *ms)
 	pthread_mutex_unlock(&p->lock);
 }
 
-static void want_user(struct modules *ms, const struct stack_entry *x, uint64_t ip)
+static void prefetch_user(struct modules *ms, const struct stack_entry *x, uint64_t ip)
 {
 	const struct machine *m = ms->machine;
 	const struct map *map = machine_map_at(m, x->space, ip, x->first);
@@ -244,7 +244,7 @@ void modules_prefetch_stack(struct modules *ms, const struct stack_entry *x, siz
 		if (word >= PERF_CONTEXT_MAX)
 			kernel = word != PERF_CONTEXT_USER;
 		else if (!kernel)
-			want_user(ms, x, word);
+			prefetch_user(ms, x, word);
 	}
 }
 

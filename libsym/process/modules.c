@@ -263,7 +263,7 @@ static int visit_supplementary(void *ctx, const struct elf_file *of, const char 
 {
 	struct file_walk *w = ctx;
 	w->file.name = name;
-	w->file.beside = of == w->mod->files.debug ? MODULE_DEBUG : MODULE_RUNTIME;
+	w->file.relative_to = of == w->mod->files.debug ? MODULE_DEBUG : MODULE_RUNTIME;
 	return visit_file(w, MODULE_SUPPLEMENTARY, path, NULL);
 }
 

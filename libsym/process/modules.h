@@ -201,9 +201,9 @@ struct module_file {
 	const struct elf_file *elf; /* MODULE_RUNTIME, _DEBUG, _VMLINUX */
 	const struct build_id *id;  /* recorded, else the file's own; len 0: none */
 	/* MODULE_SUPPLEMENTARY: its path relative to the folder of the module's file of role
-	 * `beside` (".dwp": appended to that file's name). MODULE_JITDUMP: as recorded. */
+	 * `relative_to` (".dwp": appended to that file's name). MODULE_JITDUMP: as recorded. */
 	const char *name;
-	enum module_role beside;
+	enum module_role relative_to;
 };
 
 /*

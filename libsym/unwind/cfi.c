@@ -552,7 +552,7 @@ static const struct unwind_rule *row_of(const struct fde_rows *r, uint64_t va)
 }
 
 /* The row at va of an FDE that is not cached: 1 or 0. */
-static int run_to(struct cfi *c, const struct found *f, uint64_t va, struct cfi_row *row)
+static int row_at(struct cfi *c, const struct found *f, uint64_t va, struct cfi_row *row)
 {
 	struct cfi_run run;
 	struct err e = {0};
@@ -584,7 +584,7 @@ static int find_in(struct cfi *c, struct source *s, uint64_t va, struct cfi_hit 
 			return 0;
 		if (!c->rows_left || f.fde.end - f.fde.start > UINT32_MAX) {
 			struct cfi_row row;
-			if (!run_to(c, &f, va, &row))
+			if (!row_at(c, &f, va, &row))
 				return 0;
 			cfi_rule_of(c->arch, &s->sec, f.cie, &row, &hit->rule);
 			hit->start = f.fde.start;
@@ -628,7 +628,7 @@ int cfi_row(struct cfi *c, uint64_t va, struct cfi_row *row, const struct cfi_se
 		rc = search(c, c->source[i], va, &number, e);
 		if (rc != 1)
 			continue;
-		rc = read_numbered(c, c->source[i], number, va, &f) && run_to(c, &f, va, row);
+		rc = read_numbered(c, c->source[i], number, va, &f) && row_at(c, &f, va, row);
 		if (rc) {
 			*s = &c->source[i]->sec;
 			*ra_reg = f.cie->ra_reg;

@@ -111,7 +111,7 @@ static int caller_reg(struct full *f, unsigned i, uint64_t *v)
 
 /* 1 when a register without a rule keeps its value: over a call only if the ABI says so; over a
  * signal only if the trampoline restores it. */
-static int survives(const struct full *f, unsigned i, int signal)
+static int keeps_value(const struct full *f, unsigned i, int signal)
 {
 	uint8_t how = f->row.reg[i].how;
 	if (how != CFI_UNSPEC && how != CFI_SAME)
@@ -148,7 +148,7 @@ static enum unwind_end load_caller(struct full *f, int signal)
 	if (caller_reg(f, f->ra_reg, &ra))
 		return give_up(f);
 	for (unsigned i = 0; i < CFI_REGS; i++)
-		if (survives(f, i, signal) && !caller_reg(f, i, &reg[i]))
+		if (keeps_value(f, i, signal) && !caller_reg(f, i, &reg[i]))
 			known |= UINT64_C(1) << i;
 	uint8_t sp = a->sp, fp = a->fp;
 	uint8_t sp_how = f->row.reg[sp].how;

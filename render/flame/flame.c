@@ -232,12 +232,12 @@ int flame_add_suffix(struct flame *f, size_t same, const uint32_t *frames, size_
 	while (same < n && same < f->path.n &&
 	       f->nodes.v[f->path.v[same].node].frame == frames[same])
 		same++;
-	int behind = f->in_order && same == n && f->path.n > n;
+	int ends_early = f->in_order && same == n && f->path.n > n;
 	if (n > f->path.n && vec_reserve(&f->path, n - f->path.n))
 		return err_nomem(e);
 	f->path.n = same;
 	uint32_t at = same ? f->path.v[same - 1].node : 0;
-	if (behind && add_gap(f, &at))
+	if (ends_early && add_gap(f, &at))
 		return err_nomem(e);
 	if (walk_down(f, at, same, frames, n, &at))
 		return err_nomem(e);

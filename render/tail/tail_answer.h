@@ -5,7 +5,7 @@
  *	20 of 20 worst waits of front-0 and front-1: snapshot held the lock they wanted,
  *	asleep in write_pages().
  *
- * It is about the group with the most time, and tells the chain of its worst episode.
+ * It is about the group with the most time, and describes the chain of its worst episode.
  * tail_words.h has the words for single episodes.
  */
 #ifndef RENDER_TAIL_TAIL_ANSWER_H
