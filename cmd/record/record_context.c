@@ -25,7 +25,7 @@ enum {
 	COLUMNS = 10,
 };
 
-/* A network namespace, and a process that is in it. */
+/* A network namespace, and a process in it. */
 struct space {
 	char name[64];
 	long pid;
@@ -33,7 +33,7 @@ struct space {
 
 struct snapshot {
 	struct buf *out;
-	struct u64map wanted; /* inodes of sockets that somebody has open */
+	struct u64map wanted; /* inodes of sockets that a process has open */
 	VEC(struct space) spaces;
 	struct host_cgroups cgroups;
 };
@@ -42,7 +42,7 @@ static int read_link(const char *path, char *out, size_t size)
 {
 	ssize_t n = readlink(path, out, size - 1);
 	out[n > 0 ? n : 0] = '\0';
-	/* a name may hold a line break, which would begin a line of its own */
+	/* a name may contain a line break, which would begin another line */
 	return n > 0 && !strpbrk(out, "\n\r");
 }
 
@@ -57,7 +57,7 @@ static void note_space(struct snapshot *s, const char *name, long pid)
 		s->out->failed = ERR_NOMEM;
 }
 
-/* The descriptors that an epoll watches. */
+/* Add the descriptors that an epoll watches. */
 static void add_epoll(struct snapshot *s, long pid, const char *number)
 {
 	char path[PROC_PATH], line[256];
@@ -86,7 +86,7 @@ static void add_descriptor(struct snapshot *s, long pid, const char *number)
 		add_epoll(s, pid, number);
 }
 
-/* What a process is called, without what would end its line. */
+/* The name of a process, without line breaks. */
 static void process_name(long pid, char name[64])
 {
 	char path[PROC_PATH];
@@ -125,7 +125,7 @@ static void add_process(struct snapshot *s, long pid)
 	closedir(d);
 }
 
-/* The columns of a line, from 0; "" behind the last. */
+/* Split a line into columns; "" after the last. */
 static void split(const char *line, char column[COLUMNS][32])
 {
 	for (int i = 0; i < COLUMNS; i++) {
@@ -137,7 +137,7 @@ static void split(const char *line, char column[COLUMNS][32])
 	}
 }
 
-/* A socket that a process has open, or that listens. */
+/* 1 for a socket that a process has open, or that listens. */
 static int is_wanted(const struct snapshot *s, const char *line, int is_unix)
 {
 	char column[COLUMNS][32];

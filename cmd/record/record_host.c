@@ -46,7 +46,7 @@ static void put_number(struct buf *out, const char *kind, const char *subject, c
 	put_fact(out, kind, subject, key, text);
 }
 
-/* The first line of a file, "" where there is none. */
+/* The first line of a file, or "". */
 static const char *first_line(const char *path, char text[TEXT_SIZE])
 {
 	FILE *f = fopen(path, "re");
@@ -58,7 +58,7 @@ static const char *first_line(const char *path, char text[TEXT_SIZE])
 	return text;
 }
 
-/* The number behind "NAME " in a file of such lines. */
+/* The number after "NAME " in a file of such lines. */
 static int number_in(const char *path, const char *name, uint64_t *value)
 {
 	char line[TEXT_SIZE];
@@ -73,7 +73,7 @@ static int number_in(const char *path, const char *name, uint64_t *value)
 	return found;
 }
 
-/* A text of /sys as a fact, where it is not empty. */
+/* Put a text of /sys as a fact, unless it is empty. */
 static void put_file(struct buf *out, const char *kind, const char *subject, const char *key,
 		     const char *path)
 {
@@ -147,8 +147,8 @@ static void add_pressure(struct buf *out, const char *of)
 		fclose(f);
 }
 
-/* The counts of a line of /proc/interrupts or /proc/softirqs, a column for each CPU; behind
- * them the first stands what tells the interrupt. */
+/* Add the counts of a line of /proc/interrupts or /proc/softirqs, a column for each CPU; in the
+ * first file the interrupt's name follows. */
 static void add_counts(struct buf *out, const char *kind, const char *number, const char *at,
 		       const long *cpu, int ncpus)
 {
@@ -249,8 +249,8 @@ void record_host_add(struct buf *out)
 
 /* --- cgroups -------------------------------------------------------------------------- */
 
-/* The container's id, which runtimes put into the last part of a cgroup's path:
- * docker-ID.scope, cri-containerd-ID.scope, /docker/ID. */
+/* The container's id, which is in the last part of a cgroup's path: docker-ID.scope,
+ * cri-containerd-ID.scope, /docker/ID. */
 static int container_id(const char *path, char id[CONTAINER_ID + 1])
 {
 	for (const char *p = path_base(path); *p; p++) {
@@ -287,7 +287,7 @@ static int kube_name(const char *id, char name[TEXT_SIZE])
 	return got;
 }
 
-/* Docker's own description, where this machine's Docker runs it. */
+/* The name in Docker's own description, if this machine's Docker runs it. */
 static int docker_name(const char *id, char name[TEXT_SIZE])
 {
 	char path[PATH_SIZE];
@@ -313,7 +313,7 @@ static void add_name(struct buf *out, const char *path)
 		put_fact(out, "cgroup", path, "name", name);
 }
 
-/* "20000 100000" in microseconds, as version 2 has it; of version 1 made from two files. */
+/* "20000 100000" in microseconds, as in version 2; for version 1 from two files. */
 static int quota_of(const char *folder, char text[TEXT_SIZE])
 {
 	char path[FILE_SIZE], period[TEXT_SIZE];
@@ -347,7 +347,7 @@ static void add_quota(struct buf *out, const char *cgroup, const char *folder)
 		put_number(out, "cgroup", cgroup, "throttled_us", n / 1000);
 }
 
-/* Limits of memory; version 1 writes a number past 2^62 where there is none. */
+/* Add limits of memory; version 1 has a number above 2^62 for no limit. */
 static void add_memory(struct buf *out, const char *cgroup, const char *folder)
 {
 	static const struct {
@@ -382,7 +382,7 @@ static const char *hierarchy(const char *controller)
 	return !strcmp(controller, "cpu") ? "/sys/fs/cgroup/cpu" : "/sys/fs/cgroup/memory";
 }
 
-/* A cgroup and those above it, but the root. */
+/* Add a cgroup and those above it, except the root. */
 static void add_cgroups(struct buf *out, struct host_cgroups *seen, const char *path)
 {
 	char at[PATH_SIZE], folder[FOLDER_SIZE];

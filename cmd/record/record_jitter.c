@@ -59,7 +59,7 @@ int record_jitter_given(const struct jitter_opts *o, const char **name)
 
 /* --- what is asked -------------------------------------------------------------------- */
 
-/* Where to spin; the last is the control. */
+/* The CPUs to spin on; the last is the control. */
 struct cpus {
 	int v[SPIN_CPUS];
 	size_t n;
@@ -93,7 +93,7 @@ static int parse_cpus(struct cpus *c, const struct jitter_opts *o, struct err *e
 	return r || o->control < 0 ? r : add_cpu(c, o->control, e);
 }
 
-/* Before perf is run for nothing. */
+/* Check the CPUs before perf runs. */
 static int check_cpus(const struct cpus *c, struct err *e)
 {
 	cpu_set_t *before = mem_zalloc(2, SET_BYTES);
@@ -127,7 +127,7 @@ static int parse_threshold(const struct jitter_opts *o, uint64_t *ns, struct err
 
 /* --- gaps alone ----------------------------------------------------------------------- */
 
-/* Leave the spinners' CPUs to them, where there are others; *before is what was allowed. */
+/* Leave the spinners' CPUs, if there are others; *before is the old affinity. */
 static void step_aside(const struct cpus *c, cpu_set_t *before)
 {
 	cpu_set_t *set = mem_zalloc(1, SET_BYTES);
@@ -229,7 +229,7 @@ static int spin_words(struct words *out, const struct jitter_opts *o,
 	return out->failed;
 }
 
-/* Vectors have entries and exits on some architectures. */
+/* 1 if interrupt vectors have entry and exit events, as on some architectures. */
 static int has_vectors(void)
 {
 	struct utsname here;
@@ -238,7 +238,7 @@ static int has_vectors(void)
 	return !uname(&here) && !strcmp(here.machine, "x86_64");
 }
 
-/* What runs: perf with the spinner, then pack. */
+/* The programs to run: perf with the spinner, then pack. */
 struct run {
 	struct record_plan plan;
 	struct words spin, pack;
@@ -274,7 +274,7 @@ static int plan(struct run *r, const struct jitter_opts *o, const struct record_
 	w.command = (const char *const *)r->spin.v.v;
 	w.ncommand = r->spin.v.n;
 	w.duration = 0; /* the spinner's */
-	/* without stacks nothing is named but the kernel's own */
+	/* without stacks only the kernel is named */
 	const char *share = w.stacks ? "0" : "1";
 	const char *words[] = {self,   "pack",        "-q",  "-o",
 			       output, "--min-share", share, w.output};
@@ -338,7 +338,7 @@ static int check_perf(const struct record_wish *w, struct err *e)
 	return 0;
 }
 
-/* A folder beside the bundle: recordings may be too large for /tmp. */
+/* Make a folder next to the bundle: recordings may be too large for /tmp. */
 static int make_folder(const char *output, char *dir, size_t size, struct err *e)
 {
 	const char *name = output && strcmp(output, "-") ? output : "jitter.tar.zst";
@@ -364,7 +364,7 @@ static int run_both(struct run *r, const struct cpus *c, const struct record_wis
 		sched_setaffinity(0, SET_BYTES, before);
 	mem_free(before);
 	if (stat(buf_cstr(&r->gaps), &st) || stat(buf_cstr(&r->data), &st)) {
-		scratch_remove_tree(dir); /* perf or the spinner said why */
+		scratch_remove_tree(dir); /* perf or the spinner has printed why */
 		return err_set(e, ERR_IO, "perf record failed (status %d)", status);
 	}
 	if (run_words(&r->pack, 0))
@@ -400,7 +400,7 @@ static int with_perf(const struct jitter_opts *o, const struct record_wish *w,
 	return rc;
 }
 
-/* Before anything is recorded in vain. */
+/* Check the outputs before recording. */
 static int check_outputs(const struct jitter_opts *o, const struct record_wish *w,
 			 struct err *e)
 {
