@@ -890,7 +890,8 @@ void describe_missing(const struct timeline *tl, unsigned missing,
 		 "no wakeup recorded; -e sched:sched_waking shows who ends a wait"},
 		{MISSING_WAKEUP,
 		 "this wakeup was not recorded, although others were: lost, or "
-		 "from an interrupt where perf cannot record (try a larger -m)"},
+		 "from an interrupt where perf cannot record (perfkit doctor says "
+		 "whether records were lost)"},
 		{MISSING_STACK, "no stack at the switch; record with -g or --call-graph dwarf"},
 		{MISSING_HOLE,
 		 "records are missing inside, so its length and what happened are "
