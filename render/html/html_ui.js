@@ -226,7 +226,7 @@ function drawSelected() {
 		el("strong", {}, stretchText({...stretch(), band: view.band})), " \u00b7 ",
 		el("code", {}, "--time " + clockText(stretch().from) + "," + clockText(stretch().to) + labelOption()), " ",
 		el("button", {onclick: () => choose(null, null)}, "Show all (Esc)")] :
-		["All of the recording: " + timeText(head.span_ns) + ". Drag over the map to select a stretch: every view follows.",
+		["All of the recording: " + timeText(head.span_ns) + ".", el("span", {class: "hint"}, "Drag over the map to select a stretch: every view follows."),
 			view.label ? el("code", {}, labelOption().trim()) : null], labelPart());
 }
 
@@ -254,10 +254,11 @@ function threadTable() {
 	const s = stretch(), sums = sumThreads(s.from, s.to), whole = s.to - s.from;
 	const busy = (x) => x.run + x.runnable + x.preempted;
 	const shown = sums.threads.sort((a, b) => busy(b) - busy(a) || a.thread - b.thread).slice(0, 30);
+	const has = (keys) => keys.filter((key) => shown.some((x) => x[key])), first = has(["unclear"]), last = has(["unknown", "hidden"]);
 	const rows = shown.map((x) => {
-		const t = data.thread, i = x.thread;
-		return [strings[t.name[i]] + "/" + (t.tid[i] - 1), barOf(x, whole), timeText(x.run), timeText(x.blocked), someTime(x.unclear),
-			timeText(x.runnable + x.preempted), someTime(x.unknown), someTime(x.hidden)];
+		const t = data.thread, i = x.thread, some = (keys) => keys.map((key) => someTime(x[key]));
+		return [strings[t.name[i]] + "/" + (t.tid[i] - 1), barOf(x, whole), timeText(x.run), timeText(x.blocked), ...some(first),
+			timeText(x.runnable + x.preempted), ...some(last)];
 	});
 	const key = el("p", {class: "legend"}, STATES.map(([, name, color]) => {
 		const swatch = el("span", {class: "swatch"});
@@ -265,7 +266,7 @@ function threadTable() {
 		return el("span", {}, swatch, name);
 	}));
 	return [el("div", {}, table("Threads" + (view.stretch ? " in the selection" : "") + (sums.threads.length > shown.length ? ", the " + shown.length +
-		" busiest of " + sums.threads.length : ""), ["thread", "of " + timeText(whole), "running", "blocked", "unclear", "run-queue delay", "unknown", "hidden"],
+		" busiest of " + sums.threads.length : ""), ["thread", "of " + timeText(whole), "running", "blocked", ...first, "run-queue delay", ...last],
 		rows, [2, 3, 4, 5, 6, 7]), key), cpuTable(sums.cpus, whole)];
 }
 
