@@ -51,10 +51,11 @@ says()
 	name=$1 sentence=$2 options=$3 stacks=$4
 	shift 4
 	wanted "$name" || return 0
-	for _ in 1 2 3 4 5 6; do
+	for try in 1 2 3 4 5 6; do
 		got=0 slow=''
 		rm -f "$here/log"
 		record "$stacks" "$@" || got=$?
+		[ $got != 77 ] || [ $try = 6 ] || ! grep -q 'is busy$' "$here/err" || continue
 		[ $got != 77 ] || { no "$name" "$(grep -v '^\[ perf' "$here/err" | tail -1)"; return; }
 		# shellcheck disable=SC2086
 		"$PERFKIT" tail -q --no-inline --force --top 200 $options "$here/live.data" \

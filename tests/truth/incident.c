@@ -497,7 +497,9 @@ static int idle_cpu(void)
 static void idle(void)
 {
 	static uint64_t was[CPUS], is[CPUS];
+	name_thread("chooser"); /* whose own sleeps are nobody's waits */
 	int cpu = idle_cpu();
+	name_thread("front");
 	uint64_t begun = now_ns();
 	must(!sem_init(&go, 0, 0), "semaphore");
 	idle_times(was);
