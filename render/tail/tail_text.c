@@ -162,8 +162,8 @@ static void percentile_table(struct buf *b, const struct episodes *x, size_t wid
 	table_write(b, &t, width);
 	if (twice)
 		text_wrapped(b,
-			     "(the same waits twice: of undecided ones, work counts only the "
-			     "time from the wakeup on)",
+			     "(of undecided waits, work counts only the time from the wakeup "
+			     "on, if any)",
 			     0, 0, width);
 	table_release(&t);
 }

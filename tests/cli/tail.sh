@@ -264,6 +264,10 @@ awk -v want="$shown" '{ n += $NF } END { exit n < want - 99 || n > want + 99 }' 
 orders=$SRC/testdata/orders/orders.tar.zst
 "$PERFKIT" tail -q --no-local --comm front-0 --p99 --details 0 "$orders" >out
 grep -q 'work and ?' out && grep -q 'settle with' out
+# an undecided wait without run-queue delay is in the second row alone
+"$PERFKIT" tail -q --no-local --top 1 "$SRC/testdata/orders-one-cpu/orders.tar.zst" >out
+awk '/^work  / { one = $2 } /^work and / { both = $4 } END { exit both == "" || one == both }' out
+grep -q '^(of undecided waits, work counts only the time from the wakeup on, if any)$' out
 "$PERFKIT" tail -q --no-local --comm front-0 --p99 --details 0 --no-unclear "$orders" >out
 grep -q '^left out: [0-9]* waits that may be idle, ' out
 if grep -q 'work and ?\|settle with\|marked ?' out; then
