@@ -124,11 +124,18 @@ struct column_info {
 /* The name of an actor other than a thread: "hardirq", "local_timer", "unexplained". */
 const char *actor_name(const struct timeline *tl, uint64_t actor);
 
+/* Whether a column is in the text; CSV and JSON have them all. */
+enum in_text {
+	TEXT_ALWAYS,
+	TEXT_NEVER,
+	TEXT_IF_ANY, /* unless it is 0 in all rows */
+};
+
 /* A column of a table. */
 struct table_column_of {
 	enum column column;
 	uint8_t drop; /* if the text is too wide, 1 is dropped first; 0: never */
-	uint8_t data; /* only in CSV and JSON */
+	uint8_t text; /* enum in_text */
 };
 
 enum { TABLE_KIND_COLUMNS = 24, ROW_COUNTERS = 16 };

@@ -5,9 +5,9 @@
 
 enum { MAX_WINDOWS = 1 << 20 };
 
-#define DATA(c)         \
-	{               \
-		c, 0, 1 \
+#define DATA(c)                  \
+	{                        \
+		c, 0, TEXT_NEVER \
 	}
 #define LENGTHS                                                                          \
 	{COL_P50}, {COL_P90, 5}, {COL_P99, 4}, {COL_P999, 3}, {COL_P9999, 7}, {COL_MAX}, \
@@ -35,6 +35,7 @@ static const struct table_kind kinds[] = {
 		     {COL_UNCLEAR},
 		     {COL_BLOCKED},
 		     {COL_RUNNABLE},
+		     {COL_UNKNOWN, 8, TEXT_IF_ANY},
 		     {COL_WAITS},
 		     {COL_P50, 2},
 		     {COL_P99, 3},
@@ -42,7 +43,6 @@ static const struct table_kind kinds[] = {
 		     {COL_MAX},
 		     DATA(COL_WAITING),
 		     DATA(COL_PREEMPTED),
-		     DATA(COL_UNKNOWN),
 		     DATA(COL_OPEN),
 		     DATA(COL_SUSPECT),
 		     DATA(COL_STACKS),
@@ -196,6 +196,7 @@ static const struct table_kind kinds[] = {
 		     {COL_UNCLEAR, 5},
 		     {COL_BLOCKED},
 		     {COL_RUNNABLE},
+		     {COL_UNKNOWN, 8, TEXT_IF_ANY},
 		     {COL_WAITS},
 		     {COL_P50, 2},
 		     {COL_P99, 3},
@@ -205,7 +206,6 @@ static const struct table_kind kinds[] = {
 		     {COL_THROTTLED},
 		     DATA(COL_WAITING),
 		     DATA(COL_PREEMPTED),
-		     DATA(COL_UNKNOWN),
 		     DATA(COL_OPEN),
 		     DATA(COL_SUSPECT)}},
 	{.name = "label:",

@@ -53,7 +53,21 @@ static size_t each_row(const struct rows *r, uint64_t top, put_row *put, void *t
 struct text {
 	struct table t;
 	const struct timeline *tl;
+	uint8_t shows[TABLE_KIND_COLUMNS + ROW_COUNTERS + 4]; /* by index of rows.columns */
 };
+
+static int is_any(const struct rows *r, enum column c)
+{
+	int any = 0;
+	for (size_t i = 0; i < r->order.n && !any; i++)
+		any = rows_get(r, r->order.v[i], c) != 0;
+	return any;
+}
+
+static int is_in_text(const struct rows *r, const struct table_column_of *c)
+{
+	return c->text == TEXT_ALWAYS || (c->text == TEXT_IF_ANY && is_any(r, c->column));
+}
 
 static void put_actor(struct buf *b, const struct timeline *tl, uint64_t v)
 {
@@ -157,7 +171,7 @@ static void text_row(void *to, const struct rows *r, uint32_t row)
 {
 	struct text *x = to;
 	for (size_t i = 0; i < r->ncolumns; i++) {
-		if (r->columns[i].data)
+		if (!x->shows[i])
 			continue;
 		put_cell(&x->t.text, x->tl, r, row, r->columns[i].column);
 		table_next(&x->t);
@@ -186,7 +200,8 @@ void rows_table(struct buf *b, const struct timeline *tl, const struct rows *row
 	for (size_t i = 0; i < rows->ncolumns; i++) {
 		const struct table_column_of *c = &rows->columns[i];
 		const struct column_info *info = rows_info(rows, c->column);
-		if (!c->data)
+		x.shows[i] = is_in_text(rows, c) != 0;
+		if (x.shows[i])
 			columns[x.t.ncolumns++] =
 				(struct table_column){.head = info->head,
 						      .right = is_right(info->cell),

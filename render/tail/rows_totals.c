@@ -35,9 +35,9 @@ void rows_totals(struct buf *out, const struct timeline *tl, const struct rows *
 	}
 	buf_str(&b, ": ");
 	put_time(&b, sum_of(r, COL_RUN), " running, ");
-	put_time(&b, sum_of(r, COL_BLOCKED) + unclear, unclear ? " blocked (" : " blocked, ");
+	put_time(&b, sum_of(r, COL_BLOCKED), " blocked, ");
 	if (unclear)
-		put_time(&b, unclear, " of it unclear), ");
+		put_time(&b, unclear, " unclear (?), ");
 	put_time(&b, sum_of(r, COL_RUNNABLE), " runnable (");
 	put_time(&b, sum_of(r, COL_PREEMPTED), " of it preempted), ");
 	put_time(&b, sum_of(r, COL_UNKNOWN), " in an unknown state");

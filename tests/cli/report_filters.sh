@@ -7,8 +7,8 @@ command -v python3 >/dev/null || { echo "python3 is not installed"; exit 77; }
 data=$SRC/testdata/waits/perf.data
 "$PERFKIT" import -q --no-local "$data" -o run.db
 cat >check.py <<'EOF'
-import re, sqlite3, subprocess, sys
-perfkit, data = sys.argv[1:]
+import os, re, sqlite3, subprocess, sys
+perfkit, data = sys.argv[1:3]
 db = sqlite3.connect("run.db")
 first, last = db.execute("SELECT origin_ns, end_ns FROM recordings").fetchone()
 a, b = first + (last - first) // 3, first + (last - first) // 2
@@ -44,7 +44,9 @@ for args, where, run_where, lo, hi in [
         JOIN threads t ON t.id = s.thread_id JOIN comms c ON c.id = t.comm_id
         WHERE state = 'running' AND {run_where} AND {inside}""").fetchone()
     waits = int(re.search(r"([\d,]+) waits?[:,]", text).group(1).replace(",", ""))
-    states = [told(text, w) for w in ("blocked[,( ]", "runnable", "in an unknown state")]
+    states = [told(text, w) for w in ("blocked,", "runnable", "in an unknown state")]
+    if "unclear" in text:
+        states.append(told(text, "unclear"))
     got, rounded = (sum(x) for x in zip(*states))
     assert waits == n, (args, waits, n)
     assert abs(got - off) <= rounded, (args, got, off)
@@ -56,9 +58,28 @@ for args, where, run_where, lo, hi in [
     if "--tid" in args:
         assert [x.split()[2 if len(x.split()) == 6 else -4] for x in table if "%" in x] in (
             [str(tid)], []), table
+
+# the line above the table counts what the table's columns do
+os.environ["COLUMNS"] = "250"
+text = subprocess.run([perfkit, "report", "-q", "--no-local", "--system", "--top", "0", data],
+                      check=True, capture_output=True, text=True).stdout
+lines = text[text.index("\nthread  "):].strip().split("\n\n")[0].split("\n")
+head = re.split("  +", lines[0].strip())
+for column, words in (("running", "running"), ("blocked", "blocked,"), ("?", r"unclear \(\?\)"),
+                      ("runnable", "runnable"), ("unknown", "in an unknown state")):
+    at = head.index(column) - len(head)
+    cells = [told(re.split("  +", x.strip())[at] + " :", ":") for x in lines[1:]]
+    above = text.split("\nthread  ")[0]
+    want, rounded = told(above, words) if column != "?" or "unclear" in above else (0, 0)
+    assert abs(sum(x for x, _ in cells) - want) <= rounded + sum(x for _, x in cells), (
+        column, want, sum(x for x, _ in cells))
+text = subprocess.run([perfkit, "report", "-q", "--no-local", *sys.argv[3:]],
+                      check=True, capture_output=True, text=True).stdout
+assert " 0 ns in an unknown state" in " ".join(text.split()) and "unknown" not in (
+    text[text.index("\nthread  "):].strip().split("\n")[0]), text
 print("sums agree")
 EOF
-python3 check.py "$PERFKIT" "$data"
+python3 check.py "$PERFKIT" "$data" --comm front-0 "$SRC/testdata/orders/orders.tar.zst"
 
 # the waits of a thread are those of tail, less their idle parts and as long; "-": none was whole
 "$PERFKIT" import -q "$SRC/testdata/orders-one-cpu/orders.tar.zst" -o orders.db
@@ -69,20 +90,20 @@ UNITS = {"s": 10**9, "ms": 10**6, "us": 10**3, "ns": 1}
 whole = 0
 for row in (re.split("  +", line.strip()) for line in open("report.txt")):
     comm, _, tid = row[0].partition("/")
-    if comm not in ("front-0", "snapshot", "03x", "06x") or len(row) != 11:
+    if comm not in ("front-0", "snapshot", "03x", "06x") or len(row) != 12:
         continue
     said = subprocess.run([sys.argv[1], "tail", "-q", "--by", "wait", "--tid", tid, "--json", "orders.db"],
                           capture_output=True, text=True).stdout
     tail = json.loads(said)["population"] if said else {}
     for i, key in enumerate(["p50_ns", "p99_ns", "p999_ns", "max_ns"]):
         if not tail.get(key):  # null, too, where a percentile would rest on others
-            assert row[7 + i] == "-" or tail.get("max_ns"), row
+            assert row[8 + i] == "-" or tail.get("max_ns"), row
             continue
-        number, unit = re.fullmatch(r"([0-9.]+) (s|ms|us|ns)", row[7 + i]).groups()
+        number, unit = re.fullmatch(r"([0-9.]+) (s|ms|us|ns)", row[8 + i]).groups()
         assert abs(float(number) * UNITS[unit] - tail[key]) <= 0.06 * tail[key], (row, tail)
-    whole += row[10] != "-"
+    whole += row[11] != "-"
     if comm == "front-0":  # it mostly waits for orders
-        assert row[3] == "905 ms" and row[7] == "17.4 us", row
+        assert row[3] == "905 ms" and row[8] == "17.4 us", row
 assert whole > 3, whole
 EOF
 python3 check.py "$PERFKIT"
