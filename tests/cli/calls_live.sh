@@ -101,7 +101,7 @@ END
 
 # Attached to threads that run already, all counters start together: still exact. Tracepoints are
 # counted by a group for each probe.
-taskset -c 0 chrt -f 50 "$prog" later.txt --rounds 4000 &
+taskset -c 0 chrt -f 50 "$prog" later.txt --rounds 1600 &
 pid=$!
 sleep 0.1
 "$PERFKIT" record calls -p $pid -r work -d 1 -o later.data >out 2>&1 || { cat out; exit 1; }
