@@ -281,6 +281,8 @@ static int unwind(struct expander *x, const struct sample *s, const struct threa
 	if (rc)
 		return rc;
 	x->counts.unwound++;
+	x->counts.full += s->stack_dyn >= s->stack_size;
+	x->counts.half += s->stack_dyn >= s->stack_size / 2;
 	x->counts.by_end[st.end]++;
 	x->counts.late[st.late]++;
 	if (push(x, UNWOUND_USER))

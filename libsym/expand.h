@@ -38,7 +38,8 @@ void deferred_release(struct deferred_chains *d);
 struct expander;
 
 struct expand_counts {
-	uint64_t unwound;                    /* stacks unwound */
+	uint64_t unwound;    /* stacks unwound */
+	uint64_t full, half; /* … copies that were full, or at least half so */
 	uint64_t by_end[UNWIND_NO_REGS + 1]; /* … by enum unwind_end */
 	uint64_t late[UNWIND_LATE_LOST + 1]; /* … by enum unwind_late: precise events */
 	uint64_t deferred_missing;           /* cookies without a chain */

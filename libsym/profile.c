@@ -221,6 +221,8 @@ static void count_unwinding(struct profile *p, const struct collect_options *co)
 	for (int i = 0; i < MAX_WORKERS && co->expand_ctx[i]; i++) {
 		const struct expand_counts *c = expander_counts(co->expand_ctx[i]);
 		p->unwinding.unwound += c->unwound;
+		p->unwinding.full += c->full;
+		p->unwinding.half += c->half;
 		p->unwinding.deferred_missing += c->deferred_missing;
 		for (int k = 0; k <= UNWIND_NO_REGS; k++)
 			p->unwinding.by_end[k] += c->by_end[k];

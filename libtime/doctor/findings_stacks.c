@@ -139,15 +139,9 @@ static void diagnose_sides(struct diagnosis *j)
  */
 static uint32_t dump_needed(const struct diagnosis *j, double cut)
 {
-	uint64_t full = 0, half = 0;
-	uint64_t size = diagnose_dump_size(j);
-	const struct survey *v = j->in->survey;
-	for (size_t i = 0; v && i < v->events.n; i++) {
-		full += v->events.v[i].full;
-		half += v->events.v[i].half;
-	}
-	uint64_t asked = size;
-	double all = cut, left = half ? (double)full / (double)half : 1;
+	const struct expand_counts *c = &j->in->profile->unwinding;
+	uint64_t size = diagnose_dump_size(j), asked = size;
+	double all = cut, left = c->half ? (double)c->full / (double)c->half : 1;
 	while (cut > 0.01 && size < DUMP_MAX) {
 		size += left < 0.9 ? size : asked;
 		cut *= left < 0.9 ? left : all;

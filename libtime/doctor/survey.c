@@ -41,11 +41,6 @@ static void count_stack(struct survey *v, struct survey_event *se, const struct 
 	uint64_t type = s->event->attr.sample_type;
 	uint32_t seen;
 	int mode = s->misc & PERF_RECORD_MISC_CPUMODE_MASK;
-	if (type & PERF_SAMPLE_STACK_USER && s->stack_size) {
-		se->dumps++;
-		se->full += s->stack_dyn >= s->stack_size;
-		se->half += s->stack_dyn >= s->stack_size / 2;
-	}
 	if (!(type & PERF_SAMPLE_CALLCHAIN))
 		return;
 	if (!(type & PERF_SAMPLE_STACK_USER))

@@ -1,6 +1,6 @@
 /*
- * survey.h - facts about a recording from all its records: which sides stacks have, how full
- * stack copies are, how long counters really ran, how often the kernel throttled.
+ * survey.h - facts about a recording from all its records: which sides stacks have, how long
+ * callchains are, how long counters really ran, how often the kernel throttled.
  *
  * It is filled while a timeline is built (build_options.watch), so that doctor reads a
  * recording only once, and can read a pipe. findings.h uses it.
@@ -19,7 +19,6 @@ struct survey_event {
 	uint64_t no_user;     /* of those: without any user frame */
 	uint64_t user_mode,
 		user_without_frames; /* in user code; with a callchain without frames */
-	uint64_t dumps, full, half;  /* stack copies; full ones; at least half full ones */
 	/* callchains without a copy; those with the maximum of frames; those with more */
 	uint64_t chains, longest, longer;
 };

@@ -58,6 +58,7 @@ struct scene {
 	int build_ids; /* of the mapped file; 2: of two files of its path */
 	uint64_t lost, lost_samples, throttles, enabled, running, period;
 	uint32_t dump, dyn;
+	int half_full;    /* every other copy is half as long */
 	int pushed;       /* on top of it: the address behind a call at ip */
 	int half_32bit;   /* every other one of a program that is not unwound */
 	const void *tail; /* bytes behind the last record */
@@ -171,7 +172,7 @@ static void add_sample(struct pw *w, const struct scene *s, int i)
 		memcpy(stack, &top, sizeof(top));
 		x.stack = stack;
 		x.stack_size = s->dump;
-		x.stack_dyn = s->dyn;
+		x.stack_dyn = s->half_full && i % 2 ? s->dyn / 2 : s->dyn;
 	}
 	if (s->guest)
 		x.misc = PW_MISC_GUEST_KERNEL;

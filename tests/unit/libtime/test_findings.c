@@ -16,7 +16,8 @@ struct answer {
 	struct buf image;
 };
 
-static void ask(const struct scene *s, unsigned asked, struct answer *a)
+/* `folded`: as commands that need no times. */
+static void ask_of(const struct scene *s, unsigned asked, int folded, struct answer *a)
 {
 	struct profile_options po = {.modules.find = {.no_local = 1,
 						      .buildid_dir = "",
@@ -24,19 +25,28 @@ static void ask(const struct scene *s, unsigned asked, struct answer *a)
 						      .vmlinux = s->vmlinux}};
 	struct survey survey = {0};
 	struct build_options bo = {.watch = survey_watch, .watch_ctx = &survey};
+	struct fold_options fo = {.workers = 1};
 	struct recording *rec;
-	struct timeline tl;
+	struct timeline tl = {0};
 	struct err e = {0};
 	*a = (struct answer){0};
 	make_image(s, &a->image);
 	if (recording_open_mem(&rec, a->image.v, a->image.n, "image", &e) ||
-	    profile_of(&a->p, rec, &po, &e) || timeline_build(a->p, &bo, &tl, &e))
+	    profile_of(&a->p, rec, &po, &e) ||
+	    (folded ? profile_fold(a->p, &fo, &e) : timeline_build(a->p, &bo, &tl, &e)))
 		fail_msg("%s", e.msg);
-	struct findings_input in = {
-		.profile = a->p, .timeline = &tl, .survey = &survey, .asked = asked};
+	struct findings_input in = {.profile = a->p,
+				    .timeline = folded ? NULL : &tl,
+				    .survey = folded ? NULL : &survey,
+				    .asked = asked};
 	assert_int_equal(findings_gather(&a->f, &in, &e), 0);
 	timeline_release(&tl);
 	survey_release(&survey);
+}
+
+static void ask(const struct scene *s, unsigned asked, struct answer *a)
+{
+	ask_of(s, asked, 0, a);
 }
 
 static void answer_release(struct answer *a)
@@ -477,6 +487,25 @@ static void copies_of_all_switches_get_larger_buffers(void **state)
 	}
 }
 
+/* A command that reads no survey says the same size. */
+static void every_command_needs_the_same_copy(void **state)
+{
+	static const struct scene s = {
+		.dump = 1024, .dyn = 1024, .half_full = 1, .dso = "//anon"};
+	uint64_t needed[2];
+	(void)state;
+	for (int folded = 0; folded < 2; folded++) {
+		struct answer a;
+		ask_of(&s, 0, folded, &a);
+		const struct finding *f = find(&a, "truncated-dumps");
+		assert_non_null(f);
+		needed[folded] = fact_of(&f->title, "needed")->number;
+		answer_release(&a);
+	}
+	assert_int_equal(needed[0], needed[1]);
+	assert_true(needed[0] > 1024);
+}
+
 /* Words of a line, each behind a blank. */
 static int says(const char *line, const char *word)
 {
@@ -673,6 +702,7 @@ int main(void)
 		cmocka_unit_test(dropped_samples_are_a_share_of_all),
 		cmocka_unit_test(losses_are_drawn_where_they_were),
 		cmocka_unit_test(the_copy_needed_is_told_by_what_was_cut),
+		cmocka_unit_test(every_command_needs_the_same_copy),
 		cmocka_unit_test(an_empty_recording_is_not_repeated_as_it_was),
 		cmocka_unit_test(copies_of_all_switches_get_larger_buffers),
 		cmocka_unit_test(missing_switches_are_not_blamed_on_buffers),
