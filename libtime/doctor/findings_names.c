@@ -89,6 +89,16 @@ int diagnose_is_unmapped(const struct frame *fr)
 	return fr->kind == FRAME_USER && !fr->dso && !fr->name && !is_lost_kernel(fr);
 }
 
+int diagnose_is_data(const struct strtab *s, uint32_t dso)
+{
+	static const char *const heads[] = {"//anon", "[heap]", "[stack", "[anon:"};
+	const char *name = strtab_get(s, dso);
+	for (size_t i = 0; i < sizeof(heads) / sizeof(*heads); i++)
+		if (!strncmp(name, heads[i], strlen(heads[i])))
+			return 1;
+	return 0;
+}
+
 /* The row of a frame's DSO. Frames in no mapping have two rows: the kernel's and others. */
 static struct dso_row *row_of(struct name_weights *w, const struct profile *p,
 			      const struct frame *fr)
@@ -282,6 +292,8 @@ static enum form name_finding(const struct diagnosis *j, const struct dso_row *r
 		return !r->kernel         ? FORM_UNMAPPED_FRAMES
 		       : j->no_kernel_map ? FORM_KPTR_RESTRICT
 					  : FORM_NO_KERNEL_SYMBOLS;
+	if (diagnose_is_data(&j->in->profile->stacks.strings, r->name))
+		return FORM_UNMAPPED_FRAMES;
 	if (r->reason == DSO_MISMATCH)
 		return FORM_BUILD_ID_MISMATCH;
 	if (d && d->kind == DSO_FILE && !d->id.len &&

@@ -239,9 +239,9 @@ static void diagnose_late(struct diagnosis *j)
 /* Stacks of `depth` frames or more. */
 struct deep {
 	uint32_t depth;
-	uint64_t stacks, astray; /* all; those whose root is in no mapping */
+	uint64_t stacks, astray; /* all; those whose root is in no mapping of code */
 	uint32_t *frames;        /* of each path */
-	uint8_t *lost;           /* … 1: its root is in no mapping */
+	uint8_t *lost;           /* … 1: its root is in no mapping of code */
 };
 
 static void count_deep(struct deep *d, uint32_t path, uint64_t samples)
@@ -250,6 +250,11 @@ static void count_deep(struct deep *d, uint32_t path, uint64_t samples)
 		return;
 	d->stacks += samples;
 	d->astray += d->lost[path] ? samples : 0;
+}
+
+static int is_lost(const struct strtab *s, const struct frame *fr)
+{
+	return fr->kind == FRAME_USER && (!fr->dso || diagnose_is_data(s, fr->dso));
 }
 
 /* The share of them in which the kernel followed a false frame pointer in circles: a list head
@@ -270,8 +275,7 @@ static double astray(struct diagnosis *j, uint32_t depth)
 		const struct call_path *at = &p->stacks.paths.v[i];
 		const struct frame *fr = &p->stacks.frames.v[at->frame];
 		d.frames[i] = d.frames[at->parent] + 1;
-		d.lost[i] =
-			at->parent ? d.lost[at->parent] : fr->kind == FRAME_USER && !fr->dso;
+		d.lost[i] = at->parent ? d.lost[at->parent] : is_lost(&p->stacks.strings, fr);
 	}
 	for (size_t i = 0; !tl && n && i < p->folded.n; i++)
 		count_deep(&d, p->folded.v[i].path, p->folded.v[i].samples);

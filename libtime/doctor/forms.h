@@ -268,7 +268,7 @@
 	F(NO_BUILD_IDS, "no-build-ids",                                                        \
 	  "{samples:%1} of samples have frames of files recorded without build-id")            \
 	F(UNMAPPED_FRAMES, "unmapped-frames",                                                  \
-	  "{samples:%1} of samples have frames at addresses that no mapping holds")            \
+	  "{samples:%1} of samples have frames at addresses that no mapping of code holds")    \
 	F(START_PERF_FIRST, "start-perf-first",                                                \
 	  "code generated at run time, or a process whose mappings were not recorded: start "  \
 	  "perf before it")                                                                    \

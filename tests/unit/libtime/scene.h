@@ -53,7 +53,9 @@ struct scene {
 	uint16_t misc;
 	const char *dso, *name2; /* mapped file; a second clock event */
 	uint64_t name2_clockid;
-	int no_map; /* of the process; 2: it comes when the process has called exec */
+	int no_map;         /* of the process; 2: it comes when the process has called exec */
+	const char *memory; /* mapped at 0x700000; data alone unless memory_code */
+	int memory_code;
 	int no_kernel_map, clock_data;
 	int build_ids; /* of the mapped file; 2: of two files of its path */
 	uint64_t lost, lost_samples, throttles, enabled, running, period;
@@ -289,6 +291,16 @@ static void add_sideband(struct pw *w, const struct scene *s)
 	pw_comm(w, &at, 7, 7, "server", 0);
 	if (!s->no_map)
 		add_map(w, s, &at);
+	if (s->memory)
+		pw_mmap2(w, &at,
+			 &(struct pw_mmap){
+				 .misc = s->memory_code ? 0 : PW_MISC_USER | PW_MISC_MMAP_DATA,
+				 .pid = 7,
+				 .tid = 7,
+				 .addr = 0x700000,
+				 .len = 0x1000,
+				 .prot = s->memory_code ? 7 : 3,
+				 .filename = s->memory});
 }
 
 static void make_image(const struct scene *s, struct buf *out)

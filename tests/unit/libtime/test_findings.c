@@ -80,6 +80,7 @@ static const struct fact *fact_of(const struct statement *s, const char *name)
 	.chain = {PW_CONTEXT_KERNEL, 0xffffffff81000010, PW_CONTEXT_USER, 0x401136}
 #define DEFERRED \
 	.clock.flags = PW_DEFER_CALLCHAIN, .nchain = 2, .chain = {PW_CONTEXT_USER_DEFERRED, 77}
+#define CIRCLE .nchain = 5, .chain = {PW_CONTEXT_USER, 0x401136, 0x700100, 0x700100, 0x700100}
 #define SCHED .sched = 1, .waking = 1
 
 static const struct fault {
@@ -245,6 +246,12 @@ static const struct fault {
 	 {.clock.max_stack = 4,
 	  .nchain = 5,
 	  .chain = {PW_CONTEXT_USER, 0x401136, 0x77777, 0x77777, 0x77777}}},
+	/* near: the same in a heap */
+	{"deep-stacks",
+	 SEVERITY_PARTIAL,
+	 0,
+	 {.clock.max_stack = 4, CIRCLE, .memory = "//anon", .memory_code = 1},
+	 {.clock.max_stack = 4, CIRCLE, .memory = "//anon"}},
 	/* near: the kernel took more, so that its limit is another one */
 	{"deep-stacks", SEVERITY_PARTIAL, 0, {.clock.max_stack = 2}, {.clock.max_stack = 1}},
 	/* near: the stack passes through libc and ends in the program */
@@ -321,6 +328,12 @@ static const struct fault {
 	 0,
 	 {.nchain = 2, .chain = {PW_CONTEXT_USER, 0x77777}},
 	 {.no_map = 1}},
+	/* near: code generated at run time */
+	{"unmapped-frames",
+	 SEVERITY_PARTIAL,
+	 0,
+	 {CIRCLE, .memory = "[heap]"},
+	 {CIRCLE, .memory = "[heap]", .memory_code = 1}},
 	/* near: the kernel's addresses, where perf could not see it */
 	{"unmapped-frames",
 	 SEVERITY_PARTIAL,
