@@ -207,4 +207,18 @@ static inline const struct mechanism *link_mechanism(const struct explanation *x
 	return l->next_ns ? x->parts.v[l->followed].mechanism : NULL;
 }
 
+/* 1 when a link that ended a wait with that cause and mechanism (may be NULL) held a lock. */
+static inline int ended_lock(unsigned int via, unsigned int cause, const struct mechanism *m)
+{
+	return via == VIA_OWNER ||
+	       (via == VIA_WAKER && (cause == CAUSE_LOCK || cause == CAUSE_RWLOCK ||
+				     (m && m->kind == MECHANISM_LOCK)));
+}
+
+/* 1 when the link held a lock that the one before it wanted. */
+static inline int link_held_lock(const struct explanation *x, const struct chain_link *l)
+{
+	return l->via != VIA_SELF && ended_lock(l->via, l[-1].cause, link_mechanism(x, l - 1));
+}
+
 #endif

@@ -55,6 +55,7 @@ static void root_of(const struct tail *t, const struct explanation *x, struct ta
 	int neighbour = t->tl->threads.v[l->thread].pid != own->pid;
 	*out = (struct tail_root){
 		.ns = l->ns,
+		.part_ns = p ? p->ns : 0,
 		.thread = l->thread,
 		.comm = l->comm,
 		.process = neighbour ? t->process_of.v[l->thread] : l->comm,
@@ -110,6 +111,38 @@ static int holder_of(struct evidence *ev, const struct explanation *x, struct ta
 	return 0;
 }
 
+static uint64_t mix(uint64_t h, uint64_t x)
+{
+	return hash_u64(h ^ x) + x;
+}
+
+/* What the answer says of a link and the next one: "had the CPU", "held the lock". */
+static uint64_t relation_of(const struct explanation *x, const struct chain_link *l)
+{
+	if (l[1].via == VIA_CPU)
+		return 1;
+	return mix(link_held_lock(x, l + 1) ? 2 : 3, (uintptr_t)link_mechanism(x, l));
+}
+
+/* Threads that queue for one lock are one relation, however long the queue is. */
+static void hash_chain(const struct explanation *x, struct tail_row *out)
+{
+	size_t n = x->chain.n;
+	uint64_t before = 0;
+	out->links = (uint32_t)n;
+	out->chain = n;
+	out->relations = 0;
+	for (size_t i = 0; i + 1 < n; i++) {
+		const struct chain_link *l = &x->chain.v[i];
+		uint64_t relation = relation_of(x, l);
+		if (relation != before)
+			out->relations = mix(out->relations, relation);
+		if (i + 3 >= n) /* the answer counts the earlier ones */
+			out->chain = mix(mix(out->chain, relation), i ? l->comm : 0);
+		before = relation;
+	}
+}
+
 static int is_shown(const struct tail_show *s, const struct explanation *x)
 {
 	return (!s->causes || s->causes >> x->cause & 1) &&
@@ -131,6 +164,7 @@ static int explain_rows(struct tail *t, const struct tail_show *show, struct err
 				       .state = x.state,
 				       .cause = x.cause};
 		root_of(t, &x, &row.root);
+		hash_chain(&x, &row);
 		if (holder_of(explainer_evidence(t->explainer), &x, &row.holder) ||
 		    vec_push(&t->rows, row))
 			r = err_nomem(e);
@@ -148,11 +182,6 @@ static uint64_t function_key(const struct timeline *tl, uint32_t frame)
 		return 0;
 	const struct frame *f = &tl->stacks->frames.v[frame];
 	return f->name ? f->name : 1ull << 32 | frame;
-}
-
-static uint64_t mix(uint64_t h, uint64_t x)
-{
-	return hash_u64(h ^ x) + x;
 }
 
 enum root_role { ROLE_SELF, ROLE_LOCK, ROLE_CPU };
@@ -203,8 +232,9 @@ static int group_order(const void *a, const void *b)
 	return (x->row > y->row) - (x->row < y->row);
 }
 
-static void count_row(const struct tail *t, struct tail_group *g, uint32_t row)
+static void count_row(struct tail *t, struct tail_group *g, uint32_t row)
 {
+	t->rows.v[row].group = g->id;
 	g->count++;
 	g->ns += episode_ns(&t->episodes.v.v[t->rows.v[row].episode]);
 }
@@ -213,9 +243,10 @@ static int add_to_group(struct tail *t, struct u64map *index, uint64_t key, uint
 {
 	uint32_t g;
 	if (!u64map_get(index, key, &g)) {
+		uint32_t id = (uint32_t)t->joined.n;
 		g = (uint32_t)t->groups.n;
-		if (vec_push(&t->groups, (struct tail_group){.row = row}) ||
-		    u64map_put(index, key, g))
+		if (vec_push(&t->groups, ((struct tail_group){.row = row, .id = id})) ||
+		    vec_push(&t->joined, id) || u64map_put(index, key, g))
 			return ERR_NOMEM;
 	}
 	count_row(t, &t->groups.v[g], row);
@@ -249,38 +280,37 @@ static int callers_group(struct tail *t, const struct u64map *index, uint32_t g,
 }
 
 /* The group that g has been joined to; halves the path for the next lookup. */
-static uint32_t joined_group(uint32_t *into, uint32_t g)
+static uint32_t joined_group(struct tail *t, uint32_t g)
 {
+	uint32_t *into = t->joined.v;
 	while (into[g] != g)
 		g = into[g] = into[into[g]];
 	return g;
 }
 
-/* Join groups of functions with those of their callers. */
+/* Join groups of functions with those of their callers. No group has moved yet, so that an id is
+ * an index. */
 static int join_callers(struct tail *t, const struct u64map *index)
 {
 	size_t n = t->groups.n, kept = 0;
-	uint32_t *into = mem_zalloc(n + 1, sizeof(*into)), to;
-	int r = into ? 0 : ERR_NOMEM;
-	for (uint32_t g = 0; !r && g < n; g++)
-		into[g] = g;
+	uint32_t to;
+	int r = 0;
 	for (uint32_t g = 0; !r && g < n; g++) {
 		r = callers_group(t, index, g, &to);
-		if (!r && joined_group(into, to) != g) /* functions may call each other */
-			into[g] = to;
+		if (!r && joined_group(t, to) != g) /* functions may call each other */
+			t->joined.v[g] = to;
 	}
 	for (uint32_t g = 0; !r && g < n; g++) {
-		to = joined_group(into, g);
+		to = joined_group(t, g);
 		if (to == g)
 			continue;
 		t->groups.v[to].count += t->groups.v[g].count;
 		t->groups.v[to].ns += t->groups.v[g].ns;
 	}
 	for (uint32_t g = 0; !r && g < n; g++)
-		if (into[g] == g)
+		if (t->joined.v[g] == g)
 			t->groups.v[kept++] = t->groups.v[g];
 	t->groups.n = r ? n : kept;
-	mem_free(into);
 	return r;
 }
 
@@ -402,6 +432,7 @@ static int join_holders(struct tail *t)
 		if (key && u64map_get(&index, key, &at)) {
 			t->groups.v[at].count += g.count;
 			t->groups.v[at].ns += g.ns;
+			t->joined.v[g.id] = t->groups.v[at].id;
 			continue;
 		}
 		r = key ? u64map_put(&index, key, (uint32_t)kept) : 0;
@@ -430,6 +461,8 @@ static int group_rows(struct tail *t)
 	if (!r && by_root)
 		r = join_holders(t);
 	u64map_release(&index);
+	for (uint32_t i = 0; !r && i < t->rows.n; i++)
+		t->rows.v[i].group = joined_group(t, t->rows.v[i].group);
 	if (!r && t->groups.n)
 		qsort(t->groups.v, t->groups.n, sizeof(*t->groups.v), group_order);
 	return r;
@@ -605,6 +638,7 @@ void tail_release(struct tail *t)
 	episode_selection_release(&t->selection);
 	vec_release(&t->rows);
 	vec_release(&t->groups);
+	vec_release(&t->joined);
 	vec_release(&t->process_of);
 	t->explainer = NULL;
 }

@@ -10,7 +10,8 @@
 
 /* The root of a chain, in short. */
 struct tail_root {
-	uint64_t ns;
+	uint64_t ns,
+		part_ns; /* its time, and that of its main part, which the members below are of */
 	uint32_t thread, comm;
 	uint32_t process;  /* strings id: another process by the name of its first thread, else
 			      comm */
@@ -51,6 +52,9 @@ struct tail_row {
 	uint8_t state, cause; /* of its largest part */
 	struct tail_root root;
 	struct tail_holder holder;
+	uint32_t group;            /* tail_group.id */
+	uint32_t links;            /* of the chain, itself included */
+	uint64_t chain, relations; /* hashes: of who held whom up, by what; of by what alone */
 };
 
 enum tail_group_by {
@@ -81,6 +85,7 @@ int tail_group_of(const char *name);
 struct tail_group {
 	uint64_t count, ns; /* episodes, and the sum of their lengths */
 	uint32_t row;    /* its worst episode with the group's function: index of tail.rows */
+	uint32_t id;     /* tail_row.group of its members */
 	uint8_t unnamed; /* most of its roots do not share a function, so it has none */
 };
 
@@ -106,7 +111,9 @@ struct tail {
 	struct episode_selection selection;
 	VEC(struct tail_row) rows;     /* the shown episodes, worst first */
 	VEC(struct tail_group) groups; /* most time first */
-	struct recurrence recurrence;  /* of all shown episodes, if they have one root */
+	VEC(uint32_t)
+	joined; /* tail_group.id → that of the group that it was joined to, or itself */
+	struct recurrence recurrence; /* of all shown episodes, if they have one root */
 	/* otherwise: of those that threads of one name held up */
 	struct tail_recurrence recurrences[TAIL_RECURRENCES];
 	size_t nrecurrences;

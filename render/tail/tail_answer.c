@@ -10,9 +10,10 @@ struct answer {
 	struct buf *b;
 	struct tail *t;
 	const struct tail_group *group;
-	struct explanation x; /* of the group's worst */
-	uint32_t comms[2];    /* of the threads that waited */
-	size_t ncomms;        /* may exceed the array */
+	const struct tail_row *said; /* the row that speaks for the group */
+	struct explanation x;        /* of it */
+	uint32_t comms[2];           /* of the threads that waited */
+	size_t ncomms;               /* may exceed the array */
 };
 
 static void put(struct answer *a, const char *s)
@@ -236,8 +237,7 @@ static void put_role(struct answer *a, size_t i)
 {
 	const struct chain_link *l = &a->x.chain.v[i];
 	if (l->via == VIA_CPU) {
-		put_name(a, i + 1 == a->x.chain.n ? a->t->rows.v[a->group->row].root.process
-						  : l->comm);
+		put_name(a, i + 1 == a->x.chain.n ? a->said->root.process : l->comm);
 		put(a, " had the CPU");
 	} else if (link_held_lock(&a->x, l)) {
 		put_lock_role(a, i);
@@ -274,8 +274,9 @@ static void put_alone(struct answer *a)
 		put(a, ", which several threads had in turn");
 }
 
-/* What the root did, after its role: ", asleep in f()", "; reader was asleep in f()". */
-static void put_root(struct answer *a)
+/* What the root did, after its role: ", asleep in f()", "; reader was asleep in f()".
+ * 0 when it adds nothing. */
+static int put_root(struct answer *a)
 {
 	const struct chain_link *root = explanation_root(&a->x), *before = root - 1;
 	const struct chain_part *p = root_part(a);
@@ -283,7 +284,7 @@ static void put_root(struct answer *a)
 	int did = root->via == VIA_CPU || m || link_held_lock(&a->x, root);
 	int unnamed = p && p->state == PART_RUNNING && !p->function;
 	if (did && (a->group->unnamed || unnamed))
-		return;
+		return 0;
 	if (root->via == VIA_CPU || link_held_lock(&a->x, root)) {
 		put(a, ", ");
 	} else if (m && *m->verb) {
@@ -294,6 +295,48 @@ static void put_root(struct answer *a)
 		put(a, ", which was ");
 	}
 	put_doing(a);
+	return 1;
+}
+
+/* " (35 % of the time)", if the roots of the group, or what they mostly did (`did`), explain only
+ * a part. */
+static void put_share(struct answer *a, int did)
+{
+	uint64_t ns = 0;
+	for (size_t i = 0; i < a->t->rows.n; i++) {
+		const struct tail_row *row = &a->t->rows.v[i];
+		if (row->group == a->group->id)
+			ns += did ? row->root.part_ns : row->root.ns;
+	}
+	if (ns && ns < a->group->ns / 4 * 3 && !(did && a->group->unnamed))
+		buf_fmt(a->b, " (%u %% of the time)",
+			(unsigned)(100 * (double)ns / (double)a->group->ns + 0.5));
+}
+
+/* Of how many episodes of the group is it true? Of a chain of two, where relations are the same:
+ * the root held the lock that they wanted, also if it went through others' hands first. */
+static uint64_t count_alike(const struct answer *a)
+{
+	const struct tail *t = a->t;
+	uint64_t n = 0;
+	for (size_t i = 0; i < t->rows.n; i++) {
+		const struct tail_row *row = &t->rows.v[i];
+		n += row->group == a->group->id &&
+		     (a->x.chain.n == 2 ? row->relations == a->said->relations
+					: row->chain == a->said->chain);
+	}
+	return n;
+}
+
+/* "in 6 of them ", unless it is so in all. */
+static void put_alike(struct answer *a, const char *before)
+{
+	uint64_t n = count_alike(a);
+	if (n == a->group->count)
+		return;
+	buf_fmt(a->b, "%sin ", before);
+	units_count(a->b, n);
+	put(a, " of them");
 }
 
 /* After a thread that had the CPU comes the thread that wanted it; otherwise what the root did
@@ -301,25 +344,19 @@ static void put_root(struct answer *a)
 static void put_chain(struct answer *a)
 {
 	size_t last = a->x.chain.n - 1;
+	int cpu = explanation_root(&a->x)->via == VIA_CPU;
 	put_role(a, last);
-	if (explanation_root(&a->x)->via != VIA_CPU || last == 1)
-		put_root(a);
-	if (last == 1)
+	put_share(a, cpu && last > 1 ? 0 : put_root(a));
+	if (last == 1) {
+		if (!cpu)
+			put_alike(a, ", that way ");
 		return;
+	}
+	put_alike(a, ", ");
 	put(a, " while ");
 	put_role(a, last - 1);
 	if (last > 2)
 		buf_fmt(a->b, ", behind %zu more", last - 2);
-}
-
-/* " (35 % of the time)", if the root explains only a part. */
-static void put_share(struct answer *a)
-{
-	const struct chain_part *p = root_part(a);
-	uint64_t whole = a->x.chain.v[0].ns;
-	if (p && p->ns < whole / 4 * 3 && !a->group->unnamed)
-		buf_fmt(a->b, " (%u %% of the time)",
-			(unsigned)(100 * (double)p->ns / (double)whole + 0.5));
 }
 
 /* --- what the host counted ------------------------------------------------------------ */
@@ -402,13 +439,53 @@ static void put_host(struct answer *a)
 	}
 }
 
+/* The worst row whose chain most rows of the group have, or NULL. */
+static const struct tail_row *commonest(const struct tail *t, const struct tail_group *g)
+{
+	const struct tail_row *first = NULL, *row;
+	uint64_t chain = 0, lead = 0, count = 0;
+	for (row = t->rows.v; row < t->rows.v + t->rows.n; row++) {
+		if (row->group != g->id)
+			continue;
+		chain = lead ? chain : row->chain; /* Boyer and Moore's majority vote */
+		lead += row->chain == chain ? 1 : (uint64_t)-1;
+	}
+	for (row = t->rows.v; row < t->rows.v + t->rows.n; row++)
+		if (row->group == g->id && row->chain == chain) {
+			count++;
+			first = first ? first : row;
+		}
+	return count * 2 > g->count ? first : NULL;
+}
+
+/* The worst row with the shortest chain: who waited for the root directly. */
+static const struct tail_row *directest(const struct tail *t, const struct tail_group *g)
+{
+	const struct tail_row *best = &t->rows.v[g->row];
+	for (const struct tail_row *row = t->rows.v; row < t->rows.v + t->rows.n; row++)
+		if (row->group == g->id && row->links < best->links)
+			best = row;
+	return best;
+}
+
+/* The row that speaks for the group: its worst, if all chains are equal. If not, and the root had
+ * the CPU, a row with the chain that most have; else one with the shortest chain, since the
+ * others end in it. */
+static const struct tail_row *speaker_of(const struct tail *t, const struct tail_group *g)
+{
+	const struct tail_row *worst = &t->rows.v[g->row], *common = commonest(t, g);
+	const struct tail_row *row =
+		worst->root.via == VIA_CPU && common ? common : directest(t, g);
+	return g->unnamed || row->root.function == worst->root.function ? row : worst;
+}
+
 int tail_answer(struct buf *b, struct tail *t, struct err *e)
 {
 	struct answer a = {.b = b, .t = t, .group = t->groups.v};
 	if (!t->groups.n)
 		return 0;
-	const struct tail_row *row = &t->rows.v[a.group->row];
-	int r = explain(t->explainer, &t->episodes.v.v[row->episode], &a.x, e);
+	a.said = speaker_of(t, a.group);
+	int r = explain(t->explainer, &t->episodes.v.v[a.said->episode], &a.x, e);
 	if (r)
 		return r;
 	put_subject(&a);
@@ -416,10 +493,9 @@ int tail_answer(struct buf *b, struct tail *t, struct err *e)
 		describe_group(b, t, a.group);
 	} else if (a.x.chain.n == 1) {
 		put_alone(&a);
-		put_share(&a);
+		put_share(&a, 1);
 	} else {
 		put_chain(&a);
-		put_share(&a);
 	}
 	put(&a, ".");
 	if (t->group_by == GROUP_ROOT)

@@ -719,18 +719,6 @@ void describe_period(struct buf *b, const struct recurrence *r, const char *they
 	buf_char(b, '.');
 }
 
-static int ended_lock(unsigned via, unsigned cause, const struct mechanism *m)
-{
-	return via == VIA_OWNER ||
-	       (via == VIA_WAKER && (cause == CAUSE_LOCK || cause == CAUSE_RWLOCK ||
-				     (m && m->kind == MECHANISM_LOCK)));
-}
-
-int link_held_lock(const struct explanation *x, const struct chain_link *l)
-{
-	return l->via != VIA_SELF && ended_lock(l->via, l[-1].cause, link_mechanism(x, l - 1));
-}
-
 /* What the root did to the thread that waited for it: "held the GIL"; nothing if there is only
  * what it did itself. 1 when something was appended. */
 static int put_role(struct buf *b, const struct tail_root *r)

@@ -32,9 +32,6 @@ void describe_parts(struct buf *b, struct evidence *ev, const struct explanation
  * "preempted". */
 void describe_blocked(struct buf *b, const struct explanation *x, const struct chain_link *l);
 
-/* 1 when the link held a lock that the one before it wanted. */
-int link_held_lock(const struct explanation *x, const struct chain_link *l);
-
 /* The root in one sentence, without "root cause: ": "thread back/4715 held the lock for 6.4 ms:
  * ...; the other 0.3 ms: ...", which add up to the episode. */
 void describe_root(struct buf *b, struct evidence *ev, const struct explanation *x);
