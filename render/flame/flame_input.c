@@ -226,7 +226,8 @@ static int add_value(struct flame_input *fi, uint32_t label)
 
 static int begin_row(struct flame_input *fi, const struct stack_row *r)
 {
-	const char *above = r->above ? r->above : r->below ? NULL : r->cause;
+	int known = !r->below || !strcmp(r->below, wait_mark_text(WAIT_UNCLEAR));
+	const char *above = r->above ? r->above : known ? r->cause : NULL;
 	int wait = r->waiting && !fi->values;
 	if (flame_input_begin(fi, &r->of, r->below) ||
 	    (above && flame_input_mark(fi, above, wait ? FLAME_WAIT : FLAME_MARK)))

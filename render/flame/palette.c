@@ -359,7 +359,7 @@ size_t palette_legend(enum palette_id id, uint32_t present, struct palette_key *
 		n = put_key(out, 0, max, SH_BLUE, "the waiting thread");
 		return put_key(out, n, max, SH_AQUA, "its waker (reversed)");
 	case PALETTE_CAUSE:
-		return put_key(out, 0, max, SH_GREY, "no cause is half of it");
+		return put_key(out, 0, max, SH_GREY, "no known cause is half of it");
 	case PALETTE_LABEL:
 		return put_key(out, 0, max, SH_GREY, "no value is half of it");
 	default:

@@ -265,6 +265,7 @@ static int text(struct writer *w, struct err *e)
 	r = r ? r : baseline_text(w, e);
 	for (size_t i = 0; i < w->a->selection->v.n && i < w->a->details && !r; i++)
 		r = detail(w, i, e);
+	more_details(w->b, w->a->selection->v.n, w->a->details);
 	buf_str(w->b, "\n[unexplained]: the program had the CPU, and nothing recorded took it: "
 		      "the\nhypervisor, SMIs and NMIs are in no recording");
 	if (!w->a->tl->interrupts.n)

@@ -123,20 +123,45 @@ static void more_sites(struct buf *b, size_t n)
 	buf_str(b, " (perfkit report --by site lists all)\n");
 }
 
+/* 1 when they are of several programs: a role, main() say, may be a function of each. */
+static int of_several_programs(const struct timeline *tl, const struct site_sums *s)
+{
+	for (size_t i = 1; i < s->v.n; i++)
+		if (timeline_site(tl, s->v.v[i].site)->program !=
+		    timeline_site(tl, s->v.v[0].site)->program)
+			return 1;
+	return 0;
+}
+
+static void program_cell(struct table *t, const struct timeline *tl, uint32_t site)
+{
+	describe_name(&t->text, tl, timeline_site(tl, site)->program);
+	table_next(t);
+}
+
 /* `last` writes a site's last column. */
 static void sums_table(struct buf *b, const struct site_tables *t, enum apart kind,
 		       const char *title, const char *column,
 		       void (*last)(struct buf *b, const struct timeline *tl, uint32_t site))
 {
 	const struct site_sums *s = &t->apart->by[kind];
-	const struct table_column columns[] = {
-		{title, .cut = TABLE_CUT},      {"count", .right = 1}, {"total", .right = 1},
-		{"p50", .right = 1, .drop = 1}, {"max", .right = 1},   {column}};
-	struct table table = {columns, 6};
+	const struct table_column columns[] = {{title, .cut = TABLE_CUT},
+					       {"program"},
+					       {"count", .right = 1},
+					       {"total", .right = 1},
+					       {"p50", .right = 1, .drop = 1},
+					       {"max", .right = 1},
+					       {column}};
+	const struct table_column one[] = {columns[0], columns[2], columns[3],
+					   columns[4], columns[5], columns[6]};
+	int several = of_several_programs(t->tl, s);
+	struct table table = {several ? columns : one, several ? 7 : 6};
 	for (size_t i = 0; i < s->v.n && i < SHOWN; i++) {
 		const struct site_sum *x = &s->v.v[i];
 		describe_site(&table.text, t->tl, x->site);
 		table_next(&table);
+		if (several)
+			program_cell(&table, t->tl, x->site);
 		table_count(&table, x->count);
 		table_duration(&table, x->ns);
 		table_duration(&table, x->p50_ns);

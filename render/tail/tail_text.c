@@ -662,6 +662,7 @@ static int details(struct buf *b, struct tail *t, const struct tailtext_options 
 	int r = 0;
 	for (size_t i = 0; !r && i < t->rows.n && i < o->details; i++)
 		r = tailtext_episode(b, t, i, o, e);
+	more_details(b, t->rows.n, o->details);
 	return r;
 }
 

@@ -853,6 +853,15 @@ void describe_group(struct buf *b, struct tail *t, const struct tail_group *g)
 	}
 }
 
+void more_details(struct buf *b, size_t n, size_t explained)
+{
+	if (!explained || explained >= n)
+		return;
+	buf_str(b, "\n... ");
+	units_count(b, n - explained);
+	buf_fmt(b, " more (explain all with --details %zu)\n", n);
+}
+
 /* perfkit record -p and others: switches of all threads, and again with stacks, of some. */
 static int stacks_of_some(const struct timeline *tl)
 {
@@ -870,7 +879,7 @@ static int stacks_of_some(const struct timeline *tl)
 void describe_missing(const struct timeline *tl, unsigned missing,
 		      void (*say)(void *ctx, const char *line), void *ctx)
 {
-	static const struct {
+	const struct {
 		unsigned bit;
 		const char *line;
 	} lines[] = {
@@ -887,8 +896,10 @@ void describe_missing(const struct timeline *tl, unsigned missing,
 		{MISSING_OPEN, "cut off by the edge of the recording or of --time: it lasted "
 			       "longer"},
 		{MISSING_SAMPLES,
-		 "no samples of the code that ran, so the stack of its next "
-		 "wakeup or switch names it; record -e cpu-clock/freq=1999/ too"},
+		 tl->samples.n ? "no sample fell where the root cause ran; with more samples "
+				 "(perfkit record -F 1999) one may"
+			       : "no CPU samples were recorded; -e cpu-clock/freq=1999/ shows "
+				 "what ran"},
 	};
 	if (missing & MISSING_STACK && stacks_of_some(tl)) {
 		missing &= ~(unsigned)MISSING_STACK;

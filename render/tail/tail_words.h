@@ -54,6 +54,10 @@ void describe_group(struct buf *b, struct tail *t, const struct tail_group *g);
 void describe_missing(const struct timeline *tl, unsigned missing,
 		      void (*say)(void *ctx, const char *line), void *ctx);
 
+/* How many of n episodes are not explained, and how to ask for them; nothing if all are, or
+ * none was to be. */
+void more_details(struct buf *b, size_t n, size_t explained);
+
 /* "waiting for an idle CPU to wake up (idle state 2)", for a part that ended so. */
 void describe_idle_cpu(struct buf *b, const struct evidence *ev, const struct chain_part *p);
 

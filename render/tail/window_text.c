@@ -159,6 +159,7 @@ static int text(struct writer *w, struct err *e)
 	int r = windows_table(w, e);
 	for (size_t i = 0; i < w->a->selection->v.n && i < w->a->details && !r; i++)
 		r = detail(w, i, e);
+	more_details(w->b, w->a->selection->v.n, w->a->details);
 	buf_str(w->b,
 		"\nWindows tell what threads did meanwhile, not what the spans did: these "
 		"name no\nthread that worked on them alone.\n");

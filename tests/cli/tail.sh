@@ -277,3 +277,17 @@ fi
 # which lock: the variable at the futex's address, from the registers, and who let it go
 "$PERFKIT" tail -q --no-local --comm front-0 --cause lock --p99 --details 1 "$orders" >out
 grep -q '^    lock  *orders: book (futex 0x[0-9a-f]*), let go in take_snapshot()$' out || { cat out; exit 1; }
+# how many are not explained; nothing where all are, or none was to be
+"$PERFKIT" tail -q --no-local --comm front-0 --top 5 "$orders" >out
+[ "$(tail -n 1 out)" = "... 2 more (explain all with --details 5)" ] || { tail -n 3 out; exit 1; }
+for n in 0 5 6; do
+	"$PERFKIT" tail -q --no-local --comm front-0 --top 5 --details $n "$orders" >out
+	! grep 'more (explain' out || exit 1
+done
+# sites of several programs say which: each has a main()
+thief=$SRC/testdata/incidents/thief.tar.zst
+"$PERFKIT" tail -q --no-local --details 0 "$thief" | tr -s ' ' >out
+grep -q '^? unclear: may be idle or not program count ' out && grep -q '^main: sleep in main() front 100 ' out &&
+	grep -q '^main: sleep in robbed() thief ' out || { cat out; exit 1; }
+"$PERFKIT" tail -q --no-local --details 0 --comm front "$thief" | tr -s ' ' >out
+grep -q '^? unclear: may be idle or not count ' out || { cat out; exit 1; }

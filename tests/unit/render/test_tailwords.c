@@ -66,10 +66,39 @@ static void a_priority_inversion_is_called_by_its_name(void **state)
 	buf_release(&b);
 }
 
+static void keep_line(void *ctx, const char *line)
+{
+	buf_str(ctx, line);
+}
+
+static void says(const struct timeline *tl, const char *want)
+{
+	struct buf b = {0};
+	describe_missing(tl, MISSING_SAMPLES, keep_line, &b);
+	assert_string_equal(buf_cstr(&b), want);
+	buf_release(&b);
+}
+
+/* What to record depends on whether samples were recorded at all. */
+static void unsampled_code_asks_for_samples_or_for_more(void **state)
+{
+	struct rig r;
+	struct tl_sample s = {.time_ns = 1000};
+	(void)state;
+	rig_init(&r, 1000);
+	says(&r.tl, "no CPU samples were recorded; -e cpu-clock/freq=1999/ shows what ran");
+	assert_int_equal(bigvec_push(&r.tl.samples, s, NULL), 0);
+	says(&r.tl,
+	     "no sample fell where the root cause ran; with more samples (perfkit record "
+	     "-F 1999) one may");
+	rig_release(&r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_priority_inversion_is_called_by_its_name),
+		cmocka_unit_test(unsampled_code_asks_for_samples_or_for_more),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
