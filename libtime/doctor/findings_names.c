@@ -17,7 +17,10 @@ struct dso_row {
 	uint32_t open;  /* how many of its unnamed frames the walk is below */
 	const char *detail;
 	enum dso_reason reason;
+	size_t group; /* of name_forms */
 };
+
+enum { NAME_FORMS = 7 };
 
 /* What a frame shows about a stack that it is on. */
 enum {
@@ -43,6 +46,11 @@ struct name_weights {
 	uint64_t total, frames, with_user, only_libc;
 	VEC(struct dso_row) rows;
 	struct u64map index;
+	int no_kernel_map; /* as in struct diagnosis */
+	/* by group of name_forms: samples with an unnamed frame of any of its DSOs, and how many
+	 * of these the walk is below */
+	uint64_t samples[NAME_FORMS];
+	uint32_t open[NAME_FORMS];
 };
 
 struct weights {
@@ -99,6 +107,52 @@ int diagnose_is_data(const struct strtab *s, uint32_t dso)
 	return 0;
 }
 
+/* The finding that a DSO's unnamed frames belong to. */
+static enum form name_finding(const struct profile *p, int no_kernel_map,
+			      const struct dso_row *r)
+{
+	const struct dso *d = r->dso == NO_ID ? NULL : &p->machine.dsos.v[r->dso];
+	if (d && (d->kind == DSO_KERNEL || d->kind == DSO_MODULE))
+		return r->reason == DSO_ZERO_KALLSYMS ? FORM_KPTR_RESTRICT
+		       : r->reason == DSO_MISMATCH    ? FORM_KERNEL_MISMATCH
+						      : FORM_NO_KERNEL_SYMBOLS;
+	if (!r->name)
+		return !r->kernel      ? FORM_UNMAPPED_FRAMES
+		       : no_kernel_map ? FORM_KPTR_RESTRICT
+				       : FORM_NO_KERNEL_SYMBOLS;
+	if (diagnose_is_data(&p->stacks.strings, r->name))
+		return FORM_UNMAPPED_FRAMES;
+	if (r->reason == DSO_MISMATCH)
+		return FORM_BUILD_ID_MISMATCH;
+	if (d && d->kind == DSO_FILE && !d->id.len &&
+	    (r->reason == DSO_UNTRUSTED || r->reason == DSO_SHARED_PATH ||
+	     r->reason == DSO_NOT_FOUND))
+		return FORM_NO_BUILD_IDS;
+	return FORM_MISSING_SYMBOLS;
+}
+
+/* The findings, each of a group of DSOs. FORM_NONE: depends on more. */
+static const struct name_form {
+	enum form title, remedy;
+} name_forms[NAME_FORMS] = {
+	{FORM_KPTR_RESTRICT, FORM_READ_KALLSYMS},
+	{FORM_KERNEL_MISMATCH, FORM_COPY_KALLSYMS},
+	{FORM_NO_KERNEL_SYMBOLS, FORM_SAVE_KALLSYMS},
+	{FORM_BUILD_ID_MISMATCH, FORM_COPY_FILES},
+	{FORM_NO_BUILD_IDS, FORM_NONE},
+	{FORM_UNMAPPED_FRAMES, FORM_NONE},
+	{FORM_MISSING_SYMBOLS, FORM_COPY_OR_FETCH},
+};
+
+static size_t group_of(const struct profile *p, int no_kernel_map, const struct dso_row *r)
+{
+	enum form title = name_finding(p, no_kernel_map, r);
+	size_t i = 0;
+	while (i + 1 < NAME_FORMS && name_forms[i].title != title)
+		i++;
+	return i;
+}
+
 /* The row of a frame's DSO. Frames in no mapping have two rows: the kernel's and others. */
 static struct dso_row *row_of(struct name_weights *w, const struct profile *p,
 			      const struct frame *fr)
@@ -112,6 +166,7 @@ static struct dso_row *row_of(struct name_weights *w, const struct profile *p,
 	row.dso = modules_dso_named(p->modules, name);
 	if (row.dso != NO_ID)
 		row.reason = modules_reason(p->modules, row.dso, &row.detail);
+	row.group = group_of(p, w->no_kernel_map, &row);
 	if (u64map_put(&w->index, key, (uint32_t)w->rows.n) || vec_push(&w->rows, row))
 		return NULL;
 	return &w->rows.v[w->rows.n - 1];
@@ -159,19 +214,25 @@ static uint8_t frame_shows(struct weights *w, const struct profile *p, uint32_t 
 	return *shows = w->last_shows;
 }
 
-/* Count an unnamed frame: a sample counts once for a DSO, however many such frames it has. */
+/* Count an unnamed frame: a sample counts once for a DSO and for a group, however many such
+ * frames it has. */
 static int count_unnamed(struct weights *w, const struct profile *p, uint32_t place)
 {
 	struct walk *k = &w->walk;
 	uint32_t path = k->order[place];
-	while (k->open.n && k->open.v[k->open.n - 1].until <= place)
-		w->out->rows.v[k->open.v[--k->open.n].row].open--;
+	while (k->open.n && k->open.v[k->open.n - 1].until <= place) {
+		struct dso_row *left = &w->out->rows.v[k->open.v[--k->open.n].row];
+		left->open--;
+		w->out->open[left->group]--;
+	}
 	struct dso_row *row =
 		row_of(w->out, p, &p->stacks.frames.v[p->stacks.paths.v[path].frame]);
 	if (!row)
 		return ERR_NOMEM;
 	if (!row->open++)
 		row->unnamed += w->below[path];
+	if (!w->out->open[row->group]++)
+		w->out->samples[row->group] += w->below[path];
 	row->leaf += w->by_path[path];
 	row->frames += w->below[path];
 	struct open_frame open = {(uint32_t)(row - w->out->rows.v), place + k->size[path]};
@@ -280,42 +341,6 @@ static int by_unnamed(const void *a, const void *b, void *strings)
 	return strcmp(strtab_get(strings, x->name), strtab_get(strings, y->name));
 }
 
-/* The finding that a DSO's unnamed frames belong to. */
-static enum form name_finding(const struct diagnosis *j, const struct dso_row *r)
-{
-	const struct dso *d = r->dso == NO_ID ? NULL : &j->in->profile->machine.dsos.v[r->dso];
-	if (d && (d->kind == DSO_KERNEL || d->kind == DSO_MODULE))
-		return r->reason == DSO_ZERO_KALLSYMS ? FORM_KPTR_RESTRICT
-		       : r->reason == DSO_MISMATCH    ? FORM_KERNEL_MISMATCH
-						      : FORM_NO_KERNEL_SYMBOLS;
-	if (!r->name)
-		return !r->kernel         ? FORM_UNMAPPED_FRAMES
-		       : j->no_kernel_map ? FORM_KPTR_RESTRICT
-					  : FORM_NO_KERNEL_SYMBOLS;
-	if (diagnose_is_data(&j->in->profile->stacks.strings, r->name))
-		return FORM_UNMAPPED_FRAMES;
-	if (r->reason == DSO_MISMATCH)
-		return FORM_BUILD_ID_MISMATCH;
-	if (d && d->kind == DSO_FILE && !d->id.len &&
-	    (r->reason == DSO_UNTRUSTED || r->reason == DSO_SHARED_PATH ||
-	     r->reason == DSO_NOT_FOUND))
-		return FORM_NO_BUILD_IDS;
-	return FORM_MISSING_SYMBOLS;
-}
-
-/* By reason; FORM_NONE: depends on more. */
-static const struct name_form {
-	enum form title, remedy;
-} name_forms[] = {
-	{FORM_KPTR_RESTRICT, FORM_READ_KALLSYMS},
-	{FORM_KERNEL_MISMATCH, FORM_COPY_KALLSYMS},
-	{FORM_NO_KERNEL_SYMBOLS, FORM_SAVE_KALLSYMS},
-	{FORM_BUILD_ID_MISMATCH, FORM_COPY_FILES},
-	{FORM_NO_BUILD_IDS, FORM_NONE},
-	{FORM_UNMAPPED_FRAMES, FORM_NONE},
-	{FORM_MISSING_SYMBOLS, FORM_COPY_OR_FETCH},
-};
-
 /* Add a file that a finding is about, with the facts that missing_get needs to fetch it. */
 static void name_file(struct diagnosis *j, struct finding *f, const struct name_weights *w,
 		      const struct dso_row *r)
@@ -363,17 +388,27 @@ static enum finding_severity name_severity(const struct diagnosis *j,
 		       : SEVERITY_ADVICE;
 }
 
-/* Make one finding for all DSOs that lack names for the same reason. Its share is that of the
- * worst one, since a stack may have frames of several. */
-static void diagnose_group(struct diagnosis *j, const struct name_weights *w,
-			   const struct name_form *t)
+/* The samples with unnamed frames of a group, less those that diagnose_maps has reported. */
+static uint64_t group_samples(const struct diagnosis *j, const struct name_weights *w,
+			      size_t group)
 {
+	uint64_t n = w->samples[group];
+	for (size_t i = 0; i < w->rows.n; i++)
+		if (w->rows.v[i].group == group)
+			n -= w->rows.v[i].unnamed - unnamed(j, &w->rows.v[i]);
+	return n;
+}
+
+/* Make one finding for all DSOs that lack names for the same reason. */
+static void diagnose_group(struct diagnosis *j, const struct name_weights *w, size_t group)
+{
+	const struct name_form *t = &name_forms[group];
+	uint64_t samples = group_samples(j, w, group);
 	struct finding *f = NULL;
 	struct remedy ids = {.build_ids = 1};
 	for (size_t i = 0; i < w->rows.n; i++) {
 		const struct dso_row *r = &w->rows.v[i];
-		uint64_t samples = unnamed(j, r);
-		if (percent(samples, w->total) < 1 || name_finding(j, r) != t->title)
+		if (percent(unnamed(j, r), w->total) < 1 || r->group != group)
 			continue;
 		if (!f)
 			f = diagnose_add(j, t->title, SEVERITY_ADVICE,
@@ -461,10 +496,12 @@ static void diagnose_no_kernel_map(struct diagnosis *j)
 }
 
 /* Sum up the names of the input in *out; incomplete after ERR_NOMEM. */
-static int weigh(const struct findings_input *in, struct name_weights *out)
+static int weigh(const struct diagnosis *j, struct name_weights *out)
 {
+	const struct findings_input *in = j->in;
 	const struct profile *p = in->profile;
 	struct weights w = {.out = out};
+	out->no_kernel_map = j->no_kernel_map;
 	int rc = sum_paths(&w, in);
 	if (!rc)
 		rc = count_paths(&w, p);
@@ -479,14 +516,14 @@ void diagnose_names(struct diagnosis *j)
 {
 	struct name_weights *own = NULL, **w = j->in->names ? j->in->names : &own;
 	diagnose_no_kernel_map(j);
-	if (!*w && (!(*w = mem_zalloc(1, sizeof(**w))) || weigh(j->in, *w)))
+	if (!*w && (!(*w = mem_zalloc(1, sizeof(**w))) || weigh(j, *w)))
 		j->failed = ERR_NOMEM;
 	if (!*w)
 		return;
 	diagnose_libc(j, *w);
-	for (size_t i = 0; i < sizeof(name_forms) / sizeof(*name_forms); i++)
+	for (size_t i = 0; i < NAME_FORMS; i++)
 		if (!j->no_kernel_map || name_forms[i].title != FORM_KPTR_RESTRICT)
-			diagnose_group(j, *w, &name_forms[i]);
+			diagnose_group(j, *w, i);
 	diagnose_debug_parts(j);
 	name_weights_free(own);
 }

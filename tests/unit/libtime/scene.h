@@ -54,6 +54,7 @@ struct scene {
 	const char *dso, *name2; /* mapped file; a second clock event */
 	uint64_t name2_clockid;
 	int no_map;         /* of the process; 2: it comes when the process has called exec */
+	const char *other;  /* another file, at 0x500000 */
 	const char *memory; /* mapped at 0x700000; data alone unless memory_code */
 	int memory_code;
 	int no_kernel_map, clock_data;
@@ -291,6 +292,14 @@ static void add_sideband(struct pw *w, const struct scene *s)
 	pw_comm(w, &at, 7, 7, "server", 0);
 	if (!s->no_map)
 		add_map(w, s, &at);
+	if (s->other)
+		pw_mmap2(w, &at,
+			 &(struct pw_mmap){.pid = 7,
+					   .tid = 7,
+					   .addr = 0x500000,
+					   .len = 0x1000,
+					   .prot = 5,
+					   .filename = s->other});
 	if (s->memory)
 		pw_mmap2(w, &at,
 			 &(struct pw_mmap){

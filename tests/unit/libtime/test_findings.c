@@ -500,6 +500,24 @@ static void copies_of_all_switches_get_larger_buffers(void **state)
 	}
 }
 
+/* Samples in one file and waits in another: all of them lack a name. */
+static void unnamed_files_are_a_share_together(void **state)
+{
+	static const struct scene s = {SCHED, .nchain = 2, .chain = {PW_CONTEXT_USER, 0x500010},
+				       .other = "/no/such/client"};
+	struct answer a;
+	(void)state;
+	ask(&s, 0, &a);
+	const struct finding *f = find(&a, "no-build-ids");
+	assert_non_null(f);
+	const struct fact *all = fact_of(&f->title, "samples");
+	assert_int_equal(f->ndetails, 2);
+	assert_int_equal(all->number, all->whole);
+	assert_int_equal(all->number, fact_of(&f->details[0], "samples")->number +
+					      fact_of(&f->details[1], "samples")->number);
+	answer_release(&a);
+}
+
 /* A command that reads no survey says the same size. */
 static void every_command_needs_the_same_copy(void **state)
 {
@@ -716,6 +734,7 @@ int main(void)
 		cmocka_unit_test(losses_are_drawn_where_they_were),
 		cmocka_unit_test(the_copy_needed_is_told_by_what_was_cut),
 		cmocka_unit_test(every_command_needs_the_same_copy),
+		cmocka_unit_test(unnamed_files_are_a_share_together),
 		cmocka_unit_test(an_empty_recording_is_not_repeated_as_it_was),
 		cmocka_unit_test(copies_of_all_switches_get_larger_buffers),
 		cmocka_unit_test(missing_switches_are_not_blamed_on_buffers),
