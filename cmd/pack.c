@@ -461,7 +461,7 @@ static void summary(struct packer *k, const char *output, uint64_t size)
 		fputc('\n', f);
 	const char *host = k->in.profile->rec->features.hostname;
 	missing_print(f, &k->in.profile->stacks.strings, host ? host : "", &k->missing,
-		      k->opt->top);
+		      "the samples of all events", k->opt->top);
 }
 
 static int pack(struct packer *k, const char *output, struct err *e)

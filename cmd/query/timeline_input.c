@@ -356,9 +356,9 @@ static int stored_findings(const struct tlinput *ti, unsigned asked, struct find
 }
 
 /* Count the samples of a recording's timeline by stack into its profile's `folded`, with
- * `event_samples` those of tracepoints, too: path and samples are set. The caller empties
- * it. */
-static int fold_paths(struct tlinput *ti, int event_samples)
+ * `waits` each wait as one, as findings do, else those of tracepoints, too: path and samples are
+ * set. The caller empties it. */
+static int fold_paths(struct tlinput *ti, int waits)
 {
 	struct profile *p = ti->in.profile;
 	const struct timeline *tl = &ti->tl;
@@ -368,9 +368,13 @@ static int fold_paths(struct tlinput *ti, int event_samples)
 	p->folded.n = 0;
 	for (size_t i = 0; i < tl->samples.n && !r; i++)
 		n[tl->samples.v[i].path]++;
-	for (size_t i = 0; i < tl->event_samples.n && event_samples && !r; i++)
+	for (size_t i = 0; i < tl->event_samples.n && !waits && !r; i++)
 		n[tl->event_samples.v[i].path]++;
-	for (uint32_t i = 0; i <= paths && !r; i++) {
+	for (size_t i = 0; i < tl->offcpu.n && waits && !r; i++)
+		n[tl->offcpu.v[i].path]++;
+	for (size_t i = 0; i < tl->totals.n && waits && !r; i++)
+		n[tl->totals.v[i].path]++;
+	for (uint32_t i = waits != 0; i <= paths && !r; i++) { /* 0: without a stack */
 		struct folded f = {.path = i, .samples = n[i]};
 		r = n[i] && vec_push(&p->folded, f) ? ERR_NOMEM : 0;
 	}
@@ -388,7 +392,7 @@ static int own_findings(struct tlinput *ti, unsigned asked, struct findings *out
 	if (!(asked & ASKED_OF_SAMPLES)) {
 		in.timeline = &ti->tl;
 		in.survey = &ti->survey;
-	} else if (fold_paths(ti, 1)) {
+	} else if (fold_paths(ti, 0)) {
 		rc = err_nomem(e);
 	}
 	rc = rc ? rc : findings_gather(out, &in, e);
@@ -439,7 +443,7 @@ int tlinput_file_facts(struct tlinput *ti, struct file_facts *out, struct err *e
 	int r = describe_recording(out, p, ti->in.path);
 	if (!r)
 		describe_timeline(out, &ti->tl);
-	r = r ? r : fold_paths(ti, !tlinput_has_scheduler(ti));
+	r = r ? r : fold_paths(ti, tlinput_has_scheduler(ti));
 	out->has_names = p->folded.n > 0;
 	r = r || (out->has_names && missing_find(&out->unnamed, p, NULL));
 	p->folded.n = 0;

@@ -703,9 +703,9 @@ static const struct column recording_files[] = {
 	PLAIN("torn", COLUMN_TEXT_OR_EMPTY, torn, "", "where reading ended early, and why"),
 	PLAIN("has_names", COLUMN_U8, has_names, "0, 1", "unnamed_files was filled"),
 	PLAIN("samples", COLUMN_U64, unnamed.samples, "",
-	      "samples whose frames were looked up"),
+	      "samples and waits whose frames were looked up"),
 	PLAIN("named", COLUMN_U64, unnamed.named_leaf, "",
-	      "samples whose innermost function has a name"),
+	      "… whose innermost function has a name"),
 };
 #undef ROW
 

@@ -203,5 +203,5 @@ void file_text_names(FILE *f, const struct file_facts *x, int top)
 	fprintf(f, "\nnames: %.1f %% of all samples have a named innermost function\n",
 		u->samples ? 100.0 * (double)u->named_leaf / (double)u->samples : 100.0);
 	const struct strtab *s = &x->stacks->strings;
-	missing_print(f, s, strtab_get(s, x->host), u, top);
+	missing_print(f, s, strtab_get(s, x->host), u, "samples", top);
 }

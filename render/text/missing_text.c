@@ -52,13 +52,13 @@ static void print_hint(FILE *f)
 }
 
 void missing_print(FILE *f, const struct strtab *s, const char *host,
-		   const struct unnamed_files *m, int top)
+		   const struct unnamed_files *m, const char *of, int top)
 {
 	size_t n = top > 0 && (size_t)top < m->v.n ? (size_t)top : m->v.n;
 	struct buf out = {0};
 	if (!n)
 		return;
-	fputs("unnamed frames (share of samples affected):\n", f);
+	fprintf(f, "unnamed frames (share of %s affected):\n", of);
 	for (size_t i = 0; i < n; i++)
 		add_file(&out, s, host, m, &m->v.v[i]);
 	fputs(buf_cstr(&out), f);

@@ -77,6 +77,13 @@ text = subprocess.run([perfkit, "report", "-q", "--no-local", *sys.argv[3:]],
                       check=True, capture_output=True, text=True).stdout
 assert " 0 ns in an unknown state" in " ".join(text.split()) and "unknown" not in (
     text[text.index("\nthread  "):].strip().split("\n")[0]), text
+
+# files without names have the shares that doctor says
+def shares(command):
+    text = subprocess.run([perfkit, *command, "--no-local", data], capture_output=True, text=True).stdout
+    return set(re.findall(r"^ +([0-9.]+ %  [^ :]+): not", text, re.M))
+told_by_doctor, listed = shares(["doctor"]), shares(["report", "-q", "--top", "0"])
+assert len(told_by_doctor) > 4 and told_by_doctor <= listed, (told_by_doctor, listed)
 print("sums agree")
 EOF
 python3 check.py "$PERFKIT" "$data" --comm front-0 "$SRC/testdata/orders/orders.tar.zst"
