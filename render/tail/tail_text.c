@@ -805,6 +805,42 @@ static int answer_first(struct buf *b, struct tail *t, struct err *e)
 	return r;
 }
 
+/* The threads that the filters leave. */
+struct asked_threads {
+	uint64_t n, switched; /* all; with off-CPU intervals */
+};
+
+static struct asked_threads asked_threads(const struct tail *t)
+{
+	struct asked_threads x = {0};
+	for (uint32_t i = 0; i < t->tl->threads.n; i++) {
+		const struct tl_thread *thread = &t->tl->threads.v[i];
+		if (!population_has_thread(&t->episodes.query.of, t->tl, i, thread->comm))
+			continue;
+		x.n++;
+		x.switched += thread->offcpu_n != 0;
+	}
+	return x;
+}
+
+/* Why the chosen threads have no waits, if they have none at any time. */
+static void put_no_waits(struct buf *b, const struct tail *t)
+{
+	const struct population *of = &t->episodes.query.of;
+	struct asked_threads x = asked_threads(t);
+	struct buf line = {0};
+	buf_str(&line, "no episodes");
+	if (!x.n && (of->npids || of->ntids || of->ncomms)) {
+		buf_str(&line, ": the recording has no such thread");
+	} else if (x.n && !x.switched) {
+		buf_str(&line, ": no switch was recorded of ");
+		units_plural(&line, x.n, "such thread, which", "such threads, which");
+		buf_str(&line, " waited or ran throughout, or had no events recorded");
+	}
+	put_wrapped(b, buf_cstr(&line), 0, 0);
+	buf_release(&line);
+}
+
 /* The text of an answer without episodes. */
 static void put_no_episodes(struct buf *b, const struct tail *t)
 {
@@ -817,10 +853,12 @@ static void put_no_episodes(struct buf *b, const struct tail *t)
 			"nothing bounds them. Name the function that waits for work with "
 			"--idle-frame (report --by site lists them), or ask --by wait.",
 			0, 0);
+	else if (t->episodes.apart.by[APART_UNCLEAR].count)
+		buf_str(b, "nothing but unclear waits\n");
+	else if (t->episodes.query.kind == EPISODE_WAIT)
+		put_no_waits(b, t);
 	else
-		buf_str(b, t->episodes.apart.by[APART_UNCLEAR].count
-				   ? "nothing but unclear waits\n"
-				   : "no episodes\n");
+		buf_str(b, "no episodes\n");
 }
 
 int tailtext_write(struct buf *b, struct tail *t, const struct tailtext_options *o,

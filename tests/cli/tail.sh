@@ -216,7 +216,12 @@ fails 3 "$PERFKIT" tail "$file" --by span:none
 has err "no span"
 fails 2 "$PERFKIT" tail "$file" --json --csv
 fails 0 "$PERFKIT" tail -q "$file" --comm nobody
-has out "no episodes"
+has out "no episodes: the recording has no such thread"
+# process 1 is known by its name alone; front-0 waits, though not for the network
+fails 0 "$PERFKIT" tail -q --no-local "$SRC/testdata/waits/perf.data" --pid 1
+has out "no episodes: no switch was recorded of 1 such thread,"
+fails 0 "$PERFKIT" tail -q "$file" --comm front-0 --cause net
+! grep -q 'such thread' out || { cat out; exit 1; }
 fails 0 "$PERFKIT" tail -q "$file" --comm nobody --json
 python3 "$SRC/tests/cli/tail_schema.py" out
 
