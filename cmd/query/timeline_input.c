@@ -614,6 +614,17 @@ void tlinput_warn_unnamed(const struct tlinput *ti)
 	buf_release(&b);
 }
 
+/* An answer about everybody is then without stacks but for the chosen. */
+static void warn_stacks_of_some(const struct tlinput *ti)
+{
+	const struct input_opts *o = &ti->opt->in;
+	struct buf b = {0};
+	if (!o->quiet && !o->comms.n && !o->pids.n && !o->tids.n && !ti->in.pids.n &&
+	    describe_chosen(&b, &ti->tl))
+		say("%s", buf_cstr(&b));
+	buf_release(&b);
+}
+
 int tlinput_fold_trampolines(struct tlinput *ti, struct stacks *s)
 {
 	struct err e = {0};
@@ -784,6 +795,8 @@ static int opened(struct tlinput *ti, const char *verb, int need_time, int rc)
 		rc = fail(&e);
 	if (!rc && need_time >= 0 && strcmp(verb, "tail") != 0)
 		tlinput_warn_unnamed(ti);
+	if (!rc && (need_time >= 0 || need_time == TLINPUT_CONTENTS))
+		warn_stacks_of_some(ti);
 	if (rc)
 		tlinput_close(ti);
 	return rc;

@@ -642,6 +642,64 @@ uint64_t timeline_unnamed_waits(const struct timeline *tl, uint64_t *all)
 	return n;
 }
 
+int timeline_stacks_of_some(const struct timeline *tl)
+{
+	int with = 0, without = 0;
+	for (size_t i = 0; i < tl->events.n; i++) {
+		const struct tl_event *ev = &tl->events.v[i];
+		if (strcmp(strtab_get(&tl->stacks->strings, ev->name), "sched:sched_switch"))
+			continue;
+		with |= ev->stacks != STACKS_NONE;
+		without |= ev->stacks == STACKS_NONE;
+	}
+	return with && without;
+}
+
+/* The process of a wait with a stack; -1 for a wait without. */
+static int32_t stacked_pid(const struct timeline *tl, size_t i)
+{
+	const struct offcpu *o = &tl->offcpu.v[i];
+	return o->path && !(o->flags & OFF_NO_STACK) ? tl->threads.v[o->thread].pid : -1;
+}
+
+/* The only process that can have most of the stacks: each other cancels one of its own. */
+static int32_t most_stacked_pid(const struct timeline *tl)
+{
+	int32_t most = -1;
+	size_t lead = 0;
+	for (size_t i = 0; i < tl->offcpu.n; i++) {
+		int32_t pid = stacked_pid(tl, i);
+		if (pid < 0)
+			continue;
+		most = lead ? most : pid;
+		lead = pid == most ? lead + 1 : lead - 1;
+	}
+	return most;
+}
+
+/* Its main thread, else another one. */
+static uint32_t thread_of_process(const struct timeline *tl, int32_t pid)
+{
+	uint32_t any = TL_NONE;
+	for (uint32_t i = 0; i < tl->threads.n; i++)
+		if (tl->threads.v[i].pid == pid &&
+		    (any == TL_NONE || tl->threads.v[i].tid == pid))
+			any = i;
+	return any;
+}
+
+uint32_t timeline_stacked_process(const struct timeline *tl)
+{
+	int32_t most = most_stacked_pid(tl);
+	size_t its = 0, all = 0;
+	for (size_t i = 0; i < tl->offcpu.n; i++) {
+		int32_t pid = stacked_pid(tl, i);
+		all += pid >= 0;
+		its += pid >= 0 && pid == most;
+	}
+	return its && its >= all - all / 10 ? thread_of_process(tl, most) : TL_NONE;
+}
+
 int timeline_answerable(const struct timeline *tl, int need_time, struct err *e)
 {
 	static const char right[] =

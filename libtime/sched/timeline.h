@@ -585,6 +585,14 @@ int timeline_answerable(const struct timeline *tl, int need_time, struct err *e)
  * the number of waits looked at. */
 uint64_t timeline_unnamed_waits(const struct timeline *tl, uint64_t *all);
 
+/* 1 when only some switches have stacks: perfkit record -p and others record the switches of
+ * all threads, and again with stacks those of the chosen ones. */
+int timeline_stacks_of_some(const struct timeline *tl);
+
+/* The thread by which to call the process that has nine tenths of the waits with stacks;
+ * TL_NONE if there is none. */
+uint32_t timeline_stacked_process(const struct timeline *tl);
+
 /* Why context switches cannot be recognized although they may be there: the names and formats
  * of tracepoints are at the end of the file, which was cut off. NULL if they are known. */
 const char *timeline_unnamed_events(const struct timeline *tl);

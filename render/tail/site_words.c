@@ -105,6 +105,23 @@ int describe_unnamed_waits(struct buf *b, const struct timeline *tl)
 	return 1;
 }
 
+int describe_chosen(struct buf *b, const struct timeline *tl)
+{
+	if (!timeline_stacks_of_some(tl))
+		return 0;
+	uint32_t t = timeline_stacked_process(tl);
+	buf_str(b, "stacks were recorded of chosen threads only");
+	if (t == TL_NONE) {
+		buf_str(b, ": --comm or --pid asks about them");
+		return 1;
+	}
+	int pid = tl->threads.v[t].pid;
+	buf_fmt(b, ", those of process %d (", pid);
+	describe_name(b, tl, tl->threads.v[t].comm);
+	buf_fmt(b, "): --pid %d asks about it", pid);
+	return 1;
+}
+
 /* --- tables --------------------------------------------------------------------------- */
 
 static void length_cell(struct table *t, const struct site_sum *s)

@@ -25,6 +25,11 @@ void describe_hidden(struct buf *b, const struct timeline *tl, const struct set_
  * waits or more have them. */
 int describe_unnamed_waits(struct buf *b, const struct timeline *tl);
 
+/* Whose stacks were recorded, where not everybody's were (perfkit record -p and others):
+ * "stacks were recorded of chosen threads only, those of process 4711 (serve): --pid 4711 asks
+ * about it". 1; 0, and nothing appended, elsewhere. */
+int describe_chosen(struct buf *b, const struct timeline *tl);
+
 /*
  * The tables, as wide as `width`: at most 5 sites each, those with the longest waits. `reach`:
  * the length from which a wait is among the worst; hidden waits of that length are mentioned.

@@ -862,20 +862,6 @@ void more_details(struct buf *b, size_t n, size_t explained)
 	buf_fmt(b, " more (explain all with --details %zu)\n", n);
 }
 
-/* perfkit record -p and others: switches of all threads, and again with stacks, of some. */
-static int stacks_of_some(const struct timeline *tl)
-{
-	int with = 0, without = 0;
-	for (size_t i = 0; i < tl->events.n; i++) {
-		const struct tl_event *ev = &tl->events.v[i];
-		if (strcmp(strtab_get(&tl->stacks->strings, ev->name), "sched:sched_switch"))
-			continue;
-		with |= ev->stacks != STACKS_NONE;
-		without |= ev->stacks == STACKS_NONE;
-	}
-	return with && without;
-}
-
 void describe_missing(const struct timeline *tl, unsigned missing,
 		      void (*say)(void *ctx, const char *line), void *ctx)
 {
@@ -901,7 +887,7 @@ void describe_missing(const struct timeline *tl, unsigned missing,
 			       : "no CPU samples were recorded; -e cpu-clock/freq=1999/ shows "
 				 "what ran"},
 	};
-	if (missing & MISSING_STACK && stacks_of_some(tl)) {
+	if (missing & MISSING_STACK && timeline_stacks_of_some(tl)) {
 		missing &= ~(unsigned)MISSING_STACK;
 		say(ctx, "no stack at the switch: stacks were recorded of chosen threads only "
 			 "(perfkit record -p, --comm ...), by the names that they had at the "

@@ -1,6 +1,7 @@
 /* tailwords: what is said of roots on hand-made timelines. */
 #include "render/tail/tail_words.h"
 #include "base/text/buf.h"
+#include "render/tail/site_words.h"
 #include "tests/unit/libtime/tailrig.h"
 
 #include <string.h>
@@ -94,10 +95,43 @@ static void unsampled_code_asks_for_samples_or_for_more(void **state)
 	rig_release(&r);
 }
 
+/* Which process has the stacks is counted; nothing is said where all or none have any. */
+static void the_process_with_stacks_is_named(void **state)
+{
+	struct rig r;
+	struct buf b = {0};
+	struct tl_event ev = {.tracepoint = 1};
+	(void)state;
+	rig_init(&r, 100000);
+	uint32_t own = thread(&r, "own", 100, 0), other = thread(&r, "other", 7, 1);
+	r.tl.threads.v[other].pid = 7;
+	for (uint64_t i = 0; i < 9; i++)
+		off(&r, own, 1000 * i, 1000 * i + 100, 1000 * i + 200, CAUSE_SLEEP, "own;nap");
+	off(&r, other, 500, 600, 700, CAUSE_SLEEP, "other;nap");
+	ev.name = text(&r, "sched:sched_switch");
+	assert_int_equal(vec_push(&r.tl.events, ev), 0);
+	assert_int_equal(describe_chosen(&b, &r.tl), 0);
+	ev.stacks = STACKS_DWARF;
+	assert_int_equal(vec_push(&r.tl.events, ev), 0);
+	assert_int_equal(describe_chosen(&b, &r.tl), 1);
+	assert_string_equal(buf_cstr(&b),
+			    "stacks were recorded of chosen threads only, those of "
+			    "process 100 (own): --pid 100 asks about it");
+	buf_clear(&b);
+	off(&r, other, 800, 850, 900, CAUSE_SLEEP, "other;nap"); /* 9 of 11 */
+	assert_int_equal(describe_chosen(&b, &r.tl), 1);
+	assert_string_equal(buf_cstr(&b),
+			    "stacks were recorded of chosen threads only: --comm or "
+			    "--pid asks about them");
+	buf_release(&b);
+	rig_release(&r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_priority_inversion_is_called_by_its_name),
+		cmocka_unit_test(the_process_with_stacks_is_named),
 		cmocka_unit_test(unsampled_code_asks_for_samples_or_for_more),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
