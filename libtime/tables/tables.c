@@ -31,7 +31,7 @@ static const struct table_kind kinds[] = {
 	 .collect = collect_threads,
 	 .columns = {{COL_THREAD},
 		     {COL_RUN},
-		     {COL_IDLE},
+		     {COL_IDLE, 4},
 		     {COL_UNCLEAR},
 		     {COL_BLOCKED},
 		     {COL_RUNNABLE},

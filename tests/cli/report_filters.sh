@@ -59,6 +59,11 @@ for args, where, run_where, lo, hi in [
         assert [x.split()[2 if len(x.split()) == 6 else -4] for x in table if "%" in x] in (
             [str(tid)], []), table
 
+# where there is time in an unknown state, a narrow table has it too
+os.environ["COLUMNS"] = "80"
+text = subprocess.run([perfkit, "report", "-q", "--no-local", data],
+                      check=True, capture_output=True, text=True).stdout
+assert "unknown" in text[text.index("\nthread  "):].strip().split("\n")[0].split(), text
 # the line above the table counts what the table's columns do
 os.environ["COLUMNS"] = "250"
 text = subprocess.run([perfkit, "report", "-q", "--no-local", "--system", "--top", "0", data],
