@@ -412,7 +412,6 @@ static void put_node(struct answer *a, const struct chain_part *p)
 static void put_host(struct answer *a)
 {
 	enum { WORTH = 1000 }; /* 1 % */
-	static const char by_host[] = " By the host's own count, over the whole recording, ";
 	const struct chain_part *p = root_part(a);
 	const struct timeline *tl = a->t->tl;
 	uint32_t thread = explanation_root(&a->x)->thread;
@@ -422,14 +421,13 @@ static void put_host(struct answer *a)
 		put_node(a, p);
 	int64_t share = cpu == TL_NOCPU ? -1 : fact_steal(tl, thread, cpu);
 	if (share >= WORTH) {
-		put(a, by_host);
-		put(a, "the hypervisor took ");
+		put(a, " Over the whole recording, by /proc/stat, the hypervisor took ");
 		put_percent(a, share);
 		buf_fmt(a->b, " of CPU %u.", timeline_cpu(tl, cpu));
 	}
 	share = of ? fact_pressure(tl, thread, of) : -1;
 	if (share >= WORTH) {
-		put(a, by_host);
+		put(a, " Over the whole recording, by /proc/pressure, ");
 		buf_fmt(a->b, "tasks waited for %s ",
 			*of == 'c'   ? "a CPU"
 			: *of == 'i' ? "I/O"
