@@ -159,7 +159,8 @@ static int check(const struct export_opts *o, size_t nfiles)
 				      f->tables ? INPUT_FILTERS
 					      " label cgroup by-cgroup idle system no-unclear"
 						: INPUT_FILTERS " cgroup by-cgroup " WAITS_HIDE,
-				      "does not go with --to perfetto and parquet"))
+				      f->tables ? "does not go with --to parquet"
+						: "does not go with --to perfetto"))
 		return 2;
 	if (check_waits(o, f) || check_labels(o, f))
 		return 2;

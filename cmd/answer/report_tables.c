@@ -15,7 +15,7 @@ const struct opt report_table_rows[] = {
 	OPT_HEADING("Output"),
 	{"by", 0, OPT_STRING, AT(by), "WHAT",
 	 "one table: thread, site (where threads wait, and whether it\nis for work), span, "
-	 "function, lock, waker, irq, gap, jitter, cgroup,\nlabel:KEY"},
+	 "function, lock, waker, irq, disk, gap, jitter,\ncgroup, label:KEY"},
 	{"sort", 0, OPT_STRING, AT(sort), "COLUMN", "largest first; -COLUMN: smallest first"},
 	{"filter", 0, OPT_EACH, AT(filters), "COLUMN>VALUE",
 	 "only these rows (repeatable): 'max>=5ms', 'waits<10',\n'name=/pay', 'verdict!=idle'"},

@@ -175,8 +175,8 @@ int tail_refuse(const struct tail_run *r, const struct tail *t)
 	say("cannot say what p%s is: of %llu episodes that long, %llu are open or "
 	    "suspect (cut off by the recording's edge, or next to missing records); ask "
 	    "for --top N, a lower percentile or fewer threads (--comm, --pid), or record "
-	    "for longer with a larger -m%s",
-	    buf_cstr(&pct), (unsigned long long)(s->v.n + s->dirty),
+	    "for longer (perfkit doctor says what would help)%s",
+	    buf_cstr(&pct), (unsigned long long)(s->whole + s->dirty),
 	    (unsigned long long)s->dirty,
 	    r->opt->wait.tl.in.force ? "" : "; --open, --force go on");
 	buf_release(&pct);

@@ -642,7 +642,7 @@ static int check_found(const struct tlinput *ti, const char *verb, const char *k
 		return fail((err_nomem(&e), &e));
 	if (!r)
 		say_line("perfkit %s: nothing in %s has the label %s", verb, ti->path, key);
-	return r ? 0 : 2;
+	return r ? 0 : 3;
 }
 
 static int split_by(struct tlinput *ti, const char *verb, const char *key)

@@ -27,7 +27,7 @@ static int add_episode(struct collector *c, const struct episode *ep)
 {
 	struct episodes *out = c->out;
 	uint64_t ns = episode_ns(ep);
-	int dirty = ep->flags & (OFF_OPEN | OFF_SUSPECT);
+	int dirty = is_dirty(ep);
 	if (vec_push(&out->v, *ep) ||
 	    (dirty ? vec_push(&out->dirty, ns) : vec_push(&out->clean, ns)))
 		return ERR_NOMEM;
@@ -469,11 +469,15 @@ uint64_t episodes_percentile_of_both(const struct episodes *x, uint32_t milliper
 	return x->both.n ? x->both.v[percentile_rank(x->both.n, millipercent) - 1] : 0;
 }
 
+static size_t reaching(const uint64_t *v, size_t n, uint64_t threshold)
+{
+	return n - below(v, n, threshold);
+}
+
 static int mostly_dirty(const struct episodes *x, uint64_t threshold)
 {
-	size_t dirty = x->dirty.n - below(x->dirty.v, x->dirty.n, threshold);
-	size_t clean = x->clean.n - below(x->clean.v, x->clean.n, threshold);
-	return dirty > clean;
+	return reaching(x->dirty.v, x->dirty.n, threshold) >
+	       reaching(x->clean.v, x->clean.n, threshold);
 }
 
 int episodes_are_uncertain(const struct episodes *x, uint32_t millipercent)
@@ -524,8 +528,7 @@ static int is_picked(const struct episodes *x, const struct timeline *tl,
 	if (pick->kind == PICK_KEY)
 		return key ? key == pick->key_text : ep->key && ep->key == pick->key;
 	return episode_ns(ep) >= threshold &&
-	       (!(ep->flags & (OFF_OPEN | OFF_SUSPECT)) || pick->dirty ||
-		(ep->ongoing && !(ep->flags & OFF_SUSPECT)));
+	       (!is_dirty(ep) || pick->dirty || (ep->ongoing && !(ep->flags & OFF_SUSPECT)));
 }
 
 int episodes_select(const struct episodes *x, const struct timeline *tl,
@@ -534,8 +537,10 @@ int episodes_select(const struct episodes *x, const struct timeline *tl,
 {
 	uint64_t threshold = threshold_of(x, pick);
 	*out = (struct episode_selection){.threshold_ns = threshold};
-	if (pick->kind != PICK_KEY)
-		out->dirty = x->dirty.n - below(x->dirty.v, x->dirty.n, threshold);
+	if (pick->kind != PICK_KEY) {
+		out->whole = reaching(x->clean.v, x->clean.n, threshold);
+		out->dirty = reaching(x->dirty.v, x->dirty.n, threshold);
+	}
 	out->uncertain = pick->kind == PICK_PERCENTILE && mostly_dirty(x, threshold);
 	for (uint32_t i = 0; i < x->v.n; i++) {
 		if (!is_picked(x, tl, pick, &x->v.v[i], threshold))
@@ -549,6 +554,9 @@ int episodes_select(const struct episodes *x, const struct timeline *tl,
 		qsort_r(out->v.v, out->v.n, sizeof(*out->v.v), worst_order, x->v.v);
 	if (pick->kind == PICK_TOP && out->v.n > pick->top)
 		out->v.n = (size_t)pick->top;
+	out->unlisted = out->dirty;
+	for (size_t i = 0; i < out->v.n && pick->kind != PICK_KEY; i++)
+		out->unlisted -= is_dirty(&x->v.v[out->v.v[i]]);
 	return 0;
 }
 

@@ -69,6 +69,12 @@ struct episode {
 	uint8_t ongoing; /* a wait that began in the recording and had not ended at its end */
 };
 
+/* Open or suspect: its length is not known. */
+static inline int is_dirty(const struct episode *ep)
+{
+	return (ep->flags & (OFF_OPEN | OFF_SUSPECT)) != 0;
+}
+
 struct episodes {
 	struct episode_query query; /* as collected */
 	VEC(struct episode) v;      /* clean and dirty ones, by thread and time */
@@ -138,7 +144,9 @@ struct episode_pick {
 struct episode_selection {
 	VEC(uint32_t) v;       /* indexes of episodes.v: longest first, then by start, thread */
 	uint64_t threshold_ns; /* the shortest selected length */
-	uint64_t dirty;        /* open and suspect ones that reach the threshold */
+	uint64_t whole;        /* clean ones that reach the threshold */
+	uint64_t dirty;        /* open and suspect ones that reach it, */
+	uint64_t unlisted;     /* and those of them that are not in v */
 	/* More dirty ones reach it than clean ones: the tail is not known. */
 	int uncertain;
 };

@@ -686,7 +686,7 @@ static void put_few_episodes(struct buf *b, const struct tail *t, uint32_t milli
 }
 
 /* "3 gaps lasted at least ". */
-static void put_lasted(struct buf *line, const struct tail *t)
+static void put_lasted(struct buf *line, const struct tail *t, uint64_t n)
 {
 	static const char *const nouns[][2] = {
 		[EPISODE_WAIT] = {"episode", "episodes"},
@@ -696,7 +696,7 @@ static void put_lasted(struct buf *line, const struct tail *t)
 		[EPISODE_GAP] = {"gap", "gaps"},
 	};
 	const char *const *noun = nouns[t->episodes.query.kind];
-	units_plural(line, t->selection.v.n, noun[0], noun[1]);
+	units_plural(line, n, noun[0], noun[1]);
 	buf_str(line, " lasted at least ");
 }
 
@@ -709,7 +709,7 @@ static void percentile_line(struct buf *line, const struct tail *t,
 	if (t->selection.uncertain) {
 		buf_str(line, p->dirty ? ": cannot say; "
 				       : ": cannot say; of those measured whole, ");
-		put_lasted(line, t);
+		put_lasted(line, t, p->dirty ? t->selection.v.n : t->selection.whole);
 		units_duration(line, t->selection.threshold_ns);
 		return;
 	}
@@ -717,7 +717,7 @@ static void percentile_line(struct buf *line, const struct tail *t,
 	units_duration(line, t->selection.threshold_ns);
 	put_few_episodes(line, t, p->millipercent);
 	buf_str(line, "; ");
-	put_lasted(line, t);
+	put_lasted(line, t, t->selection.v.n);
 	buf_str(line, "that long");
 }
 
@@ -728,7 +728,7 @@ static void selected(struct buf *line, const struct tail *t, const struct episod
 		percentile_line(line, t, p);
 		break;
 	case PICK_OVER:
-		put_lasted(line, t);
+		put_lasted(line, t, t->selection.v.n);
 		units_duration(line, p->ns);
 		break;
 	case PICK_KEY:
@@ -758,7 +758,12 @@ void tailtext_selection(struct buf *b, const struct tail *t, const struct tailte
 		buf_str(&line, "; ");
 		units_plural(&line, t->selection.dirty, "open or suspect one lasted",
 			     "open or suspect ones lasted");
-		buf_str(&line, " as long (list with --open)");
+		buf_str(&line, " as long");
+		if (t->selection.unlisted)
+			buf_fmt(&line, " (%s --open)",
+				t->selection.unlisted < t->selection.dirty
+					? "all are listed with"
+					: "list with");
 	}
 	put_wrapped(b, buf_cstr(&line), 0, 2);
 	buf_release(&line);

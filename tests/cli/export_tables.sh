@@ -29,7 +29,7 @@ refuses()  # STATUS WORDS OPTIONS...
 	[ $rc = "$status" ] && grep -qF -- "$words" err || wrong "export $*: status $rc, $(cat err)"
 }
 refuses 2 'name it with -o DIR' --to parquet "$waits"
-refuses 2 '--comm does not go with --to perfetto and parquet' --to parquet -o x --comm a "$waits"
+refuses 2 '--comm does not go with --to parquet' --to parquet -o x --comm a "$waits"
 refuses 2 'more than one FILE' --to pprof -o x "$waits" "$waits"
 : >file
 refuses 1 'is not a folder' --to parquet -o file "$waits"

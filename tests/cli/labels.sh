@@ -199,20 +199,20 @@ $(of_table events) $(of_table '')" "$labelled" "$labels" table users orders even
 # what cannot be
 refused()
 {
-	words=$1
-	shift
+	status=$1 words=$2
+	shift 2
 	rc=0
 	"$PERFKIT" "$@" >out 2>err || rc=$?
-	[ $rc = 2 ] && grep -qF -e "$words" err || { echo "$*: exit $rc"; cat err; exit 1; }
+	[ $rc = "$status" ] && grep -qF -e "$words" err || { echo "$*: exit $rc"; cat err; exit 1; }
 }
-refused 'has the label nothing' collapse -q --no-local --label nothing=1 shop.data
-refused 'is KEY=VALUE' collapse -q --no-local --label span shop.data
-refused 'label does not go with --to perfetto and parquet' export --to parquet -o tables --label span=lookup shop.data
-refused 'is for samples, --offcpu' svg --wall --color label:span shop.data -o x.svg
-refused 'name the label' svg --color label shop.data -o x.svg
-refused 'gaps are of CPUs' report --by gap --label span=lookup shop.data
-refused 'comm, pid or tid' svg --wall --split label:span shop.data -o x.svg
-refused 'name different labels' svg --color label:span --split label:key shop.data -o x.svg
-refused '--with goes with --label' svg --no-local --with "$csv" "$serve" -o x.svg
-refused '--with goes with --label' collapse --no-local --offcpu --with "$csv" "$serve"
+refused 3 'has the label nothing' collapse -q --no-local --label nothing=1 shop.data
+refused 2 'is KEY=VALUE' collapse -q --no-local --label span shop.data
+refused 2 'label does not go with --to parquet' export --to parquet -o tables --label span=lookup shop.data
+refused 2 'is for samples, --offcpu' svg --wall --color label:span shop.data -o x.svg
+refused 2 'name the label' svg --color label shop.data -o x.svg
+refused 2 'gaps are of CPUs' report --by gap --label span=lookup shop.data
+refused 2 'comm, pid or tid' svg --wall --split label:span shop.data -o x.svg
+refused 2 'name different labels' svg --color label:span --split label:key shop.data -o x.svg
+refused 2 '--with goes with --label' svg --no-local --with "$csv" "$serve" -o x.svg
+refused 2 '--with goes with --label' collapse --no-local --offcpu --with "$csv" "$serve"
 exit 0
