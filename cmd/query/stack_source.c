@@ -1,5 +1,6 @@
 #include "cmd/query/stack_source.h"
 #include "base/mem.h"
+#include "base/radix.h"
 
 static int open_timeline(struct stack_source *s, const char *verb, const char *path)
 {
@@ -26,12 +27,31 @@ int stack_source_open(struct stack_source *s, const char *verb, enum stack_quest
 	return rc;
 }
 
-/* The rows in *order, those of one thread name together, each group as it was: their stacks then
- * share callers with the row before. 0 or ERR_NOMEM. */
-static int group_by_comm(const struct samples *x, uint32_t **order)
+/* The same for threads or processes that are rows of their own. */
+static int group_by_thread(const struct samples *x, unsigned by, uint32_t *order)
 {
-	uint32_t *first = mem_zalloc(x->stacks->strings.entries.n + 2, sizeof(*first));
+	struct radix_key *a = mem_zalloc(x->n + 1, sizeof(*a)),
+			 *b = mem_zalloc(x->n + 1, sizeof(*b));
+	for (size_t i = 0; a && b && i < x->n; i++) {
+		uint32_t id = (uint32_t)(by & BY_TID ? x->v[i].tid : x->v[i].pid);
+		a[i] = (struct radix_key){(uint64_t)x->v[i].comm << 32 | id, i};
+	}
+	const struct radix_key *sorted = a && b ? radix_sort(a, b, x->n) : NULL;
+	for (size_t i = 0; sorted && i < x->n; i++)
+		order[i] = (uint32_t)sorted[i].at;
+	mem_free(a);
+	mem_free(b);
+	return sorted ? 0 : ERR_NOMEM;
+}
+
+/* The rows in *order, those of one root of the tree together, each group as it was: their stacks
+ * then share callers with the row before. 0 or ERR_NOMEM. */
+static int group_rows(const struct samples *x, unsigned by, uint32_t **order)
+{
 	*order = mem_alloc(x->n * sizeof(**order));
+	if (*order && by & (BY_PID | BY_TID))
+		return group_by_thread(x, by, *order);
+	uint32_t *first = mem_zalloc(x->stacks->strings.entries.n + 2, sizeof(*first));
 	for (size_t i = 0; first && *order && i < x->n; i++)
 		first[x->v[i].comm + 1]++;
 	for (size_t i = 1; first && i < x->stacks->strings.entries.n + 2; i++)
@@ -47,7 +67,7 @@ static int sample_rows(struct stack_source *s, stack_row_sink *add, void *ctx, s
 {
 	const struct samples *x = &s->samples;
 	uint32_t *order;
-	int rc = group_by_comm(x, &order) ? err_nomem(e) : 0;
+	int rc = group_rows(x, s->by, &order) ? err_nomem(e) : 0;
 	for (size_t i = 0; i < x->n && !rc; i++) {
 		struct stack_row r = {.of = x->v[order[i]]};
 		if (s->event != NO_ID && !s->is(x, r.of.event, s->event)) {

@@ -619,7 +619,7 @@ static void warn_stacks_of_some(const struct tlinput *ti)
 {
 	const struct input_opts *o = &ti->opt->in;
 	struct buf b = {0};
-	if (!o->quiet && !o->comms.n && !o->pids.n && !o->tids.n && !ti->in.pids.n &&
+	if (!o->quiet && !tlinput_asks_threads(ti->opt) && !ti->in.pids.n &&
 	    describe_chosen(&b, &ti->tl))
 		say("%s", buf_cstr(&b));
 	buf_release(&b);

@@ -229,13 +229,19 @@ static int count_sample(struct builder *b, const struct sample *s, const struct 
 	return r ? r : got < 0 ? err_nomem(e) : 0;
 }
 
+/* One name for all events of a tracepoint. */
+static uint32_t mark_name(const struct builder *b, const struct source_event *se)
+{
+	return se->twin ? b->events.v[se->original].name : se->name;
+}
+
 /* A mark that another event has made gets the stack. */
 static int add_mark_stack(struct builder *b, const struct source_event *se,
 			  const struct sample *s, uint16_t cpu)
 {
 	for (size_t i = b->tl->marks.n; i-- > 0 && b->tl->marks.v[i].time_ns >= b->hit_ns;) {
 		struct tl_mark *x = &b->tl->marks.v[i];
-		if (x->time_ns == b->hit_ns && x->name == se->name && x->cpu == cpu)
+		if (x->time_ns == b->hit_ns && x->name == mark_name(b, se) && x->cpu == cpu)
 			return x->path ? 0 : builder_chain(b, s, &x->path);
 	}
 	return 0;
@@ -245,7 +251,7 @@ static int handle_mark(struct builder *b, const struct source_event *se, const s
 		       const struct record_id *id, struct err *e)
 {
 	struct tl_mark x = {.time_ns = s->time,
-			    .name = se->name,
+			    .name = mark_name(b, se),
 			    .cpu = id->cpu < TL_NOCPU ? (uint16_t)id->cpu : TL_NOCPU};
 	int r = builder_note_current(b, id, e);
 	if (!r && b->hit_ns)

@@ -560,14 +560,6 @@ static void diagnose_some_cpus(struct diagnosis *j)
 	diagnose_record(j, f, &(struct remedy){.sched = 1});
 }
 
-static int counts_calls(const struct recording *rec)
-{
-	for (size_t i = 0; i < rec->events.n; i++)
-		if (calls_reads(&rec->events.v[i]))
-			return 1;
-	return 0;
-}
-
 static void diagnose_wakeups(struct diagnosis *j, uint32_t flags)
 {
 	const struct timeline *tl = j->in->timeline;
@@ -586,7 +578,7 @@ static void diagnose_wakeups(struct diagnosis *j, uint32_t flags)
 				       fact_number("waits", FACT_COUNT, tl->offcpu.n)));
 	if (tl->disorder.skew_ns) /* they are not missing: they seem to come later */
 		return;
-	if (counts_calls(j->rec)) /* on all CPUs, its counters would count everybody */
+	if (remedy_counts_calls(j->rec)) /* on all CPUs, its counters would count everybody */
 		diagnose_remedy(j, f, FORM_RECORD_WAITS, NO_FACTS);
 	else
 		diagnose_record(j, f, &(struct remedy){.sched = 1});

@@ -204,7 +204,8 @@ static void put_asked(struct buf *out, const struct event_name *ev)
 		buf_add(out, name, strcspn(name, ",/"));
 	} else if (period) {
 		const char *rest = period + sizeof(last) - 2; /* from the slash on */
-		buf_add(out, ev->text, (size_t)(period - ev->text) - (period[-1] == ','));
+		int comma = period > ev->text && period[-1] == ',';
+		buf_add(out, ev->text, (size_t)(period - ev->text - comma));
 		buf_add(out, rest, (size_t)(ev->text + ev->n - rest));
 	} else {
 		buf_add(out, ev->text, ev->n);

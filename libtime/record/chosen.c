@@ -119,14 +119,21 @@ static int add_all(struct filters *f, const struct chosen_wish *w,
 		   const struct chosen_thread *v, size_t n, struct err *e)
 {
 	for (const char *p = w->comm; p && *p; p += strcspn(p, ","), p += *p == ',')
-		add_glob(f, p, strcspn(p, ","));
+		if (*p != ',')
+			add_glob(f, p, strcspn(p, ","));
 	int rc = add_threads(f, w, v, n, e);
 	if (!rc && w->cpus)
 		rc = add_cpus(f, w->cpus, e);
 	if (!rc && (f->leaving.n > FILTER_MAX || f->woken.n > FILTER_MAX))
-		rc = err_set(e, ERR_USAGE,
-			     "the threads have more names than a filter holds: choose by "
-			     "--comm GLOB");
+		rc = err_set(
+			e, ERR_USAGE,
+			w->pid || w->cgroup
+				? "the threads have more names than a filter holds: choose "
+				  "by --comm GLOB"
+				: "that is more than a filter of %u bytes holds: name fewer",
+			FILTER_MAX);
+	if (!rc && !f->leaving.n)
+		rc = err_set(e, ERR_USAGE, "no thread is named");
 	return rc;
 }
 

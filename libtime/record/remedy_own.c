@@ -45,17 +45,17 @@ static int is_region(const struct event *ev)
 	       shell_is_printable(ev->name);
 }
 
-static int counts_calls(const struct line *l)
+int remedy_counts_calls(const struct recording *rec)
 {
-	for (size_t i = 0; i < l->rec->events.n; i++)
-		if (is_region(&l->rec->events.v[i]))
+	for (size_t i = 0; i < rec->events.n; i++)
+		if (is_region(&rec->events.v[i]))
 			return 1;
 	return 0;
 }
 
 static const char *mode_of(const struct line *l)
 {
-	if (counts_calls(l))
+	if (remedy_counts_calls(l->rec))
 		return "calls";
 	if (event_named(l, "perfkit:req_start") || event_named(l, "perfkit:request"))
 		return "requests";
@@ -237,7 +237,7 @@ static void put_question(const struct line *l, struct words *out)
 int remedy_own_line(const struct line *l, struct words *out)
 {
 	uint64_t pages = (l->r.ring ? remedy_larger_ring(l) : l->ring) / PAGE;
-	int calls = counts_calls(l), whole = 0;
+	int calls = remedy_counts_calls(l->rec), whole = 0;
 	words_add(out, "%s", mode_of(l));
 	if (calls)
 		whole = put_calls(l, out);

@@ -645,6 +645,9 @@ uint64_t timeline_unnamed_waits(const struct timeline *tl, uint64_t *all)
 int timeline_stacks_of_some(const struct timeline *tl)
 {
 	int with = 0, without = 0;
+	for (size_t i = 0; i < tl->parts.n; i++)
+		if (tl->parts.v[i].chosen_stacks)
+			return 1;
 	for (size_t i = 0; i < tl->events.n; i++) {
 		const struct tl_event *ev = &tl->events.v[i];
 		if (strcmp(strtab_get(&tl->stacks->strings, ev->name), "sched:sched_switch"))
@@ -697,7 +700,8 @@ uint32_t timeline_stacked_process(const struct timeline *tl)
 		all += pid >= 0;
 		its += pid >= 0 && pid == most;
 	}
-	return its && its >= all - all / 10 ? thread_of_process(tl, most) : TL_NONE;
+	int sure = tl->parts.n < 2 && its && its >= all - all / 10; /* hosts may share a pid */
+	return sure ? thread_of_process(tl, most) : TL_NONE;
 }
 
 int timeline_answerable(const struct timeline *tl, int need_time, struct err *e)

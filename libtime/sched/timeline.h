@@ -375,6 +375,7 @@ struct tl_part {
 	uint32_t flags;          /* enum timeline_flag */
 	uint32_t label;          /* strings id: its host, numbered if several have it */
 	uint8_t disk_queues;     /* block_rq_insert was recorded */
+	uint8_t chosen_stacks;   /* timeline_stacks_of_some() of it alone */
 	uint32_t thread_first;
 	size_t fact_first;
 	size_t sample_first, event_sample_first, sum_first;

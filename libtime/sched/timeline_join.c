@@ -267,7 +267,8 @@ static int add_part(struct timeline *tl, const struct timeline *of, struct tl_pa
 	*part = (struct tl_part){
 		.rec = of->rec,
 		.flags = of->flags,
-		.disk_queues = (uint8_t)timeline_has_event(of, "block:block_rq_insert")};
+		.disk_queues = (uint8_t)timeline_has_event(of, "block:block_rq_insert"),
+		.chosen_stacks = (uint8_t)timeline_stacks_of_some(of)};
 	if (tl->parts.n) {
 		first = tl->rec.ncpus;
 		part->thread_first = (uint32_t)tl->threads.n;

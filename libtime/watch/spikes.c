@@ -35,7 +35,8 @@ static struct watch_process *process_named(struct watch_counts *c, const char *n
 	char plain[WATCH_NAME] = "";
 	for (size_t i = 0; i < WATCH_NAME - 1 && name[i]; i++)
 		plain[i] = name[i] < ' ' || name[i] > '~' ? '?' : name[i];
-	for (size_t i = 0; i < WATCH_PROCESSES && strcmp(plain, WATCH_OTHER) != 0; i++) {
+	for (size_t i = 0; i < WATCH_PROCESSES && *plain && strcmp(plain, WATCH_OTHER) != 0;
+	     i++) {
 		struct watch_process *p = &c->process[i];
 		if (!*p->name)
 			memcpy(p->name, plain, WATCH_NAME);

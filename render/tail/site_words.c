@@ -110,15 +110,15 @@ int describe_chosen(struct buf *b, const struct timeline *tl)
 	if (!timeline_stacks_of_some(tl))
 		return 0;
 	uint32_t t = timeline_stacked_process(tl);
-	buf_str(b, "stacks were recorded of chosen threads only");
+	buf_str(b, "only chosen threads have stacks of their waits");
 	if (t == TL_NONE) {
-		buf_str(b, ": --comm or --pid asks about them");
+		buf_str(b, ": choose them with --comm or --pid");
 		return 1;
 	}
 	int pid = tl->threads.v[t].pid;
 	buf_fmt(b, ", those of process %d (", pid);
 	describe_name(b, tl, tl->threads.v[t].comm);
-	buf_fmt(b, "): --pid %d asks about it", pid);
+	buf_fmt(b, "); add --pid %d to ask about it", pid);
 	return 1;
 }
 

@@ -26,8 +26,8 @@ void describe_hidden(struct buf *b, const struct timeline *tl, const struct set_
 int describe_unnamed_waits(struct buf *b, const struct timeline *tl);
 
 /* Whose stacks were recorded, where not everybody's were (perfkit record -p and others):
- * "stacks were recorded of chosen threads only, those of process 4711 (serve): --pid 4711 asks
- * about it". 1; 0, and nothing appended, elsewhere. */
+ * "only chosen threads have stacks of their waits, those of process 4711 (serve); add --pid 4711
+ * to ask about it". 1; 0, and nothing appended, elsewhere. */
 int describe_chosen(struct buf *b, const struct timeline *tl);
 
 /*

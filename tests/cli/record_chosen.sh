@@ -64,14 +64,14 @@ echo "everybody's stacks: $a bytes; the service's: $s bytes"
 grep -Eq "^perfkit record offcpu --comm '?(few|svc-(front|snap)|,)*'? --call-graph dwarf,[0-9]+ .*-- sleep 4" like || bad "--like: $(cat like)"
 "$PERFKIT" report some.data 2>/dev/null | tr -s ' \n' ' ' | grep -q 'of them with a stack' || bad "report does not say how many waits have a stack"
 # An answer about everybody says whose stacks there are; one about them does not.
-want="stacks were recorded of chosen threads only, those of process $service (few): --pid $service asks about it"
+want="only chosen threads have stacks of their waits, those of process $service (few); add --pid $service to ask about it"
 for ask in "tail --details 0" report "collapse --offcpu" "svg --offcpu -o x.svg" "timeline -o x.svg" "html -o x.html"; do
 	"$PERFKIT" $ask some.data 2>err >/dev/null
 	[ "$(grep -c "$want" err)" = 1 ] || bad "$ask does not say once whose stacks there are: $(cat err)"
 done
 for o in "--pid $service some.data" "-q some.data" all.data; do
 	"$PERFKIT" tail --details 0 $o 2>err >/dev/null
-	! grep 'chosen threads only' err || bad "tail $o says whose stacks there are"
+	! grep 'only chosen threads' err || bad "tail $o says whose stacks there are"
 done
 # A busy machine starts one of them seconds later, and loses records: the same seconds are compared.
 ask() # OPTIONS...
