@@ -224,7 +224,7 @@ function inBand(i, band) {
 	return !band || (data.wait.end[i] - data.wait.start[i] >= band.low && data.wait.end[i] - data.wait.start[i] < band.high);
 }
 
-// As `perfkit svg --offcpu`: the cause on top of a wait that was seen whole.
+// As `perfkit svg --offcpu`: the cause on top of a wait that was seen whole, also below [unclear].
 function sumOff(from, to, band) {
 	const g = graphOf("off"), w = data.wait, m = head.marks, chosen = chosenThreads();
 	const add = (slot, row, below, top, ns) => {
@@ -242,10 +242,10 @@ function sumOff(from, to, band) {
 		else if (part.bits & BIT.suspect)
 			add(2, row, m[MARK.suspect], 0, whole);
 		else if (part.bits & BIT.unclear) {
-			add(3, row, m[MARK.unclear], 0, part.blocked);
-			add(4 + cause, row, 0, head.causes[cause], part.runnable);
+			add(3 + head.causes.length + cause, row, m[MARK.unclear], head.causes[cause], part.blocked);
+			add(3 + cause, row, 0, head.causes[cause], part.runnable);
 		} else {
-			add(4 + cause, row, 0, head.causes[cause], whole);
+			add(3 + cause, row, 0, head.causes[cause], whole);
 		}
 	});
 	return g.tree();
