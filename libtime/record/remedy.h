@@ -81,8 +81,7 @@ typedef int option_say(void *ctx, enum option_effect effect, const char *option)
 int remedy_why(const struct recording *rec, const struct remedy *r, const struct remedy *all,
 	       option_say *say, void *ctx);
 
-/* 1 if counters of calls were recorded (`perfkit record calls`): probes of perfkit's that read them.
- */
+/* 1 if counters of calls were recorded, as by `perfkit record calls`. */
 int remedy_counts_calls(const struct recording *rec);
 
 #endif
