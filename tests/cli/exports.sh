@@ -116,7 +116,7 @@ done
 if [ -n "$go" ]; then
 	"$go" tool pprof -tags labels.pb.gz >tags 2>go.err && grep -q '^ *route: Total' tags || wrong "-tags: $(cat go.err)"
 fi
-refuses 2 'nothing in' --to pprof -q --no-local --by-label nothing $requests
+refuses 3 'nothing in' --to pprof -q --no-local --by-label nothing $requests
 refuses 2 'go with --to pprof' --to speedscope --by-label route $requests
 refuses 2 'does not go with --label' --to pprof --by-cgroup --by-label route $requests
 # inlined functions are lines of one location; files are told by their build-ids
