@@ -35,6 +35,19 @@ kept reclaim 75 '^[0-9]+ of [0-9]+ worst waits of front: reclaiming memory, its 
 kept dirty 75 '^[0-9]+ of [0-9]+ worst waits of front: throttled, too many dirty pages' --comm front --cause io
 kept disk 75 'waiting for a device in [a-z_]+\(\), a write of 4.00 KiB to loop[0-9]+: [0-9.]+ ms queued, [0-9.]+ ms served' \
 	--comm front --cause io
+kept inversion 75 '^[0-9]+ of [0-9]+ worst waits of front: mid had the CPU while low held the lock that front wanted' \
+	--comm front --cause lock
+kept quota 75 '^[0-9]+ of [0-9]+ worst waits of quota: throttled, its cgroup had used up its CPU quota' \
+	--comm quota --cause throttle
+
+# The kernel counted as many throttled periods, and the program was off a CPU for the time they took.
+python3 - "$SRC/testdata/incidents/quota.log" <<'PY' || fails=$((fails + 1))
+import json, sys
+log = {l.split()[0]: int(l.split()[3]) - int(l.split()[2]) for l in open(sys.argv[1])}
+waits = [e["duration_ns"] for e in json.load(open("json"))["episodes"]]
+assert abs(len(waits) - log["throttled"]) <= 1, (len(waits), log)
+assert 0.95 * (log["life"] - log["cpu"]) < sum(waits) <= log["life"] - log["cpu"], (sum(waits), log)
+PY
 
 # What the disk took, by the program that is behind it; `report` counts the same requests.
 "$PERFKIT" report -q --no-local --by disk --json --comm front "$SRC/testdata/incidents/disk.tar.zst" >json
