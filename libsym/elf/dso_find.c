@@ -327,19 +327,20 @@ static void find_vdso(struct dso_search *s, struct dso_files *out)
 
 /* --- the debug file --------------------------------------------------------------------- */
 
-/* 1 when a debug file could add nothing, by section names only, without inflating any. */
-static int is_complete(const struct elf_file *f)
+unsigned dso_names_in(const struct elf_file *f)
 {
-	int symtab = 0, info = 0;
+	unsigned has = 0;
 	for (Elf_Scn *scn = NULL; (scn = elf_nextscn(f->elf, scn));) {
 		GElf_Shdr s;
 		if (!gelf_getshdr(scn, &s) || s.sh_type == SHT_NOBITS)
 			continue;
 		const char *name = elf_file_section_name(f, &s);
-		symtab |= !strcmp(name, ".symtab");
-		info |= !strcmp(name, ".debug_info") || !strcmp(name, ".zdebug_info");
+		if (!strcmp(name, ".symtab"))
+			has |= DSO_HAS_SYMTAB;
+		if (!strcmp(name, ".debug_info") || !strcmp(name, ".zdebug_info"))
+			has |= DSO_HAS_INFO;
 	}
-	return symtab && info;
+	return has;
 }
 
 /* Without a build-id, a debuglink's file is identified by the CRC of the whole file. */
@@ -484,7 +485,7 @@ static void find_files(struct dso_search *s, const char *path, struct dso_files 
 		out->runtime_from = DSO_FROM_NOWHERE;
 	if (out->runtime && !s->want.len)
 		s->want = out->id = out->runtime->id;
-	if (vdso || (out->runtime && is_complete(out->runtime)))
+	if (vdso || (out->runtime && dso_names_in(out->runtime) == DSO_HAS_ALL))
 		return;
 	/* The reason stays that of the runtime file; only the detail may change. */
 	find_debug(s, path, out);

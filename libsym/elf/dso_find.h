@@ -101,6 +101,13 @@ int dso_find(const struct dso_options *opt, const char *path, const struct build
 /* Close the files; the object is empty and usable again. */
 void dso_files_release(struct dso_files *f);
 
+/* Which names of functions a file has. */
+enum { DSO_HAS_SYMTAB = 1, DSO_HAS_INFO = 2, DSO_HAS_ALL = DSO_HAS_SYMTAB | DSO_HAS_INFO };
+
+/* Those of .symtab and .debug_info, by section names only, without inflating any. With all of
+ * them, a debug file could add nothing. */
+unsigned dso_names_in(const struct elf_file *f);
+
 /* The kernel's symbols: one of the two is set when reason is DSO_FOUND. */
 struct kernel_files {
 	enum dso_reason reason;

@@ -78,6 +78,22 @@ static int use_given_file(const char *path, struct elf_file **place, struct err 
 	return elf_file_open(path, place, e);
 }
 
+/* The given program too; but a copy that was found and has names that the given one lacks, as
+ * in a build-id cache, also serves for names, as it does where an export finds it. */
+static int use_given_program(const char *path, struct dso_files *files, struct err *e)
+{
+	struct elf_file *found = files->runtime;
+	if (!path)
+		return 0;
+	files->runtime = NULL;
+	int r = elf_file_open(path, &files->runtime, e);
+	if (!r && found && !files->debug && dso_names_in(found) > dso_names_in(files->runtime))
+		files->debug = found;
+	else
+		elf_file_close(found);
+	return r;
+}
+
 static int find_files(struct file_names *f, struct module *mod, const char *runtime,
 		      const char *debug, struct err *e)
 {
@@ -85,7 +101,7 @@ static int find_files(struct file_names *f, struct module *mod, const char *runt
 	const char *path = strtab_get(&f->strings, d->path);
 	int r = dso_find(&f->modules->opt.find, path, &d->id, NULL, &mod->files, e);
 	mod->opened = 1;
-	r = r ? r : use_given_file(runtime, &mod->files.runtime, e);
+	r = r ? r : use_given_program(runtime, &mod->files, e);
 	r = r ? r : use_given_file(debug, &mod->files.debug, e);
 	if (r || mod->files.runtime || keeps_layout(mod->files.debug))
 		return r;

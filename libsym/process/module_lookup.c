@@ -187,11 +187,21 @@ static int add_inlines(struct modules *ms, struct module *mod, uint64_t va, cons
 	return 0;
 }
 
+/* The address of an offset in a file. A return address may be the first one after a segment; the
+ * call before it is inside. */
+static int code_vaddr(const struct elf_file *f, uint64_t offset, int how, uint64_t *vaddr)
+{
+	uint64_t back = how == LOOKUP_RETURN && offset;
+	int found = elf_file_vaddr(f, offset - back, vaddr);
+	*vaddr += found ? back : 0;
+	return found;
+}
+
 int module_symbol_at(const struct module_symbols *s, const struct map *map, uint64_t ip,
 		     int how, struct symbol_hit *hit)
 {
 	uint64_t addr = ip - s->slide;
-	if (s->file && !elf_file_vaddr(s->file, ip - map->start + map->pgoff, &addr))
+	if (s->file && !code_vaddr(s->file, ip - map->start + map->pgoff, how, &addr))
 		return 0;
 	/* In a kallsyms of another boot only the kernel itself is the same, moved as a whole;
 	 * modules are elsewhere. */
@@ -271,7 +281,7 @@ static int lookup_file(struct modules *ms, const struct map *map, uint64_t ip, i
 	mod->symbols_tried = 1;
 	uint64_t vaddr, offset = ip - map->start + map->pgoff;
 	struct symbol_hit hit;
-	if (!elf_file_vaddr(f->runtime ? f->runtime : f->debug, offset, &vaddr) ||
+	if (!code_vaddr(f->runtime ? f->runtime : f->debug, offset, how, &vaddr) ||
 	    !mod->symbols || !lookup_symbol(mod->symbols, &vaddr, how, &hit))
 		return 0;
 	int rc = lookup_named(ms, &hit, 1, out);
