@@ -1,4 +1,5 @@
 #include "libtime/population/sample_chart.h"
+#include "base/mem.h"
 #include "base/radix.h"
 
 #include <stdlib.h>
@@ -11,6 +12,7 @@ struct charting {
 	uint32_t event;
 	int by_cpu;
 	VEC(uint32_t) ids;          /* of timeline.samples */
+	uint32_t *many;             /* by thread, one more for none: its samples */
 	uint64_t from_ns, usual_ns; /* its start; the most that a sample stands for */
 };
 
@@ -24,11 +26,21 @@ static uint32_t lane_of(const struct charting *c, const struct tl_sample *s)
 	return c->by_cpu ? s->cpu : s->thread;
 }
 
+static uint32_t samples_of(const struct charting *c, uint32_t thread)
+{
+	size_t n = c->tl->threads.n;
+	return c->by_cpu ? 0 : c->many[thread < n ? thread : n];
+}
+
+/* CPUs in their order, of threads those with the most samples first. */
 static int by_lane(const void *pa, const void *pb, void *charting)
 {
 	const struct charting *c = charting;
 	uint32_t a = *(const uint32_t *)pa, b = *(const uint32_t *)pb;
 	uint32_t x = lane_of(c, &c->tl->samples.v[a]), y = lane_of(c, &c->tl->samples.v[b]);
+	uint32_t nx = samples_of(c, x), ny = samples_of(c, y);
+	if (nx != ny)
+		return nx > ny ? -1 : 1;
 	if (x != y)
 		return x < y ? -1 : 1;
 	return a < b ? -1 : a > b; /* samples are sorted by time */
@@ -125,6 +137,12 @@ static int add_pieces(struct charting *c)
 static int lay_out(struct charting *c)
 {
 	uint64_t first = sample_at(c, 0)->time_ns, last = sample_at(c, c->ids.n - 1)->time_ns;
+	size_t n = c->tl->threads.n;
+	c->many = mem_zalloc(n + 1, sizeof(*c->many));
+	if (!c->many)
+		return ERR_NOMEM;
+	for (size_t i = 0; i < c->ids.n; i++)
+		c->many[sample_at(c, i)->thread < n ? sample_at(c, i)->thread : n]++;
 	qsort_r(c->ids.v, c->ids.n, sizeof(*c->ids.v), by_lane, c);
 	if (find_usual(c))
 		return ERR_NOMEM;
@@ -146,6 +164,7 @@ int sample_chart_make(struct sample_chart *out, const struct timeline *tl,
 		rc = lay_out(&c);
 	}
 	vec_release(&c.ids);
+	mem_free(c.many);
 	return rc ? err_nomem(e) : 0;
 }
 

@@ -37,6 +37,9 @@ for lane in request-19735/19737 search-19735/19738 picture-19735/19739 log-19735
 	grep -q "<title>$lane (" chart.svg || { echo "--flamechart without a lane of $lane"; exit 1; }
 done
 grep -q '>500 ms</text>' chart.svg || { echo "--flamechart without times"; exit 1; }
+# the busiest thread comes first, not a kernel thread of one sample
+"$PERFKIT" svg -q --no-local --flamechart "$SRC/testdata/orders/orders.tar.zst" -o lanes.svg || exit 1
+grep -o '<title>[^ ]*-[0-9]*/[0-9]* (' lanes.svg | head -1 | grep -q 'backtest-8853' || { echo "--flamechart does not begin with the busiest lane"; exit 1; }
 "$PERFKIT" svg --split tid $opts "$SRC/testdata/demo/perf.data" -o tid.svg || exit 1
 grep -q '<title>[a-z_]*-[0-9]*/[0-9]* (' tid.svg || { echo "--split tid has no such level"; exit 1; }
 # what waits, or a flame chart's samples, are not split by is refused
