@@ -99,6 +99,9 @@ static void head_site(struct report *p, struct json *j, const struct site_sum *s
 	again(p);
 	describe_site(b, tl, s->site);
 	json_str(j, "site", buf_cstr(b));
+	again(p);
+	describe_name(b, tl, site->program);
+	json_str(j, "program", buf_cstr(b));
 	json_str(j, "reason", site_reason_name(site->reason));
 	json_u64(j, "count", s->count);
 	json_u64(j, "ns", s->ns);
@@ -132,10 +135,9 @@ static void head_groups(struct report *p, struct json *j)
 	json_close(j, ']');
 }
 
-static void head_sites(struct report *p, struct json *j)
+static void put_sites(struct report *p, struct json *j, const struct set_apart *x)
 {
 	static const char *const names[] = {NULL, "idle", "unclear", "left_out", "life"};
-	const struct set_apart *x = &p->t->episodes.apart;
 	ENTRIES(names, APART_KINDS);
 	json_open(j, "sites", '{');
 	for (int k = APART_IDLE; k < APART_KINDS; k++) {
@@ -147,6 +149,24 @@ static void head_sites(struct report *p, struct json *j)
 	json_u64(j, "system", x->system);
 	json_u64(j, "system_ns", x->system_ns);
 	json_close(j, '}');
+}
+
+/* Spans and gaps set no waits apart: the other views do. */
+static int head_sites(struct report *p, struct json *j, struct err *e)
+{
+	const struct episodes *of = &p->t->episodes;
+	struct episode_query q = {.kind = EPISODE_WAIT, .of = of->query.of};
+	struct episodes waits;
+	if (of->query.kind == EPISODE_WAIT || of->query.kind == EPISODE_ACTIVATION) {
+		put_sites(p, j, &of->apart);
+		return 0;
+	}
+	int rc = episodes_collect(&p->r->ti.tl, &q, &waits, e);
+	if (!rc)
+		put_sites(p, j, &waits.apart);
+	if (!rc)
+		episodes_release(&waits);
+	return rc;
 }
 
 /* The number of complete episodes by length, in powers of the square root of two. */
@@ -198,9 +218,8 @@ static int head_tail(struct report *p, struct json *j, struct err *e)
 	}
 	json_close(j, ']');
 	head_groups(p, j);
-	head_sites(p, j);
 	head_lengths(p, j);
-	return rc;
+	return rc ? rc : head_sites(p, j, e);
 }
 
 static size_t pictures(const struct report *p)

@@ -55,7 +55,7 @@ function chainList(ep) {
 	const how = {self: "", waker: "until woken by ", owner: "lock held by ", cpu: "behind, on its CPU, "};
 	return el("ol", {class: "chain"}, (ep.chain || []).map((l) => el("li", {}, how[l.via] || "",
 		el("button", {class: "link", title: "show this thread in the timeline", onclick: go(l.tid)}, threadText(l)),
-		" " + timeText(l.ns) + ", " + (l.state || "") + (l.cause ? " (" + l.cause + ")" : "") + (l.function ? " in " + l.function + "()" : ""))));
+		" " + timeText(l.ns) + ", " + (l.state || "") + (l.cause ? " (" + l.cause + ")" : "") + (l.function ? " in " + l.function + (l.function[0] === "[" ? "" : "()") : ""))));
 }
 
 // The application's frames, innermost first; how the kernel and the runtime got there in one line
@@ -65,7 +65,7 @@ function stackList(title, {stack, function: telling}, note) {
 		return null;
 	const all = stack.slice().reverse(), own = all.indexOf(telling), cut = own < 3 ? 0 : own;
 	return el("div", {class: "stack"}, el("h4", {}, title), note ? el("p", {class: "note"}, note) : null,
-		cut ? el("details", {}, el("summary", {}, "\u2026 " + cut + " frames of how: " + all[cut - 1] + " \u2026"),
+		cut ? el("details", {}, el("summary", {}, cut + " inner frames, from " + all[cut - 1] + " on"),
 			el("ol", {}, all.slice(0, cut).map((f) => el("li", {}, f)))) : null,
 		el("ol", {start: cut + 1}, all.slice(cut).map((f) => el("li", {}, f))));
 }
@@ -77,8 +77,9 @@ function stacksOf(ep) {
 	const links = (ep.chain || []).slice(1).map((l) => stackList(threadText(l) + ", " +
 		(holds(l) ? how.owner : how[l.via] || l.state) + ":", l,
 		timeText(l.ns) + " " + (l.cause ? l.state + " (" + l.cause + ")" : l.state)));
-	return el("div", {class: "beside"}, stackList(threadText(ep) + " waited:", ep, timeText(ep.duration_ns) + " " + (ep.cause || ep.state)), links,
-		m ? stackList("The median episode, " + threadText(m) + ":", m, timeText(m.duration_ns) + " " + (m.cause || m.state || "")) : null);
+	const all = [stackList(threadText(ep) + " waited:", ep, timeText(ep.duration_ns) + " " + (ep.cause || ep.state)), ...links,
+		m && stackList("The median episode, " + threadText(m) + ":", m, timeText(m.duration_ns) + " " + (m.cause || m.state || ""))];
+	return all.some((x) => x) ? el("div", {class: "beside"}, all) : el("p", {}, "None was recorded.");
 }
 
 // To the flame graphs that the program made of one episode.
@@ -102,8 +103,8 @@ async function drawEpisode() {
 		return;
 	const p = placeOf(ep), picture = el("div", {class: "picture"});
 	box.append(el("div", {class: "text"}, el("h3", {}, "#" + ep.rank + "  " + threadText(ep) + ", " + timeText(ep.duration_ns)),
-		el("p", {}, el("button", {onclick: () => choose({from: Math.max(p.from, 0), to: Math.min(p.to, head.span_ns)}, null)}, "Select its time"),
-			" in all views ", graphLinks(ep)),
+		el("p", {class: "choices"}, el("button", {onclick: () => choose({from: Math.max(p.from, 0), to: Math.min(p.to, head.span_ns)}, null)},
+			"Select its time in all views"), graphLinks(ep)),
 		el("pre", {tabindex: 0}, (head.texts[head.tail.episodes.indexOf(ep)] || "").trim()),
 		el("h3", {}, "Chain"), chainList(ep)), picture,
 		el("div", {class: "stacks"}, el("h3", {}, "Stacks, innermost frame first"), stacksOf(ep)));

@@ -38,6 +38,11 @@ function eachPoint(map, emit) {
 	}
 }
 
+// Losses that leave a blank: not records out of order.
+function missing() {
+	return Array.from(data.loss.kind.keys()).filter((i) => data.loss.kind[i] < 3);
+}
+
 class Heat {
 	constructor(canvas, says) {
 		this.canvas = canvas;
@@ -101,6 +106,14 @@ class Heat {
 		return Math.min(Math.max(r, 0), HEAT.rows - 1);
 	}
 
+	// What the map shows, where nothing is pointed at.
+	caption() {
+		const {what} = maps[this.map], by = this.isOffset ? "each column is " + timeText(this.step) + ", from its foot up" :
+			"across: when they began; up: how long they lasted, in steps of equal ratio";
+		return what[0].toUpperCase() + what.slice(1) + ". " + by[0].toUpperCase() + by.slice(1) + "; the stronger the colour, the more." +
+			(missing().length ? " Red below: records are missing." : "");
+	}
+
 	lengthAt(row) {
 		return Math.pow(2, this.low + row / HEAT.rows * (this.high - this.low));
 	}
@@ -151,6 +164,9 @@ class Heat {
 	}
 
 	drawAxes(g, color) {
+		g.fillStyle = "#d0402f";
+		for (const i of missing())
+			g.fillRect(HEAT.left + data.loss.t[i] / this.step * this.w, HEAT.height + 1, Math.max(data.loss.ns[i] / this.step * this.w, 2), 3);
 		g.fillStyle = color;
 		g.font = "11px Verdana, DejaVu Sans, sans-serif";
 		g.textAlign = "right";

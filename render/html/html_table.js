@@ -5,6 +5,11 @@ const TABLE_ROWS = 100;
 
 // enum in html_data.c: a runtime's or the kernel's; how: wrappers of waits, the scheduler.
 const PART = {runtime: 1, kernel: 2, how: 4};
+const HOW_KERNEL = PART.kernel | PART.how;
+
+function hasWaits(graph) {
+	return graph === "off" || graph === "wall" || graph === "tail";
+}
 
 // By node, where a thread waits that is off the CPU there: the innermost named function of the program, else of
 // the kernel, and not the scheduler that all waits end in (app_frame.h).
@@ -24,12 +29,12 @@ function waitsWhere(tree) {
 // By function (frames of one name are one): self and total; each stack counts once. Of waits, self is where
 // the program waits.
 function functionsOf(tree, graph) {
-	const where = graph === "off" || graph === "wall" ? waitsWhere(tree) : null;
-	const isWait = (i) => graph === "off" || frames.kind[tree.frame[i]] === KIND.wait;
+	const where = hasWaits(graph) ? waitsWhere(tree) : null;
+	const isWait = (i) => graph === "off" || frames.kind[tree.frame[i]] === KIND.wait || (graph === "tail" && frames.part[tree.frame[i]] === HOW_KERNEL);
 	const sums = new Map(), above = new Map();
 	const of = (name) => {
 		if (!sums.has(name))
-			sums.set(name, {name, self: 0, total: 0});
+			sums.set(name, {name, self: 0, total: 0, self1: 0, total1: 0});
 		return sums.get(name);
 	};
 	const ends = [];
@@ -39,14 +44,20 @@ function functionsOf(tree, graph) {
 			above.set(top.name, above.get(top.name) - 1);
 		}
 		const name = frames.label[tree.frame[i]], n = above.get(name) || 0, f = of(name);
-		if (tree.self[i])
-			of(frames.label[tree.frame[where && isWait(i) ? where[i] : i]]).self += tree.self[i];
-		if (!n)
+		const before = tree.self1 ? tree.self1[i] : 0;
+		if (tree.self[i] || before) {
+			const own = of(frames.label[tree.frame[where && isWait(i) ? where[i] : i]]);
+			own.self += tree.self[i];
+			own.self1 += before;
+		}
+		if (!n) {
 			f.total += tree.total[i];
+			f.total1 += tree.self1 ? tree.total1[i] : 0;
+		}
 		above.set(name, n + 1);
 		ends.push({name, end: tree.end[i]});
 	}
-	return [...sums.values()].filter((f) => f.total > 0);
+	return [...sums.values()].filter((f) => f.total > 0 || f.total1 > 0);
 }
 
 // Weights of the callers and callees of all calls of a function.
@@ -85,14 +96,16 @@ function drawSandwich(tree, kind) {
 		drawSandwich(view.tree, view.graph);
 		saveView(false);
 	}}, k);
+	const isDiff = kinds[kind].mode === "diff", cells = (all) => all.filter((x, i) => isDiff || i % 3);
 	box.textContent = "";
-	if (kind === "off" || kind === "wall")
+	if (hasWaits(kind))
 		box.append(el("p", {class: "note"}, "self, of waits: the innermost function of the program, without how the runtime and the kernel wait"));
 	box.append(table("Functions of " + kinds[kind].what() + (all.length > TABLE_ROWS ? ", the first " + TABLE_ROWS + " of " + all.length : ""),
-		["function", sorter("self"), "", sorter("total"), ""], all.slice(0, TABLE_ROWS).map((f) => ({
+		["function", ...cells(["median's", sorter("self"), "", "median's", sorter("total"), ""])], all.slice(0, TABLE_ROWS).map((f) => ({
 			attrs: {class: f.name === view.fn ? "chosen" : null},
-			cells: [functionLink(f.name), weighText(kind, f.self), share(f.self, whole), weighText(kind, f.total), share(f.total, whole)]})),
-		[1, 2, 3, 4]));
+			cells: [functionLink(f.name), ...cells([isDiff && share(f.self1, tree.total1[0]), weighText(kind, f.self), share(f.self, whole),
+				isDiff && share(f.total1, tree.total1[0]), weighText(kind, f.total), share(f.total, whole)])]})),
+		[1, 2, 3, 4, 5, 6]));
 	if (view.fn && all.some((f) => f.name === view.fn)) {
 		const [callers, callees] = neighbours(tree, view.fn);
 		box.append(el("div", {class: "beside"}, sideTable("Callers of " + view.fn, callers, kind, whole),

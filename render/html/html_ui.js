@@ -152,6 +152,8 @@ function replace(id, ...children) {
 	e.append(...children.flat().filter((c) => c !== null));
 }
 
+const LEAST_WIDTH = 200; // of the map: a hidden page has none, nor while it is captured
+
 function drawHeat() {
 	const box = document.getElementById("heat-box");
 	if (!maps[view.map].has()) {
@@ -163,8 +165,9 @@ function drawHeat() {
 		drawHeat();
 		saveView(false);
 	}, "heat-box"));
-	heat.make(view.map, box.clientWidth);
+	heat.make(view.map, Math.max(box.clientWidth, LEAST_WIDTH));
 	heat.draw();
+	heat.says("");
 	drawSelected();
 }
 
@@ -279,8 +282,12 @@ function cpuTable(cpus, whole) {
 function groupTable() {
 	const whole = head.groups.reduce((sum, g) => sum + g.ns, 0);
 	return !head.groups.length ? null : table("Roots of the " + head.tail.episodes.length + " worst episodes", ["root", "count", "time", "share"],
-		head.groups.map((g) => [el("a", {href: "#ep=" + g.rank, class: "link", title: "the worst of them, with its stacks",
-			onclick: (e) => { e.preventDefault(); view.ep = 0; chooseEpisode(g.rank); }}, g.root), countText(g.count), timeText(g.ns), share(g.ns, whole)]), [1, 2, 3]);
+		head.groups.map((g) => [episodeLink(g.rank, g.root), countText(g.count), timeText(g.ns), share(g.ns, whole)]), [1, 2, 3]);
+}
+
+function episodeLink(rank, text) {
+	return el("a", {href: "#ep=" + rank, class: "link", title: "with its stacks",
+		onclick: (e) => { e.preventDefault(); view.ep = 0; chooseEpisode(rank); }}, text);
 }
 
 function percentileTable() {
@@ -447,19 +454,24 @@ function chooseThread(who) {
 	drawFlame();
 }
 
+// With the program where there are several: a role may be a function of each.
 function siteTable(caption, sites, last, cell) {
-	return !sites.length ? null : table(caption, ["site", "count", "total", "p50", "max", last], sites.map((s) =>
-		[s.site, countText(s.count), timeText(s.ns), timeText(s.p50_ns), (s.open ? "\u2265 " : "") + timeText(s.max_ns), cell(s)]), [1, 2, 3, 4]);
+	const isOne = new Set(sites.map((s) => s.program)).size < 2, cells = (all) => all.filter((x, i) => i !== 1 || !isOne);
+	return !sites.length ? null : table(caption, cells(["site", "program", "count", "total", "p50", "max", last]), sites.map((s) =>
+		cells([s.site, s.program, countText(s.count), timeText(s.ns), timeText(s.p50_ns), (s.open ? "\u2265 " : "") + timeText(s.max_ns), cell(s)])),
+	isOne ? [1, 2, 3, 4] : [2, 3, 4, 5]);
 }
 
 function drawSites() {
 	const s = head.sites, parts = [
-		siteTable("? Waiting for work, or for an answer: ranked by themselves", s.unclear, "settle with", (x) => el("code", {}, x.settle)),
+		siteTable("Unclear (?): waiting for work, or for an answer?", s.unclear, "settle with", (x) => el("code", {}, x.settle)),
 		siteTable("Hidden: waiting for work (--idle shows them)", s.idle, "because", (x) => x.reason),
 		siteTable("Left out by --no-unclear", s.left_out, "because", (x) => x.reason),
 		siteTable("Waits of a whole life, or that an exit ended", s.life, "because", (x) => x.reason)].filter((x) => x);
 	if (s.system)
 		parts.push(el("p", {}, countText(s.system) + " waits of kernel threads and perf, " + timeText(s.system_ns) + ", are hidden; --system shows them."));
+	if (s.unclear.length)
+		parts.unshift(el("p", {}, "A thread that waits for work is not slow. Where the recording does not show what a wait was for, the last column says what would."));
 	replace("sites", wholeNote(), parts.length ? parts : el("p", {}, "Nothing is hidden."),
 		el("p", {class: "note"}, "Counts are of the whole recording, whatever is selected above."));
 }
@@ -494,9 +506,11 @@ function grainNote() {
 // --- the skeleton ------------------------------------------------------------------------------------
 
 function build() {
-	const main = document.getElementById("main"), says = el("p", {id: "says", "aria-live": "polite"});
+	const main = document.getElementById("main"), worst = head.tail && head.tail.episodes[0], says = el("p", {id: "says", "aria-live": "polite"});
 	const canvas = el("canvas", {id: "heat", tabindex: 0, role: "application",
 		"aria-label": "heat map: arrows move, Shift and arrows select, Enter takes the selection, Escape shows all"});
+	if (worst)
+		main.append(el("p", {}, episodeLink(worst.rank, "The worst one"), ": its chain, picture and stacks"));
 	main.append(el("section", {id: "map", "aria-label": "Heat map"}, el("div", {id: "heat-tabs"}), grainNote(), el("div", {id: "heat-box"}, canvas), says,
 		el("p", {id: "selected"})), el("nav", {id: "nav", "aria-label": "Views"}));
 	const pane = (k, ...children) => el("section", {id: "pane-" + k, role: "tabpanel", "aria-label": panes[k].name, hidden: true},
@@ -508,7 +522,7 @@ function build() {
 		pane("timeline", el("div", {id: "timeline-box"})),
 		pane("episodes", el("div", {class: "episodes"}, el("div", {id: "episodes"}), el("div", {id: "episode"}))),
 		pane("sites", el("div", {id: "sites"}))));
-	heat = new Heat(canvas, (text) => { says.textContent = text; });
+	heat = new Heat(canvas, (text) => { says.textContent = text || heat.caption(); });
 	canvas.addEventListener("focus", () => heat.draw());
 	canvas.addEventListener("blur", () => heat.draw());
 }

@@ -246,8 +246,9 @@ function becauseOf(p, row, i, paint) {
 			said.push({text: "held by " + name(h.thread) + " for " + timeText(h.ns), thread: h.thread, from: h.from});
 	if (!waits && x.context) {
 		const where = shortStack(x.o[F.wakerPath], 4).where, how = " (" + conf.contexts[x.context] + ")";
+		const did = x.cause === "lock" || x.cause === "rwlock" ? "lock let go by " : "woken by ";
 		said.push(x.waker < 0 ? {text: "woken by an interrupt" + how} : {thread: x.waker, from: x.woken - 1,
-			text: "woken by " + name(x.waker) + how + (where ? " in " + where : "")});
+			text: did + name(x.waker) + how + (where ? " in " + where : "")});
 	}
 	if (waits)
 		for (const h of sumByThread(ownersOf(p, row, i)).slice(0, 3))
@@ -307,7 +308,7 @@ function columnLines(row, from, to) {
 		pieces++;
 	}
 	const lines = [(row.kind === ROW.cpu ? "CPU " + row.cpu : threadText(row.thread)) + " \u00b7 " +
-		pieces + " intervals in " + timeText(to - from)];
+		pieces + (pieces === 1 ? " interval in " : " intervals in ") + timeText(to - from)];
 	[...sums].sort((a, b) => b[1] - a[1]).slice(0, 8).forEach(([name, ns]) =>
 		lines.push((100 * ns / (to - from)).toFixed(1) + "%  " + name + " \u00b7 " + timeText(ns)));
 	return lines;
