@@ -18,8 +18,7 @@ struct chart_piece {
 };
 
 struct sample_chart {
-	VEC(struct chart_piece) v; /* lane by lane (threads of most samples first), in order of
-				    * time */
+	VEC(struct chart_piece) v; /* by lane, busy threads first, then by time */
 	uint64_t span_ns;          /* of each lane; all begin at the same time */
 	uint64_t first_ns;   /* of the event or its halves (event_names_match); UINT64_MAX */
 	uint64_t sampled_ns; /* from the first to the last of them, summed over recordings */
