@@ -2,6 +2,7 @@
 #include "base/check.h"
 #include "base/gallop.h"
 #include "base/mem.h"
+#include "base/parallel.h"
 #include "base/search.h"
 
 #include <stdlib.h>
@@ -139,6 +140,27 @@ static int set_slices(struct timeline *tl)
 	return sorted;
 }
 
+/* The intervals from..to, which the parts copy to their places, each those of its threads. */
+struct sorting {
+	struct timeline *tl;
+	struct offcpu *sorted;
+	size_t from, to;
+	unsigned parts;
+};
+
+static void copy_part(void *sorting, unsigned part)
+{
+	const struct sorting *s = sorting;
+	uint64_t first = s->tl->offcpu.n * part / s->parts;
+	uint64_t end = s->tl->offcpu.n * (part + 1) / s->parts;
+	for (size_t i = s->from; i < s->to; i++) {
+		const struct offcpu *o = &s->tl->offcpu.v[i];
+		struct tl_thread *t = &s->tl->threads.v[o->thread];
+		if (t->offcpu_first >= first && t->offcpu_first < end)
+			s->sorted[t->offcpu_first + t->offcpu_n++] = *o;
+	}
+}
+
 /* Intervals of one thread are pushed in the order of time, so a stable counting sort by thread
  * is enough; those of a store are in order already. */
 static int sort_offcpu(struct timeline *tl, struct err *e)
@@ -152,13 +174,13 @@ static int sort_offcpu(struct timeline *tl, struct err *e)
 	int r = bigvec_reserve(&sorted, n, e);
 	if (r)
 		return r;
+	struct sorting s = {tl, sorted.v, 0, 0, parallel_parts(n, DROP_EVERY / 4)};
 	for (size_t i = 0; i < tl->threads.n; i++)
 		tl->threads.v[i].offcpu_n = 0;
-	for (size_t i = 0; i < n; i++) {
-		struct tl_thread *t = &tl->threads.v[tl->offcpu.v[i].thread];
-		sorted.v[t->offcpu_first + t->offcpu_n++] = tl->offcpu.v[i];
-		if (i % DROP_EVERY == 0)
-			bigvec_drop(&tl->offcpu, i);
+	for (; s.from < n; s.from = s.to) {
+		s.to = n - s.from < DROP_EVERY ? n : s.from + DROP_EVERY;
+		parallel_run(s.parts, copy_part, &s);
+		bigvec_drop(&tl->offcpu, s.to);
 	}
 	bigvec_release(&tl->offcpu);
 	tl->offcpu.v = sorted.v;

@@ -1,5 +1,7 @@
 /* by_thread.c - how long each thread ran and waited. */
 #include "libtime/tables/collect.h"
+#include "base/parallel.h"
+#include "base/search.h"
 #include "libtime/explain/episodes.h"
 #include "libtime/population/wall.h"
 
@@ -72,16 +74,11 @@ static int add_length(struct collect *c, struct population of, const struct offc
 	return w.start < w.end && !w.open ? rows_length(c->rows, row, w.end - w.start, 0) : 0;
 }
 
-/* Add the time of one wait in one window. */
-static int add_parts(struct collect *c, const struct population *of, const struct offcpu *o,
-		     uint32_t window)
+/* Add the time of one wait; w.start and w.end are in the same window. */
+static int add_parts(struct collect *c, uint32_t thread, struct wait w)
 {
-	const struct population p = collect_population(c, of, window);
-	struct wait w;
 	uint32_t row;
-	if (!population_wait(&p, c->tl, o, &w))
-		return 0;
-	if (thread_row(c, w.start, o->thread, &row))
+	if (thread_row(c, w.start, thread, &row))
 		return ERR_NOMEM;
 	rows_add(c->rows, row, COL_IDLE, wait_split_off(&w));
 	if (w.start == w.end)
@@ -94,6 +91,19 @@ static int add_parts(struct collect *c, const struct population *of, const struc
 	return 0;
 }
 
+/* The same for its windows, the first and the last of which are given. */
+static int add_windows(struct collect *c, const struct population *of, const struct offcpu *o,
+		       uint32_t first, uint32_t last)
+{
+	for (uint32_t k = first; k <= last; k++) {
+		const struct population p = collect_population(c, of, k);
+		struct wait w;
+		if (population_wait(&p, c->tl, o, &w) && add_parts(c, o->thread, w))
+			return ERR_NOMEM;
+	}
+	return 0;
+}
+
 /* Add what is counted once, in the window where the wait begins. */
 static int add_wait(struct collect *c, const struct population *of, const struct offcpu *o,
 		    uint32_t *next)
@@ -102,10 +112,10 @@ static int add_wait(struct collect *c, const struct population *of, const struct
 	uint32_t row;
 	if (!population_wait(of, c->tl, o, &w))
 		return 0;
+	uint32_t first = collect_window(c, w.start);
 	uint32_t last = collect_window(c, w.end > w.start ? w.end - 1 : w.end);
-	for (uint32_t k = collect_window(c, w.start); k <= last; k++)
-		if (add_parts(c, of, o, k))
-			return ERR_NOMEM;
+	if (first == last ? add_parts(c, o->thread, w) : add_windows(c, of, o, first, last))
+		return ERR_NOMEM;
 	if (thread_row(c, w.start, o->thread, &row) || add_length(c, *of, o, row, next))
 		return ERR_NOMEM;
 	rows_add(c->rows, row, COL_IDLE_WAITS, wait_split_off(&w) != 0);
@@ -158,13 +168,11 @@ static void hide_from(struct rows *r, size_t first)
 		r->keys.v[i].hidden = 1;
 }
 
-int collect_threads(struct collect *c)
+/* Add the threads from..to. */
+static int add_threads(struct collect *c, uint32_t from, uint32_t to)
 {
-	struct by_thread samples = {.id.n = 0};
-	int r = c->q->of.label ? BY_THREAD_BUILD(&samples, c->tl->threads.n, c->tl->samples)
-			       : 0;
-	c->samples = &samples;
-	for (uint32_t t = 0; t < c->tl->threads.n && !r; t++) {
+	int r = 0;
+	for (uint32_t t = from; t < to && !r; t++) {
 		size_t first = c->rows->keys.n;
 		uint32_t row;
 		int hidden = population_hides_thread(&c->q->of, c->tl, t);
@@ -181,6 +189,60 @@ int collect_threads(struct collect *c)
 		if (hidden)
 			hide_from(c->rows, first);
 	}
+	return r;
+}
+
+/* Threads whose rows are made on a thread of its own. */
+struct part {
+	struct collect c;
+	struct rows rows;
+	uint32_t from, to;
+	int r;
+};
+
+static void add_part(void *parts, unsigned i)
+{
+	struct part *p = (struct part *)parts + i;
+	rows_init(&p->rows, p->c.rows->kind, p->c.q->every_ns != 0);
+	p->c.rows = &p->rows;
+	p->r = add_threads(&p->c, p->from, p->to);
+	p->r = p->r ? p->r : rows_finish(&p->rows);
+}
+
+/* Each row is of one thread: all CPUs make rows, of as many waits each. */
+static int add_in_parts(struct collect *c)
+{
+	enum { WAITS = 1 << 14 };
+	struct part parts[PARALLEL_MAX];
+	const struct tl_thread *v = c->tl->threads.v;
+	size_t waits = c->tl->offcpu.n, at = 0;
+	unsigned n = parallel_parts(waits, WAITS);
+	int r = 0;
+	for (unsigned k = 0; k < n; k++) {
+		parts[k] = (struct part){.c = *c, .from = (uint32_t)at};
+		at = k + 1 == n ? c->tl->threads.n
+				: PARTITION_POINT(i, at, c->tl->threads.n,
+						  v[i].offcpu_first < waits / n * (k + 1));
+		parts[k].to = (uint32_t)at;
+	}
+	parallel_run(n, add_part, parts);
+	for (unsigned k = 0; k < n; k++) {
+		r = r ? r : parts[k].r ? parts[k].r : rows_append(c->rows, &parts[k].rows);
+		rows_release(&parts[k].rows);
+	}
+	return r;
+}
+
+int collect_threads(struct collect *c)
+{
+	struct by_thread samples = {.id.n = 0};
+	int r = 0;
+	if (!c->q->of.label && !c->cgroup)
+		return add_in_parts(c);
+	if (c->q->of.label)
+		r = BY_THREAD_BUILD(&samples, c->tl->threads.n, c->tl->samples);
+	c->samples = &samples;
+	r = r ? r : add_threads(c, 0, (uint32_t)c->tl->threads.n);
 	by_thread_release(&samples);
 	c->samples = NULL;
 	return r;

@@ -196,6 +196,11 @@ static int new_row(struct rows *r, uint32_t window, uint64_t key, uint64_t hash,
 	return 0;
 }
 
+static uint64_t hash_row(uint32_t window, uint64_t key)
+{
+	return hash_u64(hash_u64(key) ^ window);
+}
+
 static int is_row(const struct rows *r, uint32_t row, uint32_t window, uint64_t key)
 {
 	return r->keys.v[row].key == key && r->keys.v[row].window == window;
@@ -208,7 +213,7 @@ int rows_row(struct rows *r, uint32_t window, uint64_t key, uint32_t *row)
 	*row = r->last;
 	if (r->last < r->keys.n && is_row(r, r->last, window, key))
 		return 0;
-	uint64_t h = hash_u64(hash_u64(key) ^ window);
+	uint64_t h = hash_row(window, key);
 	int met = 0;
 	while (!met && idmap_next(&r->index, h, &at, row))
 		met = is_row(r, *row, window, key);
@@ -296,6 +301,21 @@ int rows_finish(struct rows *r)
 	mem_free(of);
 	bigvec_release(&r->lengths);
 	return rc;
+}
+
+int rows_append(struct rows *r, const struct rows *more)
+{
+	size_t n = r->ncolumns;
+	for (size_t i = 0; i < more->keys.n; i++) {
+		const struct row_key *k = &more->keys.v[i];
+		uint32_t row;
+		if (new_row(r, k->window, k->key, hash_row(k->window, k->key), &row))
+			return ERR_NOMEM;
+		r->keys.v[row].hidden = k->hidden;
+		memcpy(&r->cells.v[row * n], &more->cells.v[i * n], n * sizeof(*r->cells.v));
+	}
+	r->hidden += more->hidden;
+	return 0;
 }
 
 /* --- order ---------------------------------------------------------------------------- */

@@ -208,6 +208,10 @@ int rows_length(struct rows *r, uint32_t row, uint64_t ns, int open);
 /* Compute percentiles (nearest rank), and averages, after all rows and lengths. ERR_NOMEM. */
 int rows_finish(struct rows *r);
 
+/* Add the rows of another table of this kind, which is finished; none are in both. ERR_NOMEM.
+ */
+int rows_append(struct rows *r, const struct rows *more);
+
 /* A condition that rows must meet to be shown. */
 struct row_filter {
 	enum column column;
