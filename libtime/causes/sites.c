@@ -11,6 +11,9 @@ enum {
 	BY_TABLE = 1u << 31, /* in a site's key: a frame of frames.rules, not an app path */
 };
 
+/* In struct found: the stack shows no function of the application; it woke another thread. */
+static const uint32_t NO_COUNT = UINT32_MAX, WORKS = UINT32_MAX;
+
 int sites_first_of(struct u64map *m, uint64_t key, uint32_t *id)
 {
 	uint32_t seen;
@@ -146,44 +149,80 @@ static void count_wait(struct sites *x, const struct offcpu *o, uint32_t id)
 
 /* --- what else a role does ------------------------------------------------------------ */
 
-static int count_stack(struct sites *x, uint32_t role, uint32_t path, int work)
+/* *id: of x->count, or NO_COUNT. */
+static int find_count(struct sites *x, uint32_t role, uint32_t path, int work, uint32_t *id)
 {
-	uint32_t id = (uint32_t)x->count.n;
+	struct stack_count new = {.role = role, .path = path, .work = work};
+	*id = NO_COUNT;
 	if (!x->place.v[path].app)
 		return 0;
-	if (sites_first_of(&x->count_of[work], (uint64_t)role << 32 | path, &id))
+	*id = (uint32_t)x->count.n;
+	if (sites_first_of(&x->count_of[work], (uint64_t)role << 32 | path, id))
 		return ERR_NOMEM;
-	struct stack_count new = {.role = role, .path = path, .work = work};
-	if (id == x->count.n && vec_push(&x->count, new))
+	return *id == x->count.n && vec_push(&x->count, new) ? ERR_NOMEM : 0;
+}
+
+static void count_stack(struct sites *x, uint32_t id)
+{
+	if (id != NO_COUNT)
+		x->count.v[id].n++;
+}
+
+static int find_site(struct sites *x, const struct offcpu *o, struct found *out)
+{
+	uint32_t role, one = 1;
+	int waits = sites_may_idle(o->cause) && !(o->flags & OFF_RUNNING);
+	if (role_of(x, o->thread, o->comm, o->path, &role) || site_of(x, o, role, &out->site) ||
+	    (waits && sites_first_of(&x->waits_at,
+				     (uint64_t)role << 32 | x->place.v[o->path].app, &one)))
 		return ERR_NOMEM;
-	x->count.v[id].n++;
-	return 0;
+	return find_count(x, role, o->path, !waits && o->cause != CAUSE_FUTEX, &out->count);
+}
+
+static int find_work(struct sites *x, uint32_t thread, uint32_t comm, uint32_t path,
+		     struct found *out)
+{
+	uint32_t role;
+	return role_of(x, thread, comm, path, &role)
+		       ? ERR_NOMEM
+		       : find_count(x, role, path, 1, &out->count);
+}
+
+/* Where this was found before; else `found` is to be set. A thread has few stacks. */
+static struct found *recent(struct sites *x, struct found new, int *known)
+{
+	struct found *f = &x->recent[hash_u64((uint64_t) new.thread << 32 | new.path) % RECENT];
+	*known = f->comm == new.comm && f->thread == new.thread && f->path == new.path &&
+		 f->how == new.how;
+	if (!*known)
+		*f = new;
+	return f;
 }
 
 static int add_interval(struct sites *x, struct offcpu *o)
 {
-	uint32_t role, one = 1;
-	int waits = sites_may_idle(o->cause) && !(o->flags & OFF_RUNNING);
-	if (role_of(x, o->thread, o->comm, o->path, &role) || site_of(x, o, role, &o->site))
+	const uint32_t how = 1u + o->cause * 2u + !!(o->flags & OFF_RUNNING);
+	int known;
+	struct found *f =
+		recent(x, (struct found){o->thread, o->comm, o->path, how, 0, 0}, &known);
+	if (!known && find_site(x, o, f))
 		return ERR_NOMEM;
+	o->site = f->site;
 	count_wait(x, o, o->site);
-	if (waits &&
-	    sites_first_of(&x->waits_at, (uint64_t)role << 32 | x->place.v[o->path].app, &one))
-		return ERR_NOMEM;
-	if (count_stack(x, role, o->path, !waits && o->cause != CAUSE_FUTEX))
-		return ERR_NOMEM;
+	count_stack(x, f->count);
 	if (o->waker == TL_NONE || !o->waker_path)
 		return 0;
 	uint32_t comm = x->tl->threads.v[o->waker].comm;
-	return role_of(x, o->waker, comm, o->waker_path, &role)
-		       ? ERR_NOMEM
-		       : count_stack(x, role, o->waker_path, 1);
+	f = recent(x, (struct found){o->waker, comm, o->waker_path, WORKS, 0, 0}, &known);
+	if (!known && find_work(x, o->waker, comm, o->waker_path, f))
+		return ERR_NOMEM;
+	count_stack(x, f->count);
+	return 0;
 }
 
 static int add_all(struct sites *x)
 {
 	struct timeline *tl = x->tl;
-	uint32_t role;
 	for (size_t i = 0; i < tl->offcpu.n; i++)
 		if (add_interval(x, &tl->offcpu.v[i]))
 			return ERR_NOMEM;
@@ -191,9 +230,10 @@ static int add_all(struct sites *x)
 		const struct tl_sample *s = &tl->samples.v[i];
 		if (s->thread == TL_NONE || !x->place.v[s->path].role)
 			continue;
-		if (role_of(x, s->thread, s->comm, s->path, &role) ||
-		    count_stack(x, role, s->path, 1))
+		struct found f;
+		if (find_work(x, s->thread, s->comm, s->path, &f))
 			return ERR_NOMEM;
+		count_stack(x, f.count);
 	}
 	return 0;
 }

@@ -67,6 +67,16 @@ struct stack_count {
 	int work;
 };
 
+/* What was found for the intervals, or wakeups, of a thread with the same stack. */
+struct found {
+	uint32_t thread, comm, path;
+	uint32_t how;   /* 0: nothing yet; 1 + its cause and OFF_RUNNING, or WORKS */
+	uint32_t site;  /* of intervals */
+	uint32_t count; /* of sites.count, or NO_COUNT */
+};
+
+enum { RECENT = 256 };
+
 struct sites {
 	struct causes *c;
 	struct timeline *tl;
@@ -84,6 +94,7 @@ struct sites {
 	VEC(uint32_t) near;  /* thread → where the last search in its intervals ended */
 	VEC(uint32_t) stamp; /* function → the last stack it was counted for */
 	struct u64map app_of, role_of, key_of, site_of, waits_at, count_of[2], share_of;
+	struct found recent[RECENT];
 };
 
 /* Look up a key; a new one is added with the value *id. ERR_NOMEM. */
