@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,7 @@ enum {
 	SMALL = 1 << 20,
 	STEP = 32 << 20,  /* bytes by which a large vector grows */
 	PAGES = 64 << 10, /* a multiple of any page size */
+	AHEAD = 2 << 20,
 };
 
 static const char *folder(void)
@@ -65,8 +67,43 @@ static int move_out(void **v, struct bigvec_map *m, size_t used, size_t bytes, s
 	if (used)
 		memcpy(p, *v, used);
 	mem_free(*v);
+	m->reserved = 0;
 	*v = p;
 	return 0;
+}
+
+/* The kernel clears pages more slowly than a vector is filled, above all in a virtual machine:
+ * another thread gets the next ones meanwhile. Populating changes no content. */
+static void *populate(void *from)
+{
+#ifdef MADV_POPULATE_WRITE
+	madvise(from, AHEAD, MADV_POPULATE_WRITE);
+#endif
+	return from;
+}
+
+static void begin_ahead(void *from, struct bigvec_map *m)
+{
+	pthread_t thread;
+	m->is_ahead = !pthread_create(&thread, NULL, populate, from);
+	m->ahead = m->is_ahead ? (uintptr_t)thread : 0;
+}
+
+static void end_ahead(struct bigvec_map *m)
+{
+	if (m->is_ahead)
+		pthread_join((pthread_t)m->ahead, NULL);
+	m->is_ahead = 0;
+}
+
+static void *reserve(void *v, size_t used)
+{
+	void *p = mem_try_large(BIGVEC_IN_MEMORY);
+	if (p && used)
+		memcpy(p, v, used);
+	if (p)
+		mem_free(v);
+	return p;
 }
 
 /*
@@ -74,16 +111,21 @@ static int move_out(void **v, struct bigvec_map *m, size_t used, size_t bytes, s
  * part is only address space, and growing would copy, which touches each page again. If address
  * space is short, it grows in steps.
  */
-static int grow_memory(void **v, size_t used, size_t *want, size_t size, struct err *e)
+static int grow_memory(void **v, struct bigvec_map *m, size_t used, size_t *want, size_t size,
+		       struct err *e)
 {
 	size_t bytes = *want * size;
-	void *p = bytes > SMALL && bytes <= BIGVEC_IN_MEMORY ? mem_try_large(BIGVEC_IN_MEMORY)
-							     : NULL;
+	void *p = m->reserved ? *v : NULL;
+	if (bytes > BIGVEC_IN_MEMORY)
+		p = NULL;
+	else if (!p && bytes > SMALL)
+		p = reserve(*v, used);
+	m->reserved = p ? BIGVEC_IN_MEMORY : 0;
 	if (p) {
-		if (used)
-			memcpy(p, *v, used);
-		mem_free(*v);
-		*want = BIGVEC_IN_MEMORY / size;
+		bytes = (bytes + AHEAD - 1) / AHEAD * AHEAD;
+		*want = bytes / size;
+		if (bytes < BIGVEC_IN_MEMORY)
+			begin_ahead((char *)p + bytes, m);
 	} else {
 		p = mem_resize(*v, *want, size);
 	}
@@ -109,11 +151,12 @@ static int resize(void **v, struct bigvec_map *m, size_t n, size_t *want, size_t
 		  struct err *e)
 {
 	int r = 1;
+	end_ahead(m);
 	if (m->bytes)
 		r = grow_file(v, m, *want * size, e);
 	else if (*want * size > BIGVEC_IN_MEMORY)
 		r = move_out(v, m, n * size, *want * size, e);
-	return r == 1 ? grow_memory(v, n * size, want, size, e) : r;
+	return r == 1 ? grow_memory(v, m, n * size, want, size, e) : r;
 }
 
 int bigvec_grow_(void **v, size_t *room, struct bigvec_map *m, size_t n, size_t more,
@@ -121,7 +164,8 @@ int bigvec_grow_(void **v, size_t *room, struct bigvec_map *m, size_t n, size_t 
 {
 	size_t want = 0;
 	if (more <= SIZE_MAX / 2 - n)
-		want = *room || more == 1 ? next_room(*room, n + more, size) : n + more;
+		want = !m->reserved && (*room || more == 1) ? next_room(*room, n + more, size)
+							    : n + more;
 	m->failed = want && want <= SIZE_MAX / 2 / size ? resize(v, m, n, &want, size, e)
 							: err_nomem(e);
 	if (!m->failed)
@@ -145,6 +189,7 @@ void bigvec_drop_(void *v, struct bigvec_map *m, size_t bytes)
 
 void bigvec_free_(void *v, struct bigvec_map *m)
 {
+	end_ahead(m);
 	if (m->bytes) {
 		munmap(v, m->bytes);
 		close(m->fd);

@@ -22,6 +22,7 @@
 #include "base/err.h"
 
 #include <stddef.h>
+#include <stdint.h>
 
 enum { BIGVEC_IN_MEMORY = 128 << 20 };
 
@@ -56,8 +57,11 @@ enum { BIGVEC_IN_MEMORY = 128 << 20 };
 
 /* Used by the macros only. */
 struct bigvec_map {
-	size_t bytes;   /* mapped; 0 = in memory */
-	size_t dropped; /* of them, from the start */
+	size_t bytes;    /* mapped; 0 = in memory */
+	size_t reserved; /* bytes of address space, in memory; 0 = it has only what `room` says */
+	uintptr_t ahead; /* the pthread_t that gets the pages after `room`, … */
+	int is_ahead;    /* … if there is one */
+	size_t dropped;  /* of them, from the start */
 	struct diskroom disk;
 	int fd;
 	int failed; /* the error code of the last growth that failed */
