@@ -46,7 +46,8 @@ struct explainer {
 		uint32_t ahead_link, ahead;
 	} * place;
 	uint32_t link_number;
-	uint32_t offcpu_at; /* the interval that the link's last window ended in */
+	uint32_t queue, queue_link; /* the part of waiting for a CPU, of the link queue_link */
+	uint32_t offcpu_at;         /* the interval that the link's last window ended in */
 	struct chain_link *link;
 	struct explanation *out;
 	/* of the episode's own thread */

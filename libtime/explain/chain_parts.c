@@ -43,29 +43,33 @@ static int new_part(struct explainer *x, uint64_t key, const struct chain_part *
 	return 0;
 }
 
+static void add_stretch(struct chain_part *q, uint64_t ns, uint8_t end, uint32_t path,
+			uint32_t offcpu)
+{
+	q->ns += ns;
+	q->by_end[end] += ns;
+	if (ns > q->largest_ns) {
+		q->largest_ns = ns;
+		q->path = path;
+		q->offcpu = offcpu;
+	}
+}
+
 int chain_add_part(struct explainer *x, const struct chain_part *p, uint32_t *index)
 {
 	uint64_t key = part_key(p);
 	uint32_t at;
 	if (!find_part(x, key, &at) && new_part(x, key, p, &at))
 		return ERR_NOMEM;
-	struct chain_part *q = &x->out->parts.v[x->link->part + at];
-	q->ns += p->ns;
-	q->by_end[p->end] += p->ns;
-	if (p->ns > q->largest_ns) {
-		q->largest_ns = p->ns;
-		q->path = p->path;
-		q->offcpu = p->offcpu;
-	}
+	at += x->link->part;
+	add_stretch(&x->out->parts.v[at], p->ns, p->end, p->path, p->offcpu);
 	if (index)
-		*index = x->link->part + at;
+		*index = at;
 	return 0;
 }
 
-/* Add a stretch that a thread spent off a CPU. All waiting for a CPU is one part, whichever
- * thread had it. */
-static int add_offcpu_part(struct explainer *x, uint8_t state, uint8_t end, uint32_t offcpu,
-			   const struct window *w, uint32_t *index)
+static int add_blocked(struct explainer *x, uint8_t state, uint8_t end, uint32_t offcpu,
+		       const struct window *w, uint32_t *index)
 {
 	struct chain_part p = {.ns = w->to_ns - w->from_ns,
 			       .first_ns = w->from_ns,
@@ -73,14 +77,42 @@ static int add_offcpu_part(struct explainer *x, uint8_t state, uint8_t end, uint
 			       .state = state,
 			       .cause = CAUSE_UNKNOWN,
 			       .end = end};
-	if (state == PART_RUNNABLE)
-		p.cause = CAUSE_RUNQUEUE;
-	else if (offcpu != TL_NONE)
+	if (offcpu != TL_NONE) {
 		p.cause = x->tl->offcpu.v[offcpu].cause;
-	p.path = offcpu != TL_NONE ? x->tl->offcpu.v[offcpu].path : 0;
-	if (state != PART_RUNNABLE)
-		p.function = appframe_reported(x->tl, p.path);
+		p.path = x->tl->offcpu.v[offcpu].path;
+	}
+	p.function = appframe_reported(x->tl, p.path);
 	return chain_add_part(x, &p, index);
+}
+
+/* All waiting for a CPU is one part, whichever thread had it. */
+static int find_queue(struct explainer *x, uint64_t first_ns)
+{
+	struct chain_part p = {
+		.first_ns = first_ns, .state = PART_RUNNABLE, .cause = CAUSE_RUNQUEUE};
+	x->queue_link = x->link_number;
+	return chain_add_part(x, &p, &x->queue);
+}
+
+/* On a crowded CPU a wait has thousands of such stretches: the part is searched for once. */
+static int add_queued(struct explainer *x, uint8_t end, uint32_t offcpu, const struct window *w,
+		      uint32_t *index)
+{
+	if (x->queue_link != x->link_number && find_queue(x, w->from_ns))
+		return ERR_NOMEM;
+	add_stretch(&x->out->parts.v[x->queue], w->to_ns - w->from_ns, end,
+		    offcpu != TL_NONE ? x->tl->offcpu.v[offcpu].path : 0, offcpu);
+	if (index)
+		*index = x->queue;
+	return 0;
+}
+
+/* Add a stretch that a thread spent off a CPU. */
+static int add_offcpu_part(struct explainer *x, uint8_t state, uint8_t end, uint32_t offcpu,
+			   const struct window *w, uint32_t *index)
+{
+	return state == PART_RUNNABLE ? add_queued(x, end, offcpu, w, index)
+				      : add_blocked(x, state, end, offcpu, w, index);
 }
 
 int chain_own_part(struct explainer *x, uint8_t state, uint8_t end, uint32_t offcpu,
