@@ -1,7 +1,8 @@
 """speed.py PERFKIT RECORDING [OPTIONS of html...] - what a report of a recording costs: to make it, in
 bytes, to open it, per frame while its timeline moves, from a brush to its flame graph.
 
-Times in Chromium are CPU time of the page's main thread; brushes also as the page measures them.
+Times in Chromium are CPU time of the page's main thread; of brushes that of all its threads (the worker's, too), and
+beside it how long one had to wait on this machine, however busy.
 """
 import os
 import resource
@@ -26,6 +27,24 @@ def busy(b):
     return found["TaskDuration"]
 
 
+def pages(b):
+    """CPU seconds of all threads of the browser's pages so far."""
+    parents, ticks = {}, {}
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open("/proc/%s/stat" % pid) as f, open("/proc/%s/cmdline" % pid) as g:
+                fields, args = f.read().rsplit(")", 1)[1].split(), g.read()
+        except OSError:
+            continue
+        parents[int(pid)] = int(fields[1])
+        if "--type=renderer" in args:
+            ticks[int(pid)] = int(fields[11]) + int(fields[12])
+
+    def is_ours(pid):
+        return pid == b.driver.pid or pid in parents and is_ours(parents[pid])
+    return sum(n for pid, n in ticks.items() if is_ours(pid)) / os.sysconf("SC_CLK_TCK")
+
+
 def wait(b, script):
     for _ in range(1200):
         if b.js("return " + script):
@@ -46,15 +65,16 @@ def frames(b, share, step):
 
 
 def brushes(b, kind):
-    """ms from a brush to its flame graph."""
-    span, all_ms = b.js("return report.head().span_ns"), []
-    for i in range(12):
+    """ms from a brush to its flame graph: of CPU time in the mean, and as the page waited for each."""
+    span, all_ms, before = b.js("return report.head().span_ns"), [], 0
+    for i in range(22):
+        before = pages(b) if i == 2 else before
         a = span * (i % 6) / 12
         b.js("window.before = document.getElementById('flame').ms; document.getElementById('flame').ms = null; report.choose({from: %d, to: %d}, null)"
              % (a, a + span / 2))
         wait(b, "document.getElementById('flame').ms !== null")
         all_ms.append(b.js("return document.getElementById('flame').ms"))
-    return all_ms[2:]
+    return 1e3 * (pages(b) - before) / 20, all_ms[2:]
 
 
 def make(perfkit, page, options):
@@ -81,10 +101,11 @@ def main():
         print("%d samples, %d waits, %d runs; open after %.2f s" % (*data, busy(b) - before))
         for kind in ("cpu", "off", "wall"):
             b.js("Object.assign(report.view, {pane: 'flame', graph: '%s'}); report.showPane()" % kind)
-            time.sleep(2)
-            if b.js("return !!report.flame('%s')" % kind):
-                ms = brushes(b, kind)
-                print("brush to flame graph, %s: %.0f ms, at most %.0f" % (kind, statistics.median(ms), max(ms)))
+            if not b.js("return !!document.getElementById('tab-flame-%s')" % kind):
+                continue
+            wait(b, "!!report.flame('%s')" % kind)
+            cpu, ms = brushes(b, kind)
+            print("brush to flame graph, %s: %.0f ms of CPU time; waited %.0f ms, at most %.0f" % (kind, cpu, statistics.median(ms), max(ms)))
         if data[1]:
             before = busy(b)
             b.js("report.choose(null, null); report.view.pane = 'timeline'; report.showPane()")
