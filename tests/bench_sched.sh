@@ -72,6 +72,7 @@ measure_all()
 		sed -n 's/^build \([0-9.]*\) s.*/\1/p' "$dir/err.build" >>"$dir/rows.built"
 		run report "$O/perfkit" report -q -i "$file"
 		run offcpu "$O/perfkit" collapse -q --offcpu -i "$file"
+		run tail "$O/perfkit" tail -q --p999 -i "$file"
 		run import "$O/perfkit" import -q "$file" -o "$dir/sched.db"
 		i=$((i + 1))
 	done
@@ -81,6 +82,7 @@ measure_all()
 	show state 'reading and state machine' "$reading M/s"
 	show report 'perfkit report' '1.5 x'
 	show offcpu 'perfkit collapse --offcpu' '1.5 x'
+	show tail 'perfkit tail --p999' ''
 	show import 'perfkit import' '1.2 M/s'
 	awk -v b="$bytes" -v d="$(wc -c <"$dir/sched.db")" 'BEGIN {
 		printf "the store is %.0f %% of the recording (aim 60 %%: %s)\n", 100 * d / b,
