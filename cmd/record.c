@@ -88,7 +88,8 @@ static const struct opt rows[] = {
 	 "are then counted in part"},
 	OPT_HEADING("How to record"),
 	{"output", 'o', OPT_STRING, AT(output), "FILE",
-	 "the recording (default perf.data; jitter: jitter.tar.zst)"},
+	 "the recording (default perf.data; jitter: jitter.tar.zst); -\nis a stream, for "
+	 "perfkit watch"},
 	{"dry-run", 'n', OPT_FLAG, AT(dry_run), NULL,
 	 "print the commands without running them, and on stderr what\nthe recording would "
 	 "cost"},
@@ -118,7 +119,7 @@ static int parse_mode(const char *name, enum record_mode *mode)
 	struct buf b = {0};
 	opt_suggest(&b, verb_record.words, name);
 	say_line("perfkit record: mode '%s' is not one of cpu, offcpu, tail, requests, calls, "
-		 "jitter%s",
+		 "jitter, watch%s",
 		 name, buf_cstr(&b));
 	buf_release(&b);
 	return 2;
@@ -215,12 +216,20 @@ static void print_line(const struct words *w)
 	buf_release(&b);
 }
 
-static void print_plan(const struct record_plan *p)
+/* `to` reads the recording; NULL: nobody. */
+static void print_plan(const struct record_plan *p, const struct words *to)
 {
+	struct buf b = {0};
 	print_line(&p->lock_probe);
 	for (size_t i = 0; i < p->probes.n; i++)
 		print_line(&p->probes.v[i]);
-	print_line(&p->record);
+	words_line(&b, &p->record);
+	if (to)
+		buf_str(&b, " | ");
+	if (to)
+		words_line(&b, to);
+	puts(buf_cstr(&b));
+	buf_release(&b);
 	print_line(&p->undo);
 }
 
@@ -344,11 +353,15 @@ static void next_step(const struct record_plan *p, const struct record_wish *w)
 	buf_release(&b);
 }
 
-/* Run perf, and for modes about waits add the open descriptors before and after. */
+/* Run perf, and for modes about waits add the open descriptors before and after, unless it is a
+ * stream. */
 static int run_perf(const struct record_plan *p, const struct record_wish *w,
-		    struct buf *context)
+		    const struct words *to, struct buf *context, int *reader_status)
 {
 	int wanted = w->mode != RECORD_CPU;
+	*reader_status = 0;
+	if (!strcmp(w->output, "-"))
+		return run_stream(&p->record, to, reader_status);
 	if (wanted)
 		record_context_add(context, w->pid);
 	int status = run_words(&p->record, 0);
@@ -376,10 +389,13 @@ static int no_such_task(const struct record_wish *w, struct err *e)
 		       : 0;
 }
 
-static int record(struct record_plan *p, struct record_wish *w, struct err *e)
+/* `to` reads a stream, or NULL. */
+static int record(struct record_plan *p, struct record_wish *w, const struct words *to,
+		  struct err *e)
 {
 	struct buf context = {0};
 	struct stat before;
+	int reader_status = 0;
 	if (stat(w->output, &before))
 		before = (struct stat){0};
 	if (no_such_task(w, e))
@@ -389,12 +405,14 @@ static int record(struct record_plan *p, struct record_wish *w, struct err *e)
 			w->mode == RECORD_CPU && w->pid ? "the process" : "all CPUs");
 	int rc = set_probes(p, w, e);
 	int early = !rc && run_interrupted(); /* a file of that name is an old one */
-	int status = rc || early ? 1 : run_perf(p, w, &context);
+	int status = rc || early ? 1 : run_perf(p, w, to, &context, &reader_status);
 	remove_probes(p);
 	if (early)
 		return err_set(e, ERR_IO, "stopped before perf began: nothing was recorded"), 1;
 	if (rc)
 		return rc == ERR_REFUSED ? 3 : 1;
+	if (reader_status) /* it has said why */
+		return reader_status;
 	/* Ctrl-C normally ends a recording of the whole machine: perf has written all of it,
 	 * and returns the signal that ended it or its command. */
 	int piped = !strcmp(w->output, "-");
@@ -502,9 +520,29 @@ static int run_calls(const struct record_opts *o, struct record_wish *w)
 	return rc;
 }
 
+/* The command that reads the stream of `watch`, with the options after `--`. */
+static int watch_words(struct words *out, const struct record_opts *o,
+		       const char *const *options, size_t n)
+{
+	const struct {
+		const char *option, *value;
+	} chosen[] = {
+		{"--pid", o->chosen.pid}, {"--tid", o->chosen.tid}, {"--comm", o->chosen.comm}};
+	words_add(out, o->dry_run ? "perfkit" : "/proc/self/exe");
+	words_add(out, "watch");
+	for (size_t i = 0; i < sizeof(chosen) / sizeof(*chosen); i++)
+		/* perf filters by patterns; watch, by names */
+		if (chosen[i].value && !strpbrk(chosen[i].value, "*?["))
+			words_pair(out, chosen[i].option, chosen[i].value);
+	for (size_t i = 0; i < n; i++)
+		words_add(out, "%s", options[i]);
+	return out->failed;
+}
+
 static int run(const void *opts, const char *const *files, size_t nfiles)
 {
 	const struct record_opts *o = opts;
+	struct words reader = {0};
 	struct record_plan plan = {0};
 	struct chosen chosen = {0};
 	struct targets t;
@@ -519,14 +557,21 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 		return record_like(o->like);
 	if (!nfiles) {
 		fprintf(stderr, "perfkit record: which mode? cpu, offcpu, tail, requests, "
-				"calls or jitter "
-				"(see: perfkit help record)\n");
+				"calls, jitter or watch (see: perfkit help record)\n");
+		return 2;
+	}
+	int watch = !strcmp(files[0], "watch");
+	if (watch && o->output) {
+		say_line("perfkit record: watch writes no recording: no --output; what "
+			 "surrounds a spike is saved by -- --save DIR");
 		return 2;
 	}
 	struct record_wish w = {.perf = o->perf         ? o->perf
 					: perf && *perf ? perf
 							: "perf",
-				.output = o->output ? o->output : "perf.data",
+				.output = watch       ? "-"
+					  : o->output ? o->output
+						      : "perf.data",
 				.pid = o->chosen.pid,
 				.tid = o->chosen.tid,
 				.cpu_list = o->chosen.cpus,
@@ -540,12 +585,12 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 				.key = o->key,
 				.end_key = o->end_key,
 				.command = files + 1,
-				.ncommand = nfiles - 1};
+				.ncommand = watch ? 0 : nfiles - 1};
 	if (!strcmp(files[0], EMPTY_CALLS) && nfiles == 2)
 		return empty_calls(files[1]);
 	if (!strcmp(files[0], "calls"))
 		return run_calls(o, &w);
-	if (parse_mode(files[0], &w.mode))
+	if (parse_mode(watch ? "offcpu" : files[0], &w.mode))
 		return 2;
 	w.event = o->event ? o->event : has_hardware_cycles() ? "cycles" : "cpu-clock";
 	w.frequency = o->frequency >= 0      ? o->frequency
@@ -564,16 +609,19 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 	int rc = check_given(o, &w, &e);
 	rc = rc ? rc : choose(&chosen, o, &w, &e);
 	rc = rc ? rc : record_plan(&plan, &w, &e);
+	if (!rc && watch && watch_words(&reader, o, files + 1, nfiles - 1))
+		rc = err_nomem(&e);
 	if (rc) {
 		rc = rc == ERR_USAGE ? 2 : 1;
 	} else if (o->dry_run) {
-		print_plan(&plan);
+		print_plan(&plan, watch ? &reader : NULL);
 		fflush(stdout);
 		if (!o->no_estimate)
 			print_estimate(&plan, &w, o->measure);
 	} else {
-		rc = record(&plan, &w, &e);
+		rc = record(&plan, &w, watch ? &reader : NULL, &e);
 	}
+	words_release(&reader);
 	if (e.msg[0])
 		fprintf(stderr, "perfkit record: %s\n", e.msg);
 	record_plan_release(&plan);
@@ -601,20 +649,24 @@ const struct verb verb_record = {
 		"  requests   the same for requests: work between two functions\n"
 		"  calls      what did each call of a function count: page faults, switches "
 		"...?\n"
-		"  jitter     what interrupts a program that wants these CPUs for itself?\n\n"
+		"  jitter     what interrupts a program that wants these CPUs for itself?\n"
+		"  watch      which waits are too long, as they happen? offcpu, read by "
+		"perfkit\n"
+		"             watch with the options after --\n\n"
 		"docs/recording-cost.md says what each mode costs.",
 	.examples = "  perfkit record cpu -- ./prog\n"
 		    "  perfkit record tail -p 4711 --duration 30\n"
 		    "  perfkit record offcpu --comm 'nginx*' --stacks fp --duration 30\n"
 		    "  perfkit record tail -p 4711 --dry-run --measure\n"
 		    "  perfkit record jitter -c 2-3 --control 0 -d 30 -o jitter.tar.zst\n"
+		    "  perfkit record watch -p 4711 -- --over 5ms --save /var/spikes\n"
 		    "  perfkit record --like perf.data\n"
 		    "  perfkit record requests --begin handle --end reply --key id -p 4711\n"
 		    "  perfkit record calls -r parse -r main.c:19-24 -- ./prog",
 	.tables = {rows, record_jitter_rows},
 	.options_size = sizeof(struct record_opts),
 	.max_files = 256,
-	.words = "cpu offcpu tail requests calls jitter",
+	.words = "cpu offcpu tail requests calls jitter watch",
 	.exits = "the exit status of COMMAND or perf",
 	.run = run,
 	.defaults = defaults,

@@ -147,7 +147,7 @@ const struct verb verb_watch = {
 		"long, who, the cause, its root as far as it is known, and who ended it.\n\n"
 		"Sums are kept for Prometheus with --prom, the records around a spike with "
 		"--save.",
-	.examples = "  perfkit record offcpu -p 4711 -o - | perfkit watch --over 1ms\n"
+	.examples = "  perfkit record watch -p 4711 -- --over 1ms\n"
 		    "  perfkit record tail --comm 'nginx*' -o - |\n"
 		    "    perfkit watch --crit 20ms --prom /var/lib/node_exporter/perfkit.prom\n"
 		    "  perfkit watch --over 50us --save /var/spikes --keep 50 <stream",

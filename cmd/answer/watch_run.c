@@ -18,7 +18,10 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { STEP_NS = 1000000000, READ_SIZE = 256 << 10, IDLE_MS = 200 };
+enum { SECOND_NS = 1000000000, STEP_NS = SECOND_NS / 4, READ_SIZE = 256 << 10, IDLE_MS = 200 };
+
+/* Answers take at most half of the time, unless that makes them rarer than one a second. */
+static const double STEP_MAX_S = 1, QUIET_S = 0.5;
 
 /* A child's report about its answer. */
 struct reply {
@@ -39,9 +42,13 @@ struct watcher {
 	struct reply reply;
 	size_t replied;    /* bytes of `reply` that came */
 	uint64_t asked_ns; /* newest record when the last answer began */
+	double asked_s, took_s;
+	uint64_t second_ns, left; /* when --most began to count; spikes it leaves to print */
 	uint64_t done_ns,
 		to_ns; /* waits that ended up to here are answered; will be by the child */
 	uint64_t save_from, save_at, save_until; /* save_until 0: nothing to save */
+	double wanted_s, read_s;                 /* when it was wanted; when bytes came last */
+	int early;                               /* it is saved, but may lack its end */
 	double lag_s, said_s;
 	int status;
 };
@@ -125,19 +132,29 @@ static void write_prom(const struct watcher *w)
 		say("%s", e.msg);
 }
 
+static uint64_t spikes_of(const struct watch_counts *c)
+{
+	uint64_t n = 0;
+	for (int i = 0; i < SEVERITIES; i++)
+		n += c->spikes[i];
+	return n;
+}
+
 static void say_status(struct watcher *w)
 {
 	const struct history_status *s = &w->now;
 	struct buf b = {0};
-	uint64_t spikes = 0;
-	for (int i = 0; i < SEVERITIES; i++)
-		spikes += w->total.spikes[i];
 	units_plural(&b, w->total.waits, "wait, ", "waits, ");
-	units_plural(&b, spikes, "spike", "spikes");
+	units_plural(&b, spikes_of(&w->total), "spike", "spikes");
 	if (w->total.longest_ns) {
 		buf_str(&b, " (longest ");
 		units_duration(&b, w->total.longest_ns);
 		buf_char(&b, ')');
+	}
+	if (w->total.suspect) {
+		buf_str(&b, ", ");
+		units_count(&b, w->total.suspect);
+		buf_str(&b, " suspect");
 	}
 	if (w->total.unclear && !w->plan->opt->unclear) {
 		buf_str(&b, ", ");
@@ -176,6 +193,7 @@ static void answer_in_child(const struct watcher *w, int fd)
 	struct reply r = {0};
 	struct spike_query q = w->plan->query;
 	q.recorder = WATCH_COMM;
+	q.most = w->left ? w->left : 1; /* the longest is always explained */
 	q.done_ns = w->done_ns;
 	q.safe_ns = w->to_ns;
 	int rc = watch_answer(w->plan, w->h, q, &r.counts, &r.first_ns, &r.last_ns);
@@ -190,6 +208,11 @@ static void start_answer(struct watcher *w)
 	int fd[2];
 	w->to_ns = w->ended ? UINT64_MAX : w->now.safe_ns;
 	w->asked_ns = w->now.newest_ns;
+	w->asked_s = seconds();
+	if (w->to_ns - w->second_ns >= SECOND_NS) {
+		w->second_ns = w->to_ns;
+		w->left = w->plan->query.most;
+	}
 	history_seen(w->h);
 	w->full = 0;
 	if (pipe2(fd, O_CLOEXEC))
@@ -219,6 +242,8 @@ static void want_save(struct watcher *w, uint64_t from, uint64_t at)
 	w->save_from = from > p->before_ns ? from - p->before_ns : 0;
 	w->save_at = at;
 	w->save_until = at + p->after_ns;
+	w->wanted_s = seconds();
+	w->early = 0;
 }
 
 static void finish_answer(struct watcher *w)
@@ -236,7 +261,10 @@ static void finish_answer(struct watcher *w)
 		return;
 	}
 	watch_counts_add(&w->total, &w->reply.counts);
+	uint64_t spikes = spikes_of(&w->reply.counts);
+	w->left -= spikes < w->left ? spikes : w->left;
 	w->done_ns = w->to_ns;
+	w->took_s = seconds() - w->asked_s;
 	w->lag_s = lag_of(&w->now);
 	if (w->reply.first_ns)
 		want_save(w, w->reply.first_ns, w->reply.last_ns);
@@ -267,7 +295,6 @@ static void save(struct watcher *w)
 			say("%s", e.msg);
 		_exit(rc != 0);
 	}
-	w->save_until = 0;
 	/* some tens of MB: so fast that it can wait, and only one child runs */
 	while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
 		;
@@ -297,12 +324,15 @@ static void read_more(struct watcher *w)
 		w->ended = 1;
 	w->nbytes = n > 0 ? (size_t)n : 0;
 	w->at = 0;
+	w->read_s = seconds();
 }
 
 /* Wait for bytes, for the child, or a moment. */
 static void wait_for_more(struct watcher *w)
 {
 	int reads = !w->ended && !w->full && w->at == w->nbytes;
+	if (!reads)
+		w->read_s = seconds();
 	struct pollfd p[2] = {{.fd = reads ? w->fd : -1, .events = POLLIN},
 			      {.fd = w->child ? w->reply_fd : -1, .events = POLLIN}};
 	if (poll(p, 2, w->at < w->nbytes && !w->full ? 0 : IDLE_MS) <= 0)
@@ -315,10 +345,20 @@ static void wait_for_more(struct watcher *w)
 
 static int answer_is_due(const struct watcher *w)
 {
+	double step = w->took_s * 2 < STEP_MAX_S ? w->took_s * 2 : STEP_MAX_S;
 	if (w->child || !w->now.records)
 		return 0;
 	return w->full || w->ended ||
-	       (w->now.newest_ns - w->asked_ns >= STEP_NS && w->now.safe_ns > w->done_ns);
+	       (w->now.newest_ns - w->asked_ns >= STEP_NS && w->now.safe_ns > w->done_ns &&
+		seconds() - w->asked_s >= step);
+}
+
+/* Nothing comes that could show that --after is over. */
+static int is_quiet(const struct watcher *w)
+{
+	double now = seconds();
+	return now - w->read_s >= QUIET_S &&
+	       now - w->wanted_s >= (double)w->plan->after_ns / 1e9;
 }
 
 static void save_if_due(struct watcher *w)
@@ -327,8 +367,13 @@ static void save_if_due(struct watcher *w)
 		asked_to_save = 0;
 		want_save(w, w->now.newest_ns, w->now.newest_ns);
 	}
-	if (w->save_until && (w->ended || w->now.newest_ns >= w->save_until))
+	if (!w->save_until)
+		return;
+	int whole = w->ended || w->now.newest_ns >= w->save_until;
+	if (whole || (!w->early && is_quiet(w)))
 		save(w);
+	w->early |= is_quiet(w);
+	w->save_until = whole ? 0 : w->save_until;
 }
 
 static void go_on(struct watcher *w)

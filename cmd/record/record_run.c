@@ -9,9 +9,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 int has_hardware_cycles(void)
@@ -31,13 +33,19 @@ int has_hardware_cycles(void)
 /* --- processes ------------------------------------------------------------------------ */
 
 static volatile sig_atomic_t interrupted;
-static volatile pid_t child;
+static volatile pid_t child, reader;
 
 static void pass_on(int sig)
 {
 	interrupted = sig;
 	if (child > 0)
 		kill(child, SIGINT);
+}
+
+static void pass_to_reader(int sig)
+{
+	if (reader > 0)
+		kill(reader, sig);
 }
 
 int run_interrupted(void)
@@ -55,18 +63,33 @@ static void catch_signals(void)
 			sigaction(ending[i], &now, NULL);
 }
 
-static void start_child(const struct words *w, int out)
+/* What a child inherits in place of this process's files; -1: nothing. */
+struct ends {
+	int in, out, err;
+	int control; /* perf's --control */
+};
+static const struct ends inherited = {-1, -1, -1, -1};
+
+static void start_child(const struct words *w, const struct ends *x)
 {
+	enum { BEHIND_RECORD = 2 };
 	struct words copy = {0};
-	for (size_t i = 0; i < w->v.n; i++)
-		if (vec_push(&copy.v, w->v.v[i]))
-			_exit(127);
-	if (vec_push(&copy.v, NULL))
-		_exit(127);
-	if (out >= 0) {
-		dup2(out, 1);
-		dup2(out, 2);
+	char fd[32];
+	int failed = 0;
+	snprintf(fd, sizeof(fd), "--control=fd:%d", x->control);
+	for (size_t i = 0; i < w->v.n; i++) {
+		if (i == BEHIND_RECORD && x->control >= 0)
+			failed |= vec_push(&copy.v, fd);
+		failed |= vec_push(&copy.v, w->v.v[i]);
 	}
+	if (failed || vec_push(&copy.v, NULL))
+		_exit(127);
+	const int ends[] = {x->in, x->out, x->err};
+	for (int i = 0; i < 3; i++)
+		if (ends[i] >= 0)
+			dup2(ends[i], i);
+	if (x->control >= 0)
+		fcntl(x->control, F_SETFD, 0);
 	execvp(copy.v.v[0], copy.v.v);
 	fprintf(stderr, "perfkit record: %s: %s\n", copy.v.v[0], strerror(errno));
 	_exit(127);
@@ -82,7 +105,7 @@ static int finish(pid_t pid)
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-static pid_t spawn(const struct words *w, int out)
+static pid_t spawn(const struct words *w, struct ends x)
 {
 	catch_signals();
 	fflush(stdout);
@@ -97,7 +120,7 @@ static pid_t spawn(const struct words *w, int out)
 		sigaction(SIGINT, &dfl, NULL);
 		sigaction(SIGTERM, &dfl, NULL);
 		sigprocmask(SIG_SETMASK, &before, NULL);
-		start_child(w, out);
+		start_child(w, &x);
 	}
 	child = pid;
 	sigprocmask(SIG_SETMASK, &before, NULL);
@@ -107,10 +130,59 @@ static pid_t spawn(const struct words *w, int out)
 int run_words(const struct words *w, int quiet)
 {
 	int null = quiet ? open("/dev/null", O_RDWR | O_CLOEXEC) : -1;
-	pid_t pid = spawn(w, null);
+	pid_t pid = spawn(w, (struct ends){-1, null, null, -1});
 	if (null >= 0)
 		close(null);
 	return pid < 0 ? 127 : finish(pid);
+}
+
+/* --- streams -------------------------------------------------------------------------- */
+
+/* Wait for perf. Left alone, it hands records over when half a ring buffer is full, which may
+ * take minutes; it also does so whenever it reads a command. */
+static int finish_asking(pid_t pid, int control)
+{
+	static const struct timespec moment = {.tv_nsec = 100000000};
+	siginfo_t ended = {0};
+	while (!waitid(P_PID, (id_t)pid, &ended, WEXITED | WNOHANG | WNOWAIT) &&
+	       !ended.si_pid) {
+		send(control, "ping\n", 5, MSG_NOSIGNAL | MSG_DONTWAIT);
+		nanosleep(&moment, NULL);
+	}
+	return finish(pid);
+}
+
+/* Start the reader of a stream; its input is *out. */
+static int start_reader(const struct words *w, int *out)
+{
+	struct sigaction sa = {.sa_handler = pass_to_reader, .sa_flags = SA_RESTART};
+	int fd[2];
+	if (pipe2(fd, O_CLOEXEC))
+		return 127;
+	reader = spawn(w, (struct ends){fd[0], -1, -1, -1});
+	sigaction(SIGUSR2, &sa, NULL);
+	close(fd[0]);
+	*out = fd[1];
+	return reader < 0 ? 127 : 0;
+}
+
+int run_stream(const struct words *w, const struct words *to, int *reader_status)
+{
+	struct ends x = inherited;
+	int control[2], status = 127;
+	*reader_status = to ? start_reader(to, &x.out) : 0;
+	if (!*reader_status && !socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, control)) {
+		x.control = control[0];
+		pid_t pid = spawn(w, x);
+		close(control[0]);
+		if (x.out >= 0)
+			close(x.out);
+		status = pid < 0 ? 127 : finish_asking(pid, control[1]);
+		close(control[1]);
+	}
+	if (reader > 0)
+		*reader_status = finish(reader);
+	return status;
 }
 
 int run_outlived(int status, int duration, const char *pid, const char *tid)
@@ -125,7 +197,7 @@ int run_words_read(const struct words *w, struct buf *out)
 	char piece[4096];
 	if (pipe2(fd, O_CLOEXEC))
 		return 127;
-	pid_t pid = spawn(w, fd[1]);
+	pid_t pid = spawn(w, (struct ends){-1, fd[1], fd[1], -1});
 	close(fd[1]);
 	for (;;) {
 		ssize_t n = read(fd[0], piece, sizeof(piece));

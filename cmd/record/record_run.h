@@ -21,6 +21,13 @@ int run_words(const struct words *w, int quiet);
 /* The same with its output (stdout and stderr) appended to `out`, at most 1 MiB. */
 int run_words_read(const struct words *w, struct buf *out);
 
+/*
+ * Run perf, whose output is a stream, as run_words does, and ask it ten times a second to hand
+ * its records over. They go to the command `to`, which gets SIGUSR2 of this process and whose
+ * exit status is set; NULL: to this process's output.
+ */
+int run_stream(const struct words *w, const struct words *to, int *reader_status);
+
 /* The version of a perf, as in struct record_wish; 0: it does not say. */
 int perf_version(const char *perf);
 

@@ -69,7 +69,7 @@ static const struct perf_opt options[] = {
 	{"max-size", 0, WORD, PERF_OTHER},
 	{"affinity", 0, WORD, PERF_OTHER},
 	{"mmap-flush", 0, WORD, PERF_OTHER},
-	{"control", 0, WORD, PERF_OTHER},
+	{"control", 0, WORD, PERF_OUTPUT},
 	{"synth", 0, WORD, PERF_SYNTH},
 	{"setup-filter", 0, WORD, PERF_OTHER},
 	{"clang-path", 0, WORD, PERF_OTHER},

@@ -26,7 +26,7 @@ enum perf_role {
 	PERF_CPUS,       /* -C */
 	PERF_RING,       /* -m, --overwrite */
 	PERF_CLOCK,      /* -k */
-	PERF_OUTPUT,     /* -o, -q */
+	PERF_OUTPUT,     /* -o, -q, --control */
 	PERF_NO_BUILDID, /* -B */
 	PERF_BUILDIDS,   /* --buildid-all, --buildid-mmap */
 	PERF_NO_SAMPLES, /* -n */

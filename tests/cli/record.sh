@@ -95,6 +95,28 @@ refused 2 "--duration must be at least 1" cpu --duration 0
 refused 2 "--mmap-pages must be at least 1" cpu -m 0
 refused 2 "there is no process 4194305" cpu -p 4194305 -d 1
 refused 2 "there is no thread x" cpu -t x -d 1
+refused 2 "watch writes no recording" watch -o x
+# watch is offcpu, read by perfkit watch.
+line "perf record -k CLOCK_MONOTONIC --buildid-mmap -m 64 -a -c 1 -e sched:sched_switch -e sched:sched_waking ${sched#* * } -o - | perfkit watch --tid $$ --over 5ms --save 'a b'
+" watch $dry --stacks none -t $$ -- --over 5ms --save 'a b'
+# A perf that streams is asked again and again to hand over what it has, and runs as it was called.
+cat >stream.sh <<'END'
+#!/bin/sh
+[ "$1" = record ] && fd=${2#--control=fd:} && [ "$3" = -k ] || exit 1
+for i in 1 2 3 4; do
+	eval "read word <&$fd"
+	echo "$word"
+done
+exit 5
+END
+chmod +x stream.sh
+got=0
+"$PERFKIT" record offcpu -o - --perf ./stream.sh >out 2>err || got=$?
+[ "$got $(tr '\n' ' ' <out)" = "5 ping ping ping ping " ] || bad "stream: exit $got: $(cat out err)"
+got=0
+timeout 60 "$PERFKIT" record watch --perf ./stream.sh -- --status 0 >out 2>err || got=$?
+[ $got = 1 ] && grep -q "not a stream of perf record" err || bad "record watch: exit $got: $(cat out err)"
+refused 2 "--most must be at least 1" watch --perf ./stream.sh -- --most 0
 # The estimate: counts of `perf stat` as a perf of ours gives them, sizes by arithmetic.
 cat >perf.sh <<'END'
 #!/bin/sh

@@ -47,7 +47,6 @@ for i in 1 2 3 4 5 6; do
 done
 ls saves/*.data >/dev/null 2>&1 || bad "nothing saved: $(cat err)"
 wait $watch || bad "watch: exit $?: $(cat err)"
-kill $service
 [ -s stream ] || bad "no stream: $(cat record.err)"
 
 # The lines: when, how bad, how long, who, why, woken by whom. In a root within a root the kernel records paths
@@ -102,6 +101,37 @@ for f in saves/*.data; do
 	"$PERFKIT" import -q -o x.db "$f" 2>import.err || bad "$f: import: $(cat import.err)"
 	rm -f x.db
 done
+
+# A stream that falls silent: the moment is saved all the same, and again, whole, at the end.
+mkdir silent
+mkfifo silent.fifo
+"$PERFKIT" watch --over 50s --save silent --after 1s silent.fifo >/dev/null 2>silent.err &
+watch=$!
+exec 4>silent.fifo
+cat stream >&4
+for i in $(seq 100); do
+	kill -USR2 $watch 2>/dev/null || bad "watch has ended: $(cat silent.err)"
+	ls silent/*.data >/dev/null 2>&1 && break
+	sleep 0.3
+done
+ls silent/*.data >/dev/null 2>&1 || bad "nothing saved of a silent stream: $(cat silent.err)"
+exec 4>&-
+wait $watch || bad "watch of a silent stream: exit $?: $(cat silent.err)"
+"$PERFKIT" report -q silent/*.data >report 2>report.err || bad "silent: report: $(cat report.err)"
+
+# Both started by one command, which passes a request to save on.
+mkdir both
+"$PERFKIT" record watch -p $service --duration 5 -- --over 5ms --save both --after 200ms --keep 1 >both.out 2>both.err &
+watch=$!
+for i in $(seq 100); do
+	ls both/*.data >/dev/null 2>&1 && break
+	sleep 0.3
+done
+kill -USR2 $watch 2>/dev/null || :
+wait $watch || bad "record watch: exit $?: $(cat both.err)"
+grep -q ' svc-front/' both.out || bad "record watch: no spike: $(cat both.out both.err)"
+"$PERFKIT" report -q both/*.data >report 2>report.err || bad "record watch: report: $(cat report.err)"
+kill $service
 
 # The stream, looped to two minutes: what is in use after a quarter is what is in use at the end.
 timeout 200 python3 "$SRC/tests/cli/loop_stream.py" stream 120 |
