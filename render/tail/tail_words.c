@@ -21,7 +21,10 @@ void describe_thread(struct buf *b, const struct timeline *tl, uint32_t thread, 
 		buf_char(b, '?');
 		return;
 	}
-	describe_name(b, tl, comm);
+	if (strtab_len(&tl->stacks->strings, comm))
+		describe_name(b, tl, comm);
+	else
+		buf_char(b, '?');
 	buf_fmt(b, "/%d", tl->threads.v[thread].tid);
 	const struct tl_part *p = timeline_part_of(tl, thread);
 	if (p) {

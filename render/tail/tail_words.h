@@ -8,7 +8,7 @@
 #include "base/text/buf.h"
 #include "libtime/explain/tail_model.h"
 
-/* "name/tid"; "?" for TL_NONE. Visible form (escape.h). */
+/* "name/tid"; "?" for TL_NONE and for an empty name. Visible form (escape.h). */
 void describe_thread(struct buf *b, const struct timeline *tl, uint32_t thread, uint32_t comm);
 
 /* A frame by its name: "slow_disk", "[libfoo.so]", "[unknown]" for 0. */
