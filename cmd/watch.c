@@ -124,6 +124,7 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 	/* each answer is about a piece of the stream: warnings would repeat every second
 	 */
 	o.wait.tl.in.quiet = o.wait.tl.in.force = 1;
+	o.wait.tl.no_bystanders = 1; /* no line shows them */
 	rc = watch_run(&plan, fd);
 	if (fd != STDIN_FILENO)
 		close(fd);

@@ -523,6 +523,7 @@ static int build(struct tlinput *ti, int need_time)
 	bo.spans = ti->opt->spans.v;
 	bo.nspans = ti->opt->spans.n;
 	bo.addrs = ti->opt->addrs;
+	bo.no_bystanders = ti->opt->no_bystanders;
 	input_progress_start(&p);
 	if (input_shows_progress(&ti->opt->in)) {
 		bo.progress = input_progress_show;

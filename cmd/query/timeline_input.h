@@ -20,7 +20,7 @@ struct tlinput_opts {
 	const char *split;         /* "label:K": separately for each value */
 	struct opt_list by_labels; /* keys: the same for several */
 	int keep_trampolines;
-	int addrs; /* see build_options.addrs */
+	int addrs, no_bystanders; /* see struct build_options */
 	struct opt_list idle_frames, work_frames, spans, sides;
 };
 

@@ -47,6 +47,9 @@ struct build_options {
 	 */
 	void (*rewatch)(void *ctx);
 	void *watch_ctx; /* of both */
+	/* leave out the user's part of a stack of a wakeup from a hardware interrupt: it is of
+	 * whatever ran there, so naming it reads files for nothing */
+	int no_bystanders;
 	int no_samples;  /* leave out on-CPU samples, which have most of the stacks */
 	enum event_samples event_samples;
 	int addrs; /* keep frames without a mapping apart by address */

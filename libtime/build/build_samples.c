@@ -73,10 +73,24 @@ static uint16_t cpu_field(const struct tp_field *f, const struct sample *s, int 
 	return cpu >= 0 && cpu < TL_NOCPU ? (uint16_t)cpu : TL_NOCPU;
 }
 
+/* A copy of `s` without the user's part of its stack. */
+static const struct sample *kernel_part(const struct sample *s, int swap, struct sample *copy)
+{
+	size_t n = 0;
+	while (n < s->callchain.n &&
+	       load_u64(s->callchain.p + n * 8, swap) != PERF_CONTEXT_USER)
+		n++;
+	*copy = *s;
+	copy->callchain.n = n;
+	copy->regs_abi = copy->stack_size = copy->stack_dyn = 0;
+	return copy;
+}
+
 static int handle_sched(struct builder *b, const struct source_event *se,
 			const struct sample *s, const struct record_id *id, struct err *e)
 {
 	struct sched_event ev;
+	struct sample kernel;
 	int swap = b->rec->swap, r = 0;
 	builder_event(id, se->kind, &ev);
 	if (se->kind == SCHED_SWITCH) {
@@ -95,6 +109,8 @@ static int handle_sched(struct builder *b, const struct source_event *se,
 		ev.context = context_of(s);
 		ev.from_cpu = cpu_field(&se->b, s, swap);
 		ev.to_cpu = cpu_field(&se->c, s, swap);
+		if (b->opt->no_bystanders && ev.context == WAKER_HARDIRQ)
+			s = kernel_part(s, swap, &kernel);
 	}
 	int stack =
 		se->kind == SCHED_WAKING || se->kind == SCHED_WAKEUP ||

@@ -42,7 +42,7 @@ struct maker {
 	const struct fd_context *context;
 	uint64_t period;  /* of the next samples, where they carry one */
 	uint64_t regs[2]; /* likewise ax and di */
-	int big;
+	int big, no_bystanders;
 };
 
 static void put(uint8_t *p, uint64_t v, int size, int big)
@@ -153,7 +153,9 @@ static void build(struct maker *m, struct result *r)
 {
 	struct recording *rec;
 	struct profile_options po = {.modules.find.kallsyms = m->kallsyms};
-	struct build_options bo = {.context = m->context, .event_samples = EVENT_SAMPLES_ALL};
+	struct build_options bo = {.context = m->context,
+				   .event_samples = EVENT_SAMPLES_ALL,
+				   .no_bystanders = m->no_bystanders};
 	struct err e = {0};
 	*r = (struct result){0};
 	if (pw_finish(&m->w, &m->image))
@@ -212,6 +214,35 @@ static void every_container_and_byte_order_gives_the_same_table(void **state)
 					    "box");
 			done(&m, &r);
 		}
+}
+
+/* What an interrupt stopped did not wake anybody; a task and its stack stay. */
+static void a_bystander_s_stack_can_be_left_out(void **state)
+{
+	(void)state;
+	for (int without = 0; without < 2; without++) {
+		struct maker m;
+		struct result r;
+		begin(&m, PW_FILE, 0);
+		m.no_bystanders = without;
+		sw(&m, 100, 0, 0, 0, 7);
+		sw(&m, 110, 0, 7, 1, 0);
+		waking(&m, 120, 1, 9, 7, 0x08);
+		sw(&m, 130, 0, 0, 0, 7);
+		sw(&m, 140, 0, 7, 1, 0);
+		waking(&m, 150, 1, 9, 7, 0);
+		sw(&m, 160, 0, 0, 0, 7);
+		sw(&m, 170, 0, 7, 1, 0);
+		build(&m, &r);
+		const struct offcpu *o = r.tl.offcpu.v;
+		assert_true(r.tl.offcpu.n >= 2);
+		assert_int_equal(o[0].waker_context, WAKER_HARDIRQ);
+		assert_int_equal(o[0].waker_path != 0, !without);
+		assert_int_equal(o[1].waker_context, WAKER_TASK);
+		assert_true(o[1].waker_path != 0);
+		assert_true(o[0].path && o[1].path);
+		done(&m, &r);
+	}
 }
 
 /* Switches and wakings of all without stacks, then the same again with stacks. */
@@ -960,6 +991,7 @@ int main(void)
 		cmocka_unit_test(every_kind_of_interval_in_one_file),
 		cmocka_unit_test(what_a_thread_waits_on),
 		cmocka_unit_test(every_container_and_byte_order_gives_the_same_table),
+		cmocka_unit_test(a_bystander_s_stack_can_be_left_out),
 		cmocka_unit_test(a_tracepoint_recorded_twice_is_one_event),
 		cmocka_unit_test(a_lost_ring_buffer_leaves_the_other_in_peace),
 		cmocka_unit_test(switches_at_a_time_that_is_none_are_left_out),
