@@ -50,7 +50,7 @@ struct build_options {
 	/* leave out the user's part of a stack of a wakeup from a hardware interrupt: it is of
 	 * whatever ran there, so naming it reads files for nothing */
 	int no_bystanders;
-	int no_samples;  /* leave out on-CPU samples, which have most of the stacks */
+	int no_samples; /* leave out on-CPU samples, which have most of the stacks */
 	enum event_samples event_samples;
 	int addrs; /* keep frames without a mapping apart by address */
 };

@@ -225,22 +225,15 @@ static void a_bystander_s_stack_can_be_left_out(void **state)
 		struct result r;
 		begin(&m, PW_FILE, 0);
 		m.no_bystanders = without;
-		sw(&m, 100, 0, 0, 0, 7);
-		sw(&m, 110, 0, 7, 1, 0);
-		waking(&m, 120, 1, 9, 7, 0x08);
-		sw(&m, 130, 0, 0, 0, 7);
-		sw(&m, 140, 0, 7, 1, 0);
-		waking(&m, 150, 1, 9, 7, 0);
-		sw(&m, 160, 0, 0, 0, 7);
-		sw(&m, 170, 0, 7, 1, 0);
+		for (unsigned i = 0; i < 3; i++) {
+			sw(&m, 100 + 30 * i, 0, 0, 0, 7);
+			sw(&m, 110 + 30 * i, 0, 7, 1, 0);
+			waking(&m, 120 + 30 * i, 1, 9, 7, i ? 0 : 0x08);
+		}
 		build(&m, &r);
 		const struct offcpu *o = r.tl.offcpu.v;
-		assert_true(r.tl.offcpu.n >= 2);
-		assert_int_equal(o[0].waker_context, WAKER_HARDIRQ);
 		assert_int_equal(o[0].waker_path != 0, !without);
-		assert_int_equal(o[1].waker_context, WAKER_TASK);
-		assert_true(o[1].waker_path != 0);
-		assert_true(o[0].path && o[1].path);
+		assert_true(o[1].waker_path && o[0].path && o[1].path);
 		done(&m, &r);
 	}
 }
