@@ -1,6 +1,6 @@
 #!/bin/sh
 # export --no-names with perfkit symbols, at every address of programs that are linked, stripped and split in
-# every way: names by the join are those of an export with names.
+# every way, in stacks of frame pointers and of branch records: names by the join are those of an export with names.
 . "$SRC/tests/lib/readers.sh"
 has duckdb || { echo "no duckdb here (make readers)"; exit 77; }
 cc=${CC:-gcc}

@@ -1,6 +1,7 @@
 /*
- * everywhere.c - a recording whose stacks hold every address of the code of binaries, as the leaf
- * and as a caller, so that a name that differs anywhere is found.
+ * everywhere.c - a recording whose stacks hold every address of the code of binaries: as the
+ * leaf, as a return address and as a call in a branch stack. A name that differs anywhere is
+ * found.
  *
  *	everywhere BINARY... > perf.data
  *
@@ -16,9 +17,14 @@
 #include <sys/mman.h>
 
 enum { PID = 7, CALLERS = 16, PAGE = 4096 };
+enum { POINTERS = 11, LBR = 12 }; /* ids of events */
+enum {
+	SAMPLE_TYPE =
+		PW_S_IDENTIFIER | PW_S_IP | PW_S_TID | PW_S_TIME | PW_S_CALLCHAIN | PW_S_PERIOD
+};
 #define APART (1ull << 40)
 
-static struct pw_id at = {.pid = PID, .tid = PID, .time = 1000};
+static struct pw_id at = {.pid = PID, .tid = PID, .time = 1000, .id = POINTERS};
 
 /* The segment's pages, as load_elf_binary maps them. */
 static void map_segment(struct pw *w, const struct elf_file *f, const struct elf_segment *s,
@@ -37,29 +43,54 @@ static void map_segment(struct pw *w, const struct elf_file *f, const struct elf
 				   .filename = f->path});
 }
 
-/* A leaf, and callers from `from` on. */
-static void add_stack(struct pw *w, uint64_t leaf, uint64_t from, size_t callers)
+/* A stack of frame pointers. */
+static void add_chain(struct pw *w, uint64_t leaf, uint64_t return_address, size_t callers)
 {
 	uint64_t chain[2 + CALLERS] = {PW_CONTEXT_USER, leaf};
 	for (size_t i = 0; i < callers; i++)
-		chain[2 + i] = from + i;
+		chain[2 + i] = return_address + i;
 	pw_sample(w, 0,
 		  &(struct pw_sample){.misc = PW_MISC_USER,
 				      .ip = leaf,
 				      .pid = PID,
 				      .tid = PID,
 				      .time = ++at.time,
+				      .id = POINTERS,
 				      .period = 1,
 				      .ips = chain,
 				      .nips = 2 + callers});
 }
 
+/* A stack of last branch records. */
+static void add_branches(struct pw *w, uint64_t leaf, uint64_t call, size_t callers)
+{
+	const uint64_t chain[] = {PW_CONTEXT_USER, leaf};
+	struct pw_branch calls[CALLERS];
+	for (size_t i = 0; i < callers; i++)
+		calls[i] = (struct pw_branch){.from = call + i, .to = leaf};
+	pw_sample(w, 1,
+		  &(struct pw_sample){.misc = PW_MISC_USER,
+				      .ip = leaf,
+				      .pid = PID,
+				      .tid = PID,
+				      .time = ++at.time,
+				      .id = LBR,
+				      .period = 1,
+				      .ips = chain,
+				      .nips = 2,
+				      .branches = calls,
+				      .nbranches = callers});
+}
+
 static void add_segment(struct pw *w, uint64_t start, uint64_t n)
 {
 	for (uint64_t i = 0; i < n; i++)
-		add_stack(w, start + i, 0, 0);
-	for (uint64_t i = 0; i < n; i += CALLERS)
-		add_stack(w, start, start + i + 1, n - i < CALLERS ? n - i : CALLERS);
+		add_chain(w, start + i, 0, 0);
+	for (uint64_t i = 0; i < n; i += CALLERS) {
+		size_t callers = n - i < CALLERS ? n - i : CALLERS;
+		add_chain(w, start, start + i + 1, callers);
+		add_branches(w, start, start + i, callers);
+	}
 }
 
 static int add_binary(struct pw *w, const char *name, uint64_t base)
@@ -88,11 +119,18 @@ int main(int argc, char **argv)
 	struct buf image = {0};
 	int bad = 0;
 	pw_begin(&w, &(struct pw_config){0});
-	pw_attr(&w, &(struct pw_attr){.type = 1,
-				      .name = "cpu-clock",
-				      .sample_type = PW_S_IP | PW_S_TID | PW_S_TIME |
-						     PW_S_CALLCHAIN | PW_S_PERIOD,
-				      .flags = PW_SAMPLE_ID_ALL});
+	pw_attr(&w, &(struct pw_attr){.name = "pointers",
+				      .sample_type = SAMPLE_TYPE,
+				      .flags = PW_SAMPLE_ID_ALL,
+				      .ids = (uint64_t[]){POINTERS},
+				      .nids = 1});
+	pw_attr(&w,
+		&(struct pw_attr){.name = "lbr",
+				  .sample_type = SAMPLE_TYPE | PW_S_BRANCH_STACK,
+				  .branch_sample_type = PW_BRANCH_USER | PW_BRANCH_CALL_STACK,
+				  .flags = PW_SAMPLE_ID_ALL,
+				  .ids = (uint64_t[]){LBR},
+				  .nids = 1});
 	pw_comm(&w, &at, PID, PID, "everywhere", 0);
 	for (int i = 1; i < argc; i++)
 		bad |= add_binary(&w, argv[i], (uint64_t)i * APART);
