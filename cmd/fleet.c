@@ -10,6 +10,7 @@
 #include "cmd/input/output.h"
 #include "cmd/input/scratch.h"
 #include "cmd/verbs.h"
+#include "render/text/escape.h"
 #include "render/text/table.h"
 
 #include <ctype.h>
@@ -64,6 +65,12 @@ static const char python[] = "import csv, sys\n"
 
 enum { NOT_HERE = 126, NOT_FOUND = 127 };
 
+/* s3://bucket/tables, which DuckDB reads itself. */
+static int is_remote(const char *dir)
+{
+	return strstr(dir, "://") != NULL;
+}
+
 /* In the child: run the engine in the folder of the tables. */
 static void become_engine(const char *dir, const char *sql, int out, int try_python)
 {
@@ -71,7 +78,7 @@ static void become_engine(const char *dir, const char *sql, int out, int try_pyt
 				"",       "-c",     sql,     NULL};
 	const char *module[] = {"python3", "-c", python, sql, NULL};
 	prctl(PR_SET_PDEATHSIG, SIGTERM); /* what it spills is removed with its parent */
-	if (chdir(dir) || dup2(out, STDOUT_FILENO) < 0)
+	if ((!is_remote(dir) && chdir(dir)) || dup2(out, STDOUT_FILENO) < 0)
 		_exit(1);
 	if (!try_python)
 		execvp(duckdb[0], (char *const *)(uintptr_t)duckdb);
@@ -111,6 +118,12 @@ static int ask(const char *dir, const char *sql, int try_python, struct buf *out
 	return r || !WIFEXITED(status) ? 1 : WEXITSTATUS(status);
 }
 
+static void put_quoted(struct buf *sql, const char *text)
+{
+	for (; *text; text++)
+		buf_fmt(sql, *text == '\'' ? "''" : "%c", *text);
+}
+
 /* DuckDB spills into the current folder, and leaves that there when it is killed. */
 static int put_spill_folder(struct buf *sql)
 {
@@ -121,8 +134,7 @@ static int put_spill_folder(struct buf *sql)
 		return 1;
 	}
 	buf_str(sql, "SET temp_directory = '");
-	for (; *path; path++)
-		buf_fmt(sql, *path == '\'' ? "''" : "%c", *path);
+	put_quoted(sql, path);
 	buf_str(sql, "';\n");
 	return 0;
 }
@@ -254,8 +266,10 @@ static void print_table(struct answer *a, struct buf *out)
 /* Print "stack weight" lines, as svg and collapse read them. */
 static void print_folded(const struct answer *a, struct buf *out)
 {
-	for (size_t r = 1; r < a->cells.n / a->columns; r++)
-		buf_fmt(out, "%s %s\n", cell(a, r, 0), cell(a, r, 1));
+	for (size_t r = 1; r < a->cells.n / a->columns; r++) {
+		escape_controls(out, cell(a, r, 0), strlen(cell(a, r, 0)));
+		buf_fmt(out, " %s\n", cell(a, r, 1));
+	}
 }
 
 static int print_answer(const struct buf *csv)
@@ -308,6 +322,8 @@ static int check_folder(const char *dir)
 {
 	struct buf b = {0};
 	struct stat st;
+	if (is_remote(dir))
+		return 0;
 	buf_fmt(&b, "%s/recordings", dir);
 	int failed = buf_failed(&b), is = !stat(buf_cstr(&b), &st) && S_ISDIR(st.st_mode);
 	buf_release(&b);
@@ -335,6 +351,11 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 		return rc;
 	if (!o->sql && put_spill_folder(&sql))
 		return 1;
+	if (nfiles > 1 && is_remote(files[1])) {
+		buf_str(&sql, "SET VARIABLE tables = '");
+		put_quoted(&sql, files[1]);
+		buf_str(&sql, "/';\n");
+	}
 	buf_str(&sql, fleet_named(fleet_preludes, o->sql ? o->sql : "duckdb")->sql);
 	if (o->since) /* digits */
 		buf_fmt(&sql, "SET VARIABLE since = DATE '%s';\n", o->since);
@@ -359,7 +380,8 @@ const struct verb verb_fleet = {
 	.name = "fleet",
 	.brief = "ask the tables of many recordings, with DuckDB",
 	.usage = "[options] QUESTION DIR",
-	.text = "DIR is what perfkit export --to parquet wrote. The questions:\n"
+	.text = "DIR is what perfkit export --to parquet wrote, or where it was copied:\n"
+		"s3://bucket/tables. The questions:\n"
 		"\n"
 		"  hosts    which hosts wait most in the middle of work, and why\n"
 		"  roots    what caused the worst waits, and on how many hosts\n"

@@ -4,6 +4,9 @@ SET use_hive_partitioning = 1;
 SET join_use_nulls = 1;
 SET prefer_column_name_to_alias = 1;
 SET input_format_parquet_allow_missing_columns = 1;
+CREATE OR REPLACE FUNCTION explode AS (list) -> arrayJoin(list); -- Spark's words
+CREATE OR REPLACE FUNCTION array_distinct AS (list) -> arrayDistinct(list);
+CREATE OR REPLACE FUNCTION split AS (text, at) -> splitByString(at, text);
 CREATE OR REPLACE VIEW recordings AS SELECT * FROM file('recordings/*/*/*.parquet', Parquet);
 CREATE OR REPLACE VIEW threads AS SELECT * FROM file('threads/*/*/*.parquet', Parquet);
 CREATE OR REPLACE VIEW frames AS SELECT * FROM file('frames/*/*/*.parquet', Parquet);

@@ -2,6 +2,7 @@
 #include "base/arena.h"
 #include "base/mem.h"
 #include "base/radix.h"
+#include "libtime/causes/app_frame.h"
 #include "libtime/explain/worst.h"
 #include "libtime/store/file_facts.h"
 #include "libtime/store/finding_rows.h"
@@ -137,6 +138,19 @@ static int stack_cell(struct flat *f, uint32_t path, struct cell *to, struct err
 	end[-1] = '\0'; /* a path has at least one frame */
 	*to = (struct cell){.s = text, .type = SQLITE_TEXT, .n = (int)(n - 1)};
 	return n > INT32_MAX ? err_set(e, ERR_LIMIT, "a stack has more than 2 GB of names") : 0;
+}
+
+static int in_cell(struct flat *f, uint32_t path, struct cell *to, struct err *e)
+{
+	cell_null(to);
+	if (!f->has_stack[path])
+		return 0;
+	uint32_t frame = appframe_of_wait(f->tl, path);
+	if (!f->folded[frame].s && fold_name(f, frame))
+		return err_nomem(e);
+	const struct text *t = &f->folded[frame];
+	*to = (struct cell){.s = t->s, .type = SQLITE_TEXT, .n = (int)t->n};
+	return 0;
 }
 
 int flat_open(struct flat **out, struct timeline *tl, const struct file_facts *file,
@@ -341,6 +355,8 @@ int flat_cell(struct flat *f, size_t column, size_t i, struct cell *to, struct e
 	f->encoding.e = e;
 	if (c->kind == COLUMN_STACK)
 		return stack_cell(f, (uint32_t)f->at[i] + 1, to, e);
+	if (c->kind == COLUMN_IN)
+		return in_cell(f, (uint32_t)f->at[i] + 1, to, e);
 	return encode_cell(&f->encoding, c, (int64_t)f->at[i] + 1, f->rows + i * f->row_size,
 			   to);
 }

@@ -606,6 +606,8 @@ static const struct column flat_call_paths[] = {
 	PLAIN("stack", COLUMN_STACK, frame, "",
 	      "`root;...;leaf`, of paths that samples or waits have; `[FILE]`: code without a "
 	      "name"),
+	PLAIN("function", COLUMN_IN, frame, "",
+	      "of such paths: the innermost function of the application, as in `v_offcpu`"),
 };
 #undef ROW
 

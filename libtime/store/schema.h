@@ -45,8 +45,9 @@ enum column_kind {
 	COLUMN_WORD,     /* uint8_t of the enumeration `word`; NULL for "" */
 	COLUMN_BUILD_ID, /* a strings id of a DSO: its build-id; NULL if not known */
 	COLUMN_FUNCTION, /* a frame: its name; NULL for none */
-	COLUMN_STACK,    /* of a call path: folded text; NULL if no row has that stack. These
-			  * three are of flat tables only */
+	COLUMN_STACK,    /* of a call path: folded text; NULL if no row has that stack */
+	COLUMN_IN,       /* of a call path: the application's function; NULL likewise. These
+			  * four are of flat tables only */
 	COLUMN_STATE,    /* index of timeline.states */
 	COLUMN_SYSCALL,  /* index of timeline.syscalls */
 	COLUMN_VARIABLE, /* index of timeline.args: its variable, NULL for "" */

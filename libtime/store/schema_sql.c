@@ -27,6 +27,7 @@ int schema_is_optional(const struct column *c)
 	case COLUMN_BUILD_ID:
 	case COLUMN_FUNCTION:
 	case COLUMN_STACK:
+	case COLUMN_IN:
 		return 1;
 	case COLUMN_WORD:
 		return !*c->word(0);
