@@ -68,10 +68,13 @@ static int add_length(struct collect *c, struct population of, const struct offc
 	if (i < *next || !episode_wait(c->tl, &of, i, &w, &i))
 		return 0;
 	*next = i + (i != (uint32_t)(o - c->tl->offcpu.v));
-	if (o->flags & OFF_SUSPECT)
-		return 0;
 	wait_split_off(&w);
-	return w.start < w.end && !w.open ? rows_length(c->rows, row, w.end - w.start, 0) : 0;
+	if (w.start == w.end)
+		return 0;
+	rows_add(c->rows, row, COL_OPEN, w.open != 0);
+	rows_add(c->rows, row, COL_SUSPECT, (o->flags & OFF_SUSPECT) != 0);
+	return w.open || o->flags & OFF_SUSPECT ? 0
+						: rows_length(c->rows, row, w.end - w.start, 0);
 }
 
 /* Add the time of one wait; w.start and w.end are in the same window. */
@@ -123,8 +126,6 @@ static int add_wait(struct collect *c, const struct population *of, const struct
 		return 0;
 	rows_add(c->rows, row, COL_WAITS, 1);
 	rows_add(c->rows, row, COL_STACKS, o->path != 0);
-	rows_add(c->rows, row, COL_OPEN, w.open != 0);
-	rows_add(c->rows, row, COL_SUSPECT, (o->flags & OFF_SUSPECT) != 0);
 	return 0;
 }
 

@@ -9,7 +9,7 @@ gunzip -c "$SRC/testdata/report/shop.data.gz" >shop.data
 
 "$PERFKIT" import -q --no-local "$orders" -o orders.db
 cat >check.py <<'END'
-import csv, json, subprocess, sys
+import csv, json, os, subprocess, sys
 perfkit, orders, serve, log, shop, shop_log = sys.argv[1:]
 
 def report(by, *args):
@@ -57,6 +57,15 @@ for by, file, more in (("thread", orders, []), ("site", orders, []), ("lock", or
             assert total(whole, c) == total(parts, c), (by, c, total(whole, c), total(parts, c))
         if c == "max_ns":
             assert max(r[c] or 0 for r in whole) == max(r[c] or 0 for r in parts), by
+
+# what the percentiles leave out is what tail leaves out: unclear waits count as in its population
+for name in "orders", "orders-one-cpu":
+    f = os.path.join(os.path.dirname(orders), "..", name, "orders.tar.zst")
+    threads = report("thread", f)
+    said = json.loads(subprocess.run([perfkit, "tail", "-q", "--force", "--no-local", "--json", f], capture_output=True).stdout)
+    left = said["population"]
+    assert (total(threads, "open"), total(threads, "suspect")) == (left["open"], left["suspect"]), (name, left)
+    assert left["suspect"] > 0
 
 # spans: to the nanosecond what the program logged
 logged = list(csv.DictReader(open(log)))
