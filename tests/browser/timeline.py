@@ -343,8 +343,10 @@ def speed(b):
 
 
 # Pixels of each colour that moving bars have; at rest, those that their paths cover.
-MOVE = """const t = document.documentElement.timeline, p = t.panels[0], done = arguments[0], all = {};
-    t.setView(p, 0, 0.8 * p.span); t.setView(p, 0.1 * p.span, 0.9 * p.span);
+# No timer ends the move before two frames are drawn, however busy the machine is.
+MOVE = """const t = document.documentElement.timeline, p = t.panels[0], done = arguments[0], all = {}, timer = window.setTimeout;
+    const move = () => { t.setView(p, 0, 0.8 * p.span); t.setView(p, 0.1 * p.span, 0.9 * p.span); };
+    window.setTimeout = () => 0; move(); window.setTimeout = timer;
     requestAnimationFrame(() => requestAnimationFrame(() => {
         for (const c of document.querySelectorAll('foreignObject[display=inline] canvas')) {
             const {data} = c.getContext('2d').getImageData(0, 0, c.width, c.height);
@@ -354,7 +356,8 @@ MOVE = """const t = document.documentElement.timeline, p = t.panels[0], done = a
                     all[rgb] = (all[rgb] || 0) + 1;
                 }
         }
-        done([all, [...document.querySelectorAll('.bars')].filter((g) => g.getAttribute('display') === 'none').length]);
+        const blocks = [...document.querySelectorAll('.bars')].filter((g) => g.getAttribute('display') === 'none').length;
+        move(); done([all, blocks]);
     }));"""
 REST = """const all = {}; for (const e of document.querySelectorAll('.bars path')) {
         const rgb = getComputedStyle(e).stroke, wide = Number(e.getAttribute('stroke-width'));
