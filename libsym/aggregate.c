@@ -15,6 +15,16 @@ struct cached_view {
 	struct thread_view view;
 };
 
+/* Samples of one stack. */
+struct counted {
+	/* pid and tid are all samples' when BY_PID, BY_TID or comm is NO_ID */
+	struct stack_entry stack;
+	uint64_t weight, samples; /* sums */
+	uint32_t comm;            /* strings id, or NO_ID */
+	uint32_t cpu;
+	uint32_t cgroup; /* BY_CGROUP: strings id of the path, NO_ID unknown; else 0 */
+};
+
 struct aggregate {
 	const struct recording *rec;
 	const struct machine *machine;
@@ -25,7 +35,7 @@ struct aggregate {
 	const uint8_t *slice,
 		*home; /* the slice being read, and its place in the mapped file */
 	struct arena words;
-	VEC(struct stack_entry) entries; /* stacks to name later */
+	VEC(struct counted) entries; /* stacks to name later */
 	struct idmap index;
 	uint64_t seed;
 	struct aggregate_stats stats;
@@ -149,100 +159,102 @@ static const struct cached_view *view_of(struct aggregate *a, const struct sampl
 }
 
 /* The BY_* bits that distinguish entries with the same words. */
-static unsigned distinguished_by(const struct aggregate *a, const struct stack_entry *x)
+static unsigned distinguished_by(const struct aggregate *a, const struct counted *x)
 {
 	return a->opt.by | (x->comm == NO_ID ? BY_TID : 0);
 }
 
-static int same_entry(const struct aggregate *a, const struct stack_entry *x,
-		      const struct stack_entry *y)
+static int same_entry(const struct aggregate *a, const struct counted *x,
+		      const struct counted *y)
 {
+	const struct stack_entry *p = &x->stack, *q = &y->stack;
 	unsigned by = distinguished_by(a, y);
-	return x->nwords == y->nwords && x->event == y->event && x->comm == y->comm &&
-	       x->space == y->space && x->version == y->version && x->kind == y->kind &&
-	       x->cpumode == y->cpumode && (!(by & (BY_PID | BY_TID)) || x->pid == y->pid) &&
-	       (!(by & BY_TID) || x->tid == y->tid) && (!(by & BY_CPU) || x->cpu == y->cpu) &&
+	return p->nwords == q->nwords && p->event == q->event && x->comm == y->comm &&
+	       p->space == q->space && p->version == q->version && p->kind == q->kind &&
+	       p->cpumode == q->cpumode && (!(by & (BY_PID | BY_TID)) || p->pid == q->pid) &&
+	       (!(by & BY_TID) || p->tid == q->tid) && (!(by & BY_CPU) || x->cpu == y->cpu) &&
 	       x->cgroup == y->cgroup &&
-	       (!x->nwords || !memcmp(x->words, y->words, (size_t)x->nwords * 8));
+	       (!p->nwords || !memcmp(p->words, q->words, (size_t)p->nwords * 8));
 }
 
-static int add_entry(struct aggregate *a, const struct stack_entry *key, uint64_t h)
+static int add_entry(struct aggregate *a, const struct counted *key, uint64_t h)
 {
-	struct stack_entry entry = *key;
+	struct counted entry = *key;
 	if (a->entries.n >= UINT32_MAX - 1)
 		return ERR_NOMEM;
-	if (key->kind == CHAIN_RAW && a->home) {
-		entry.words = a->home + (key->words - a->slice);
+	if (key->stack.kind == CHAIN_RAW && a->home) {
+		entry.stack.words = a->home + (key->stack.words - a->slice);
 	} else {
-		uint8_t *copy = arena_bytes(&a->words, (size_t)key->nwords * 8);
+		uint8_t *copy = arena_bytes(&a->words, (size_t)key->stack.nwords * 8);
 		if (!copy)
 			return ERR_NOMEM;
-		if (key->nwords) /* else words may be NULL */
-			memcpy(copy, key->words, (size_t)key->nwords * 8);
-		entry.words = copy;
+		if (key->stack.nwords) /* else words may be NULL */
+			memcpy(copy, key->stack.words, (size_t)key->stack.nwords * 8);
+		entry.stack.words = copy;
 	}
 	if (vec_push(&a->entries, entry))
 		return ERR_NOMEM;
 	if (a->opt.first_seen)
-		a->opt.first_seen(a->opt.first_seen_ctx, &entry, a->entries.n - 1);
+		a->opt.first_seen(a->opt.first_seen_ctx, &entry.stack, a->entries.n - 1);
 	return idmap_put(&a->index, h, (uint32_t)(a->entries.n - 1));
 }
 
 /* A hash of all that same_entry compares: many threads have the same words. */
-static uint64_t hash_entry(const struct aggregate *a, const struct stack_entry *key)
+static uint64_t hash_entry(const struct aggregate *a, const struct counted *key)
 {
+	const struct stack_entry *x = &key->stack;
 	unsigned by = distinguished_by(a, key);
-	uint64_t h = hash_bytes(key->words, (size_t)key->nwords * 8, a->seed);
-	h ^= hash_u64((uint64_t)key->space << 32 | key->version);
-	h = hash_u64(h ^ ((uint64_t)key->comm << 32 | key->event << 8 | key->cpumode));
+	uint64_t h = hash_bytes(x->words, (size_t)x->nwords * 8, a->seed);
+	h ^= hash_u64((uint64_t)x->space << 32 | x->version);
+	h = hash_u64(h ^ ((uint64_t)key->comm << 32 | x->event << 8 | x->cpumode));
 	if (by & (BY_PID | BY_TID))
-		h = hash_u64(h ^ ((uint64_t)(uint32_t)key->pid << 32 |
-				  (by & BY_TID ? (uint32_t)key->tid : 0)));
+		h = hash_u64(h ^ ((uint64_t)(uint32_t)x->pid << 32 |
+				  (by & BY_TID ? (uint32_t)x->tid : 0)));
 	if (by & (BY_CPU | BY_CGROUP))
 		h = hash_u64(h ^ ((uint64_t)key->cgroup << 32 | (by & BY_CPU ? key->cpu : 0)));
 	return h;
 }
 
 /* Intern the raw words, to name them at the end. */
-static int keep_words(struct aggregate *a, const struct stack_entry *key)
+static int keep_words(struct aggregate *a, const struct counted *key)
 {
 	uint64_t h = hash_entry(a, key);
 	size_t at = 0;
 	for (uint32_t id; idmap_next(&a->index, h, &at, &id);) {
-		struct stack_entry *x = &a->entries.v[id];
+		struct counted *x = &a->entries.v[id];
 		if (!same_entry(a, x, key))
 			continue;
 		x->weight += key->weight;
 		x->samples++;
-		if (key->first < x->first)
-			x->first = key->first;
+		if (key->stack.first < x->stack.first)
+			x->stack.first = key->stack.first;
 		return 0;
 	}
 	return add_entry(a, key, h);
 }
 
 /* Count a stack by its names. 1: not possible yet. */
-static int count_named(struct aggregate *a, const struct stack_entry *x, int early)
+static int count_named(struct aggregate *a, const struct counted *x, int early)
 {
 	unsigned by = a->opt.by;
 	struct tallied key = {
 		.weight = x->weight,
 		.samples = x->samples,
-		.event = x->event,
+		.event = x->stack.event,
 		.comm = x->comm,
-		.pid = by & (BY_PID | BY_TID) ? x->pid : -1,
-		.tid = by & BY_TID || x->comm == NO_ID ? x->tid : -1,
+		.pid = by & (BY_PID | BY_TID) ? x->stack.pid : -1,
+		.tid = by & BY_TID || x->comm == NO_ID ? x->stack.tid : -1,
 		.cpu = by & BY_CPU ? x->cpu : UINT32_MAX,
 		.cgroup = x->cgroup,
-		.chain = x->kind != CHAIN_NONE,
+		.chain = x->stack.kind != CHAIN_NONE,
 	};
 	const uint32_t *runs;
 	size_t n;
-	int rc = namer_runs(a->namer, x, early, &runs, &n);
+	int rc = namer_runs(a->namer, &x->stack, early, &runs, &n);
 	return rc ? rc : tally_add(&a->tally, &key, runs, n);
 }
 
-static int count(struct aggregate *a, const struct stack_entry *x)
+static int count(struct aggregate *a, const struct counted *x)
 {
 	int all_known = a->machine->applied == TIME_END;
 	int rc = all_known ? count_named(a, x, 1) : 1;
@@ -333,22 +345,22 @@ static int count_as(struct aggregate *a, const struct sample *s, const struct ev
 	if (!c->comm_wanted)
 		return filtered(a);
 	note_time(a, s, ev);
-	struct stack_entry key = {
+	struct counted key = {
+		.stack = {.first = s->time,
+			  .event = ev->index,
+			  .pid = s->pid,
+			  .tid = s->tid,
+			  .space = c->view.space,
+			  .version = c->view.version,
+			  .cpumode = cpumode},
 		.weight = weight,
 		.samples = 1,
-		.first = s->time,
-		.event = ev->index,
 		.comm = c->view.comm,
-		.pid = s->pid,
-		.tid = s->tid,
 		.cpu = s->cpu,
 		.cgroup = cgroup_of(a, s),
-		.space = c->view.space,
-		.version = c->view.version,
-		.cpumode = cpumode,
 	};
 	uint64_t ip;
-	int rc = set_words(a, s, &c->view, &key, &ip);
+	int rc = set_words(a, s, &c->view, &key.stack, &ip);
 	return rc ? rc : count(a, &key);
 }
 

@@ -29,18 +29,13 @@ enum chain_kind {
 	CHAIN_UNWOUND, /* words are in host order and may contain UNWOUND_USER */
 };
 
+/* The words of a sample's stack, and what decides their meaning. */
 struct stack_entry {
-	uint64_t weight; /* sum of periods */
-	uint64_t samples;
 	uint64_t first; /* time of its first sample: when to look up mappings */
 	const uint8_t *words;
 	uint32_t nwords;
 	uint32_t event;
-	uint32_t comm;    /* strings id, or NO_ID */
-	int32_t pid, tid; /* of the first sample; all samples' when BY_PID, BY_TID or comm is
-			     NO_ID */
-	uint32_t cpu;
-	uint32_t cgroup;  /* BY_CGROUP: strings id of the path, NO_ID unknown; else 0 */
+	int32_t pid, tid; /* of the first sample */
 	uint32_t space;   /* NO_ID when the process is not known */
 	uint32_t version; /* of the space: mappings made by then */
 	uint8_t kind;     /* enum chain_kind */

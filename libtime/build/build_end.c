@@ -14,7 +14,7 @@ static int join_late_chains(struct builder *b)
 	size_t n;
 	int r = 0;
 	for (size_t i = 1; b->expander && r >= 0 && i < b->chains.v.n; i++) {
-		struct stack_entry *x = &b->chains.v.v[i].entry;
+		struct stack_entry *x = &b->chains.v.v[i];
 		if (x->kind != CHAIN_RAW ||
 		    !attr_flag(&b->rec->events.v[x->event].attr, ATTR_DEFER_CALLCHAIN))
 			continue;
@@ -38,12 +38,11 @@ static int join_late_chains(struct builder *b)
 static void resolve_spaces(struct builder *b)
 {
 	for (size_t i = 1; i < b->chains.v.n; i++) {
-		struct stack_entry *x = &b->chains.v.v[i].entry;
+		struct stack_entry *x = &b->chains.v.v[i];
 		struct thread_view v;
 		machine_thread_at(&b->p->machine, x->pid, x->tid, x->first, &v);
 		x->space = v.space;
 		x->version = v.version;
-		x->comm = v.comm;
 	}
 }
 

@@ -89,13 +89,10 @@ static int intern(struct builder *b, const struct stack_entry *x, uint32_t *id)
 static struct stack_entry entry_of(struct builder *b, const struct sample *s)
 {
 	const struct thread_view *v = builder_view(b, s->pid, s->tid, s->time);
-	return (struct stack_entry){.samples = 1,
-				    .first = s->time,
+	return (struct stack_entry){.first = s->time,
 				    .event = s->event->index,
-				    .comm = v->comm,
 				    .pid = s->pid,
 				    .tid = s->tid,
-				    .cpu = s->cpu,
 				    .space = v->space,
 				    .version = v->version,
 				    .cpumode = s->misc & PERF_RECORD_MISC_CPUMODE_MASK};

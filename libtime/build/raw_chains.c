@@ -1,7 +1,10 @@
 #include "libtime/build/raw_chains.h"
 #include "base/mem.h"
 
+#include <assert.h>
 #include <string.h>
+
+static_assert(sizeof(struct stack_entry) <= 48, "millions are kept until the end");
 
 static int same_chain(const struct stack_entry *a, const struct stack_entry *x)
 {
@@ -12,8 +15,8 @@ static int same_chain(const struct stack_entry *a, const struct stack_entry *x)
 
 static int add(struct raw_chains *c, const struct stack_entry *x, uint64_t hash, uint32_t *id)
 {
-	struct raw_chain fresh = {.entry = *x, .hash = hash};
-	if (!c->v.n && vec_push(&c->v, (struct raw_chain){0}))
+	struct stack_entry fresh = *x;
+	if (!c->v.n && vec_push(&c->v, (struct stack_entry){0}))
 		return ERR_NOMEM;
 	if (c->v.n >= UINT32_MAX - 1)
 		return ERR_NOMEM;
@@ -21,7 +24,7 @@ static int add(struct raw_chains *c, const struct stack_entry *x, uint64_t hash,
 		uint8_t *copy = arena_alloc(&c->words, (size_t)x->nwords * 8);
 		if (!copy)
 			return ERR_NOMEM;
-		fresh.entry.words = memcpy(copy, x->words, (size_t)x->nwords * 8);
+		fresh.words = memcpy(copy, x->words, (size_t)x->nwords * 8);
 	}
 	*id = (uint32_t)c->v.n;
 	return vec_push(&c->v, fresh) ? ERR_NOMEM : idmap_put(&c->index, hash, *id);
@@ -35,7 +38,7 @@ int raw_chains_intern(struct raw_chains *c, const struct stack_entry *x, uint32_
 		     hash_u64((uint64_t)owner << 32 ^ (uint64_t)x->version << 8 ^ x->kind);
 	size_t at = 0;
 	while (idmap_next(&c->index, h, &at, id))
-		if (same_chain(&c->v.v[*id].entry, x))
+		if (same_chain(&c->v.v[*id], x))
 			return 0;
 	return add(c, x, h, id);
 }
@@ -46,7 +49,7 @@ int raw_chains_name(const struct raw_chains *c, struct names *names, uint32_t **
 	uint32_t *out = mem_zalloc(c->v.n ? c->v.n : 1, sizeof(*out));
 	int r = out ? 0 : err_nomem(e);
 	for (size_t i = 1; !r && i < c->v.n; i++)
-		r = names_symbolize(names, &c->v.v[i].entry, &out[i], e);
+		r = names_symbolize(names, &c->v.v[i], &out[i], e);
 	if (r) {
 		mem_free(out);
 		out = NULL;

@@ -15,11 +15,7 @@
 
 /* Zero-initialised is empty. Number 0 stands for "no stack". */
 struct raw_chains {
-	VEC(struct raw_chain {
-		struct stack_entry entry;
-		uint64_t hash;
-	})
-	v; /* [0] is a dummy */
+	VEC(struct stack_entry) v; /* [0] is a dummy */
 	struct idmap index;
 	uint64_t seed; /* of the hash */
 	struct arena words;
