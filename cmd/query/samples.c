@@ -81,7 +81,9 @@ static int open_timeline(struct samples *s, const char *verb, const struct tlinp
 	struct err e = {0};
 	struct input in;
 	const char *path = s->ti.path;
-	int what = sums_suffice(opt, by) ? TLINPUT_SUMS : TLINPUT_CONTENTS;
+	int what = !sums_suffice(opt, by) ? TLINPUT_CONTENTS
+		   : by                   ? TLINPUT_SUMS
+					  : TLINPUT_FOLDED;
 	int rc = src ? input_open_source(&in, verb, &opt->in, path, src) : 0;
 	rc = rc    ? rc
 	     : src ? tlinput_of_input(&s->ti, verb, opt, &in, TLINPUT_CONTENTS)

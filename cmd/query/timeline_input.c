@@ -116,6 +116,7 @@ static unsigned topics_of(int need_time)
 	case TLINPUT_CONTENTS:
 	case TLINPUT_COPY:
 	case TLINPUT_SUMS:
+	case TLINPUT_FOLDED:
 		return ABOUT_CPU | ABOUT_COUNTS | ABOUT_OFFCPU | ABOUT_TAIL | ABOUT_NAMES;
 	case TLINPUT_SAMPLES:
 		return ABOUT_CPU | ABOUT_NAMES;
@@ -152,7 +153,7 @@ static int is_chosen(const char *want, const struct store_recording *x)
 static int keeps_event_samples(int need_time)
 {
 	return need_time == TLINPUT_CONTENTS || need_time == TLINPUT_COPY ||
-	       need_time == TLINPUT_SUMS;
+	       need_time == TLINPUT_SUMS || need_time == TLINPUT_FOLDED;
 }
 
 /* Load one recording of the store; with rules given, its causes are determined again. */
@@ -160,6 +161,7 @@ static int load_one(struct tlinput *ti, struct store *s, int64_t id, struct time
 		    int need_time, struct err *e)
 {
 	enum store_contents what = need_time == TLINPUT_SUMS        ? STORE_SUMS
+				   : need_time == TLINPUT_FOLDED    ? STORE_FOLDED
 				   : keeps_event_samples(need_time) ? STORE_ALL
 								    : STORE_TIMELINE;
 	int r = store_load(s, id, what, tl, &ti->stacks, e);

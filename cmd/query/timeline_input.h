@@ -56,8 +56,9 @@ struct tlinput {
 enum {
 	TLINPUT_SAMPLES = -1,  /* only samples of CPU time */
 	TLINPUT_CONTENTS = -2, /* everything, including samples of tracepoints */
-	TLINPUT_COPY = -3, /* the same, with all warnings about a recording; sets rec.hash */
-	TLINPUT_SUMS = -4, /* of a store: samples summed by event, thread and stack */
+	TLINPUT_COPY = -3,   /* the same, with all warnings about a recording; sets rec.hash */
+	TLINPUT_SUMS = -4,   /* of a store: samples summed by event, thread and stack */
+	TLINPUT_FOLDED = -5, /* the same by thread name, unnamed frames without addresses */
 };
 
 /*

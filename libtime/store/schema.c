@@ -133,6 +133,7 @@ static const struct column recordings[] = {
 	      "of its bytes: its id in [tables](parquet.md); NULL of a stream"),
 	FIRST("first_frame_id", TABLE_FRAMES, "its frames have ids from here on"),
 	FIRST("first_call_path_id", TABLE_CALL_PATHS, "and its call paths"),
+	FIRST("first_folded_path_id", TABLE_FOLDED_PATHS, "and its folded paths"),
 };
 #undef ROW
 
@@ -406,6 +407,7 @@ static const struct column tasks[] = {
 	PLAIN("first_ns", COLUMN_TIME_OR_MAX, first_ns, "ns",
 	      "the first sample; NULL: at no known time"),
 	PLAIN("last_ns", COLUMN_U64_OR_0, last_ns, "ns", "the last"),
+	PLAIN("period", COLUMN_U64, period, "the event's", "of its first sample"),
 };
 #undef ROW
 
@@ -426,8 +428,9 @@ static const struct column samples[] = {
 	PLAIN("nth", COLUMN_U64, nth, "", "tells samples of one time apart"),
 	PLAIN("sum_id", COLUMN_SUM, sum, "→ sample_sums", "thread, event and stack"),
 	PLAIN("cpu", COLUMN_CPU, cpu, "", ""),
-	PLAIN("period", COLUMN_U64, period, "the event's",
-	      "a sample that reads counters (`-e '{a,b}:S'`) has a row for each that moved"),
+	PLAIN("period", COLUMN_TIME_OR_MAX, period, "the event's",
+	      "NULL: that of sample_tasks; a sample that reads counters (`-e '{a,b}:S'`) has a "
+	      "row for each that moved"),
 };
 static const struct column event_samples[] = {
 	KEY(""),
@@ -435,7 +438,29 @@ static const struct column event_samples[] = {
 	      "NULL for the sums that `--off-cpu` writes at the end"),
 	PLAIN("sum_id", COLUMN_SUM, sum, "→ sample_sums", "thread, event and stack"),
 	PLAIN("cpu", COLUMN_CPU, cpu, "", ""),
-	PLAIN("period", COLUMN_U64, period, "the event's", ""),
+	PLAIN("period", COLUMN_TIME_OR_MAX, period, "the event's",
+	      "NULL: that of sample_tasks"),
+};
+#undef ROW
+
+#define ROW struct folded_path
+static const struct column folded_paths[] = {
+	KEY("parents have smaller ones"),
+	PLAIN("parent_id", COLUMN_FOLDED, path.parent, "→ folded_paths", "NULL at a root"),
+	PLAIN("frame_id", COLUMN_FRAME, path.frame, "→ frames", "of unnamed ones, the first"),
+	PLAIN("first_id", COLUMN_FOLDED, first, "→ folded_paths",
+	      "the first one with the same text; NULL: this one"),
+};
+#undef ROW
+
+#define ROW struct folded_sum
+static const struct column folded_sums[] = {
+	KEY(""),
+	PLAIN("event_id", COLUMN_EVENT, event, "→ selected_events", ""),
+	PLAIN("comm_id", COLUMN_COMM, comm, "→ comms", "the threads' name then"),
+	PLAIN("folded_path_id", COLUMN_FOLDED, path, "→ folded_paths", ""),
+	PLAIN("samples", COLUMN_U64, samples, "", "how many"),
+	PLAIN("weight", COLUMN_U64, weight, "the event's", "sum of their periods"),
 };
 #undef ROW
 
@@ -860,6 +885,14 @@ const struct table store_tables[STORE_TABLES] = {
 		 "waiting is also an interval, a mark or a total. Ask the view "
 		 "`event_samples`.",
 		 TABLE(event_samples), ROWS_OF, NULL},
+	[TABLE_FOLDED_PATHS] = {"folded_paths",
+				"The tree of all samples' stacks, like call_paths, for which "
+				"unnamed frames that differ only by address are one.",
+				TABLE(folded_paths), FROM_FIRST("first_folded_path_id"), NULL},
+	[TABLE_FOLDED_SUMS] = {"folded_sums",
+			       "The samples of an event and a thread name with one folded "
+			       "path, added up: what `collapse` and `svg` show.",
+			       TABLE(folded_sums), TASKS_OF, NULL},
 	[TABLE_SPANS] =
 		{"spans",
 		 "Work between a begin and an end event, or of a file given by `--with`.",

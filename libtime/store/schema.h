@@ -62,6 +62,7 @@ enum column_kind {
 	COLUMN_THREAD_KEY, /* the same, never NULL */
 	COLUMN_FRAME,      /* → frames */
 	COLUMN_PATH,       /* → call_paths */
+	COLUMN_FOLDED,     /* → folded_paths */
 	COLUMN_SITE,       /* → sites */
 	COLUMN_SPAN,       /* → spans; TL_NONE */
 	COLUMN_SPAN_KEY,
@@ -102,6 +103,8 @@ enum store_table {
 	TABLE_SUMS,
 	TABLE_SAMPLES,
 	TABLE_EVENT_SAMPLES,
+	TABLE_FOLDED_PATHS,
+	TABLE_FOLDED_SUMS,
 	TABLE_SPANS,
 	TABLE_LABELS,
 	TABLE_COUNTERS,
@@ -158,6 +161,7 @@ struct offcpu_row {
 /* A thread that an event sampled, with one name. */
 struct sample_task {
 	uint64_t first_ns, last_ns;
+	uint64_t period;       /* of its first sample */
 	uint32_t thread, comm; /* thread: TL_NONE if it is given by pid and tid */
 	int32_t pid, tid;
 	uint16_t event;
@@ -171,9 +175,23 @@ struct sample_sum {
 };
 
 struct sample_row {
-	uint64_t time_ns, nth, period;
+	uint64_t time_ns, nth;
+	uint64_t period; /* UINT64_MAX: the task's */
 	uint32_t sum;
 	uint16_t cpu;
+};
+
+/* A call path of samples, for which unnamed frames that differ only by address are one. */
+struct folded_path {
+	struct call_path path;
+	uint32_t first; /* the first one with the same text; 0: this one */
+};
+
+/* The samples of an event and a thread name with such a stack. */
+struct folded_sum {
+	uint64_t samples, weight;
+	uint32_t comm, path;
+	uint16_t event;
 };
 
 /* --- flat tables ----------------------------------------------------------------------------

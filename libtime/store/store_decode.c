@@ -192,6 +192,8 @@ static const struct row_map *map_of(const struct load *l, enum column_kind kind,
 		return &l->s->frame;
 	case COLUMN_PATH:
 		return &l->s->path_of;
+	case COLUMN_FOLDED:
+		return &l->folded;
 	case COLUMN_SITE:
 		return &l->site;
 	default:

@@ -92,7 +92,8 @@ static void put_index(const struct writing *l, enum store_table table, uint64_t 
  */
 static enum store_table table_of(enum column_kind kind, unsigned *from)
 {
-	*from = kind != COLUMN_FRAME && kind != COLUMN_PATH && kind != COLUMN_SITE;
+	*from = kind != COLUMN_FRAME && kind != COLUMN_PATH && kind != COLUMN_FOLDED &&
+		kind != COLUMN_SITE;
 	switch (kind) {
 	case COLUMN_EVENT:
 		return TABLE_EVENTS;
@@ -100,6 +101,8 @@ static enum store_table table_of(enum column_kind kind, unsigned *from)
 		return TABLE_FRAMES;
 	case COLUMN_PATH:
 		return TABLE_CALL_PATHS;
+	case COLUMN_FOLDED:
+		return TABLE_FOLDED_PATHS;
 	case COLUMN_SITE:
 		return TABLE_SITES;
 	case COLUMN_SPAN:

@@ -41,4 +41,8 @@ int write_offcpu(struct writing *l);
 /* Write the samples of both kinds and their sums. */
 int write_samples(struct writing *l);
 
+/* Write the n sums, of these tasks, as collapse and svg show them. */
+int write_folded(struct writing *l, const struct sample_task *tasks,
+		 const struct sample_sum *sums, size_t n);
+
 #endif

@@ -177,7 +177,7 @@ int store_recordings(struct store *s, const struct store_recording **v, size_t *
 
 static int read_recording(struct load *l)
 {
-	int r = rows_select(l, TABLE_RECORDINGS, 0);
+	int r = rows_select(l, TABLE_RECORDINGS, NULL);
 	r = r ? r : rows_next(l, l->tl);
 	if (r <= 0)
 		return r ? r
@@ -190,7 +190,7 @@ static int read_recording(struct load *l)
 static int read_names(struct load *l, enum store_table table, struct row_map *map)
 {
 	struct store_name x = {0};
-	int r = rows_select(l, table, 0), got = 0;
+	int r = rows_select(l, table, NULL), got = 0;
 	while (!r && (got = rows_next(l, &x)) == 1) {
 		const struct strtab *s = &l->stacks->strings;
 		if (row_map_put(map, l->id, x.name) ||
@@ -206,7 +206,7 @@ static int read_names(struct load *l, enum store_table table, struct row_map *ma
 #define READ_VEC(table, type, vec, limit, map, wrong, why)                     \
 	do {                                                                   \
 		type x = {0};                                                  \
-		int got = 0, r = rows_select(l, table, 0);                     \
+		int got = 0, r = rows_select(l, table, NULL);                  \
 		while (!r && (got = rows_next(l, &x)) == 1) {                  \
 			if (l->bad || (wrong) || (vec).n >= (limit))           \
 				return rows_damaged(l, why);                   \
@@ -235,10 +235,10 @@ static int read_events(struct load *l)
 		 "too many events");
 }
 
-static int read_frames(struct load *l)
+static int read_some_frames(struct load *l, const char *some)
 {
 	struct frame x = {0};
-	int r = rows_select(l, TABLE_FRAMES, 0), got = 0;
+	int r = rows_select(l, TABLE_FRAMES, some), got = 0;
 	while (!r && (got = rows_next(l, &x)) == 1) {
 		uint32_t id;
 		if (l->bad)
@@ -249,22 +249,43 @@ static int read_frames(struct load *l)
 	return r ? r : got;
 }
 
+static int read_frames(struct load *l)
+{
+	return read_some_frames(l, NULL);
+}
+
+static int read_folded_frames(struct load *l)
+{
+	return read_some_frames(l, "id IN (SELECT frame_id FROM folded_paths)");
+}
+
 /* Parents come before their children, so there are no cycles. Each path of a recording is stored
  * once, so the paths of the first one need no lookup. */
-static int read_paths(struct load *l)
+static int read_tree(struct load *l, enum store_table table, struct row_map *map)
 {
-	struct call_path x = {0};
-	int r = rows_select(l, TABLE_CALL_PATHS, 0), got = 0;
+	struct folded_path x = {0}; /* begins with a call path */
+	int r = rows_select(l, table, NULL), got = 0;
 	int fresh = l->stacks->paths.n <= 1;
 	while (!r && (got = rows_next(l, &x)) == 1) {
 		uint32_t id;
-		if (l->bad || !x.frame)
+		if (l->bad || !x.path.frame)
 			return rows_damaged(l, "a parent or frame that is not there");
-		if ((fresh ? stacks_append : stacks_push)(l->stacks, x.parent, x.frame, &id) ||
-		    add_index(l, &l->s->path_of, id))
+		if ((fresh ? stacks_append : stacks_push)(l->stacks, x.path.parent,
+							  x.path.frame, &id) ||
+		    add_index(l, map, id))
 			r = rows_nomem(l);
 	}
 	return r ? r : got;
+}
+
+static int read_paths(struct load *l)
+{
+	return read_tree(l, TABLE_CALL_PATHS, &l->s->path_of);
+}
+
+static int read_folded_paths(struct load *l)
+{
+	return read_tree(l, TABLE_FOLDED_PATHS, &l->folded);
 }
 
 static int read_sites(struct load *l)
@@ -293,10 +314,15 @@ static int read_sums(struct load *l)
 		 "a thread or stack that is not there");
 }
 
+static uint64_t period_of(const struct sample_row *x, const struct sample_task *t)
+{
+	return x->period == UINT64_MAX ? t->period : x->period;
+}
+
 static int read_samples(struct load *l)
 {
 	struct sample_row x = {0};
-	int r = rows_select(l, TABLE_SAMPLES, 0), got = 0;
+	int r = rows_select(l, TABLE_SAMPLES, NULL), got = 0;
 	while (!r && (got = rows_next(l, &x)) == 1) {
 		if (l->bad)
 			return rows_damaged(l,
@@ -304,7 +330,7 @@ static int read_samples(struct load *l)
 		const struct sample_sum *sum = &l->sums.v[x.sum];
 		const struct sample_task *t = &l->tasks.v[sum->task];
 		struct tl_sample s = {.time_ns = x.time_ns,
-				      .period = x.period,
+				      .period = period_of(&x, t),
 				      .thread = t->thread,
 				      .comm = t->comm,
 				      .path = sum->path,
@@ -318,7 +344,7 @@ static int read_samples(struct load *l)
 static int read_event_samples(struct load *l)
 {
 	struct sample_row x = {0};
-	int r = rows_select(l, TABLE_EVENT_SAMPLES, 0), got = 0;
+	int r = rows_select(l, TABLE_EVENT_SAMPLES, NULL), got = 0;
 	while (!r && (got = rows_next(l, &x)) == 1) {
 		if (l->bad)
 			return rows_damaged(l, "a stack, CPU or time that is not there");
@@ -326,7 +352,7 @@ static int read_event_samples(struct load *l)
 		const struct sample_task *t = &l->tasks.v[sum->task];
 		struct tl_event_sample s = {
 			.time_ns = sample_is_time(x.time_ns) ? x.time_ns : SAMPLE_DUMMY_TIMES,
-			.period = x.period,
+			.period = period_of(&x, t),
 			.pid = t->pid,
 			.tid = t->tid,
 			.comm = t->comm,
@@ -457,7 +483,7 @@ static int read_dsos(struct load *l)
 static int keep_sums(struct load *l)
 {
 	struct sample_sum x = {0};
-	int r = rows_select(l, TABLE_SUMS, 0), got = 0;
+	int r = rows_select(l, TABLE_SUMS, NULL), got = 0;
 	while (!r && (got = rows_next(l, &x)) == 1) {
 		if (l->bad)
 			return rows_damaged(l, "a thread or stack that is not there");
@@ -476,6 +502,44 @@ static int keep_sums(struct load *l)
 	return r ? r : got;
 }
 
+/* A sum of each event, without samples yet: with the times of its first and last one. */
+static struct tl_sum *sums_of_events(const struct load *l)
+{
+	struct tl_sum *of = mem_zalloc(l->tl->events.n + 1, sizeof(*of));
+	for (size_t i = 0; of && i < l->tl->events.n; i++)
+		of[i] = (struct tl_sum){
+			.first_ns = UINT64_MAX, .pid = -1, .tid = -1, .event = (uint16_t)i};
+	for (size_t i = 0; of && i < l->tasks.n; i++) {
+		const struct sample_task *t = &l->tasks.v[i];
+		struct tl_sum *x = &of[t->event];
+		x->first_ns = t->first_ns < x->first_ns ? t->first_ns : x->first_ns;
+		x->last_ns = t->last_ns > x->last_ns ? t->last_ns : x->last_ns;
+	}
+	return of;
+}
+
+/* The same of sums without threads. */
+static int keep_folded(struct load *l)
+{
+	struct folded_sum x = {0};
+	struct tl_sum *of = sums_of_events(l);
+	int r = of ? rows_select(l, TABLE_FOLDED_SUMS, NULL) : err_nomem(l->e), got = 0;
+	while (!r && (got = rows_next(l, &x)) == 1) {
+		if (l->bad) {
+			r = rows_damaged(l, "an event or stack that is not there");
+			break;
+		}
+		struct tl_sum sum = of[x.event];
+		sum.samples = x.samples;
+		sum.weight = x.weight;
+		sum.comm = x.comm;
+		sum.path = x.path;
+		r = bigvec_push(&l->tl->sums, sum, l->e);
+	}
+	mem_free(of);
+	return r ? r : got;
+}
+
 typedef int read_table(struct load *l);
 
 static int read_each(struct load *l, read_table *const *tables)
@@ -488,17 +552,22 @@ static int read_each(struct load *l, read_table *const *tables)
 
 static int read_all(struct load *l, enum store_contents what)
 {
-	static read_table *const first[] = {read_recording, read_shared, read_dsos,
-					    read_frames,    read_paths,  read_threads,
-					    read_events,    read_tasks,  NULL};
+	static read_table *const first[] = {
+		read_recording, read_shared, read_dsos, read_threads,
+		read_events,    read_tasks,  NULL};
+	static read_table *const folded[] = {read_folded_frames, read_folded_paths, keep_folded,
+					     NULL};
+	static read_table *const sums[] = {read_frames, read_paths, keep_sums, NULL};
 	static read_table *const rest[] = {
-		read_sums,     read_sites,     read_kinds,   store_read_offcpu,
-		read_samples,  read_totals,    read_spans,   read_labels,
-		read_counters, read_histories, read_marks,   read_interrupts,
-		read_gaps,     read_losses,    read_context, NULL};
+		read_frames,       read_paths,     read_sums,   read_sites,      read_kinds,
+		store_read_offcpu, read_samples,   read_totals, read_spans,      read_labels,
+		read_counters,     read_histories, read_marks,  read_interrupts, read_gaps,
+		read_losses,       read_context,   NULL};
 	int r = read_each(l, first);
 	if (!r)
-		r = what == STORE_SUMS ? keep_sums(l) : read_each(l, rest);
+		r = read_each(l, what == STORE_FOLDED ? folded
+				 : what == STORE_SUMS ? sums
+						      : rest);
 	if (!r && what == STORE_ALL)
 		r = read_event_samples(l);
 	if (!r)
@@ -532,6 +601,7 @@ int store_load(struct store *s, int64_t recording, enum store_contents what,
 	row_map_release(&l.kind);
 	row_map_release(&l.task);
 	row_map_release(&l.sum);
+	row_map_release(&l.folded);
 	vec_release(&l.kinds);
 	vec_release(&l.tasks);
 	vec_release(&l.sums);
@@ -551,7 +621,7 @@ void file_facts_release(struct file_facts *f)
 
 static int read_file(struct load *l, struct file_facts *out)
 {
-	int got = 0, r = rows_select(l, TABLE_RECORDING_FILES, 0);
+	int got = 0, r = rows_select(l, TABLE_RECORDING_FILES, NULL);
 	while (!r && (got = rows_next(l, out)) == 1)
 		if (l->bad || out->stacks)
 			return rows_damaged(l, "a number out of range, or a second file");

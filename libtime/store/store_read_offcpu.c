@@ -50,7 +50,7 @@ static int read_rows(struct offcpu_part *p)
 	struct load *l = &p->load;
 	struct offcpu_row row = {0};
 	int got = 0;
-	int r = rows_select(l, TABLE_OFFCPU, 1);
+	int r = rows_select(l, TABLE_OFFCPU, "id BETWEEN ?2 AND ?3");
 	if (!r) {
 		sqlite3_bind_int64(l->st, 2, p->from);
 		sqlite3_bind_int64(l->st, 3, p->to);

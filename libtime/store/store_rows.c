@@ -132,7 +132,7 @@ int store_connect(struct store *s)
 /* --- rows ----------------------------------------------------------------------------- */
 
 /* SELECT a,b,... FROM table WHERE ... ORDER BY key */
-static void select_sql(const struct load *l, struct buf *b, int some)
+static void select_sql(const struct load *l, struct buf *b, const char *some)
 {
 	const struct table *t = l->table;
 	int all = !t->of_recording || (l->s->recordings.n == 1 && t != store_tables);
@@ -140,7 +140,7 @@ static void select_sql(const struct load *l, struct buf *b, int some)
 	schema_columns(b, t);
 	buf_fmt(b, " FROM %s WHERE %s", t->name, all ? "1" : t->of_recording);
 	if (some)
-		buf_str(b, " AND id BETWEEN ?2 AND ?3");
+		buf_fmt(b, " AND %s", some);
 	buf_fmt(b, " ORDER BY %s", t->key ? t->key : "id");
 }
 
@@ -154,7 +154,7 @@ static int not_prepared(struct store *s, struct err *e)
 		       s->path, sqlite3_errmsg(s->db));
 }
 
-int rows_select(struct load *l, enum store_table table, int some)
+int rows_select(struct load *l, enum store_table table, const char *some)
 {
 	struct buf sql = {0};
 	int r = 0;

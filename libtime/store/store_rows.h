@@ -2,7 +2,7 @@
  * store_rows.h - reads a store's rows and columns, for store_read.h: every value is checked
  * before it is used, and an impossible value is damage, reported with its row.
  *
- *	r = rows_select(l, TABLE_THREADS, 0);
+ *	r = rows_select(l, TABLE_THREADS, NULL);
  *	while (!r && (got = rows_next(l, &t)) == 1) {
  *		if (l->bad)
  *			return rows_damaged(l, "a time out of range");
@@ -39,7 +39,7 @@ struct load {
 	struct stacks *stacks;
 	struct err *e;
 	int64_t recording;
-	struct row_map thread, event, span, site, kind, task, sum, finding;
+	struct row_map thread, event, span, site, kind, task, sum, folded, finding;
 	VEC(struct offcpu_kind) kinds;
 	VEC(struct sample_task) tasks;
 	VEC(struct sample_sum) sums;
@@ -75,9 +75,9 @@ int store_endless(struct store *s, struct err *e);
 int store_query_int(struct store *s, const char *sql, int64_t recording, int64_t *v,
 		    struct err *e);
 
-/* Begin to read a table's rows of the recording, in order of their keys. With `some`, only the
- * ids from..to, which the caller binds as ?2 and ?3. */
-int rows_select(struct load *l, enum store_table table, int some);
+/* Begin to read a table's rows of the recording, in order of their keys. `some`, if not NULL:
+ * a condition in SQL; parameters from ?2 on are bound by the caller. */
+int rows_select(struct load *l, enum store_table table, const char *some);
 
 /* Read the next row into the struct that its columns are declared for; other fields do not
  * change. 1; 0 at the end; < 0. An impossible value sets l->bad. The statement is finalized

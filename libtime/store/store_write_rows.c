@@ -143,6 +143,14 @@ static void add(struct sums *s, uint32_t sum, uint64_t time_ns, uint64_t period)
 	x->weight += period;
 }
 
+/* The period for a sample's row: most samples of a task have the same one. */
+static uint64_t period_in_row(const struct sums *s, uint32_t sum, uint64_t period)
+{
+	const struct sample_task *t = &s->tasks.v[s->v.v[sum].task];
+	uint64_t most = period < INT64_MAX ? period : INT64_MAX;
+	return period == t->period ? UINT64_MAX : most;
+}
+
 static struct sample_task task_of_sample(const struct timeline *tl, const struct tl_sample *s)
 {
 	const struct tl_thread *t = s->thread == TL_NONE ? NULL : &tl->threads.v[s->thread];
@@ -151,7 +159,8 @@ static struct sample_task task_of_sample(const struct timeline *tl, const struct
 				    .comm = s->comm,
 				    .pid = t ? t->pid : -1,
 				    .tid = t ? t->tid : -1,
-				    .event = s->event};
+				    .event = s->event,
+				    .period = s->period};
 }
 
 static struct sample_task task_of_hit(const struct tl_event_sample *s)
@@ -162,6 +171,7 @@ static struct sample_task task_of_hit(const struct tl_event_sample *s)
 				    .pid = s->pid,
 				    .tid = s->tid,
 				    .event = s->event,
+				    .period = s->period,
 				    .tracepoint = 1};
 }
 
@@ -200,9 +210,9 @@ static int write_cpu_samples(struct writing *l, struct sums *s)
 			return err_nomem(l->e);
 		row.nth = x->time_ns == row.time_ns ? row.nth + 1 : base;
 		row.time_ns = x->time_ns;
-		row.period = x->period;
 		row.cpu = x->cpu;
 		row.sum = sum[i % AT_ONCE];
+		row.period = period_in_row(s, row.sum, x->period);
 		add(s, row.sum, x->time_ns, x->period);
 		r = writing_row(l, TABLE_SAMPLES, &row);
 	}
@@ -215,11 +225,11 @@ static int write_hits(struct writing *l, struct sums *s)
 	for (size_t i = 0; !r && i < l->tl->event_samples.n; i++) {
 		const struct tl_event_sample *x = &l->tl->event_samples.v[i];
 		const struct sample_task of = task_of_hit(x);
-		struct sample_row row = {
-			.time_ns = x->time_ns, .period = x->period, .cpu = x->cpu};
+		struct sample_row row = {.time_ns = x->time_ns, .cpu = x->cpu};
 		uint32_t task;
 		if (task_of(s, &of, &task) || sum_of(s, task, x->path, &row.sum))
 			return err_nomem(l->e);
+		row.period = period_in_row(s, row.sum, x->period);
 		add(s, row.sum, x->time_ns, x->period);
 		r = writing_row(l, TABLE_EVENT_SAMPLES, &row);
 	}
@@ -242,6 +252,7 @@ int write_samples(struct writing *l)
 	int r = write_cpu_samples(l, &s);
 	r = r ? r : write_hits(l, &s);
 	r = r ? r : write_sums(l, &s);
+	r = r ? r : write_folded(l, s.tasks.v, s.v.v, s.v.n);
 	vec_release(&s.tasks);
 	vec_release(&s.v);
 	idmap_release(&s.index);

@@ -30,13 +30,14 @@ FROM offcpu_rows o LEFT JOIN offcpu_kinds k ON k.id = o.kind_id;
 
 -- Samples, whole.
 CREATE VIEW samples AS
-SELECT t.event_id, t.thread_id, t.comm_id, a.time_ns, a.cpu, a.period, s.call_path_id
+SELECT t.event_id, t.thread_id, t.comm_id, a.time_ns, a.cpu,
+	coalesce(a.period, t.period) AS period, s.call_path_id
 FROM sample_rows a LEFT JOIN sample_sums s ON s.id = a.sum_id
 LEFT JOIN sample_tasks t ON t.id = s.task_id;
 
 CREATE VIEW event_samples AS
 SELECT t.event_id, t.pid, t.tid, t.comm_id, a.time_ns,
-	a.cpu, a.period, s.call_path_id
+	a.cpu, coalesce(a.period, t.period) AS period, s.call_path_id
 FROM event_sample_rows a LEFT JOIN sample_sums s ON s.id = a.sum_id
 LEFT JOIN sample_tasks t ON t.id = s.task_id;
 
@@ -100,7 +101,8 @@ LEFT JOIN symbols s ON s.id = f.symbol_id;
 -- Where a sample was is looked up only if it is asked for: SQLite skips a subquery that nobody reads,
 -- but not a join.
 CREATE VIEW v_samples AS
-SELECT e.recording_id, e.name AS event, k.pid, k.tid, c.comm, a.time_ns, a.cpu, a.period,
+SELECT e.recording_id, e.name AS event, k.pid, k.tid, c.comm, a.time_ns, a.cpu,
+	coalesce(a.period, k.period) AS period,
 	(SELECT y.name FROM call_paths p JOIN frames f ON f.id = p.frame_id
 		JOIN symbols y ON y.id = f.symbol_id WHERE p.id = s.call_path_id) AS function,
 	(SELECT d.name FROM call_paths p JOIN frames f ON f.id = p.frame_id
@@ -130,7 +132,7 @@ SELECT f.id, s.name AS function, d.name AS dso, printf('0x%x', f.address) AS add
 	x.name AS file, f.line, f.inlined, coalesce(f.kind, 'user') AS kind
 FROM frames f LEFT JOIN files x ON x.id = f.file_id LEFT JOIN symbols s ON s.id = f.symbol_id LEFT JOIN dsos d ON d.id = f.dso_id;
 
--- Each call path as "root;...;leaf".
+-- Each call path as "root;...;leaf". ORDER BY takes children before siblings, so that few texts wait.
 CREATE VIEW v_stacks AS
 WITH RECURSIVE walk(id, stack) AS (
 	SELECT p.id, coalesce(s.name, printf('0x%x', f.address))
@@ -138,22 +140,31 @@ WITH RECURSIVE walk(id, stack) AS (
 	LEFT JOIN symbols s ON s.id = f.symbol_id WHERE p.parent_id IS NULL
 	UNION ALL SELECT p.id, w.stack || ';' || coalesce(s.name, printf('0x%x', f.address))
 	FROM walk w JOIN call_paths p ON p.parent_id = w.id JOIN frames f ON f.id = p.frame_id
-	LEFT JOIN symbols s ON s.id = f.symbol_id)
+	LEFT JOIN symbols s ON s.id = f.symbol_id ORDER BY 1 DESC)
 SELECT id AS call_path_id, stack FROM walk;
 
--- v_stacks is read once and its rows look their sums up: the texts need no index then.
+-- Stacks are merged by number, before their texts are made: all of one text have the same first_id.
 CREATE VIEW v_folded_oncpu AS
-WITH g AS (
-	SELECT coalesce(a.call_path_id, 0) AS path, t.event_id, t.comm_id, sum(a.weight) AS weight,
+WITH RECURSIVE g AS (
+	SELECT coalesce(p.first_id, p.id, 0) AS path, a.event_id, a.comm_id, sum(a.weight) AS weight,
 		sum(a.samples) AS samples
-	FROM sample_sums a JOIN sample_tasks t ON t.id = a.task_id
-	WHERE NOT t.tracepoint GROUP BY 1, 2, 3)
-SELECT e.name AS event, replace(coalesce(c.comm, ''), ' ', '_') || k.text AS stack,
-	sum(g.weight) AS weight, sum(g.samples) AS samples
-FROM (SELECT 0 AS path, '' AS text UNION ALL SELECT call_path_id, ';' || stack FROM v_stacks) k
+	FROM folded_sums a LEFT JOIN folded_paths p ON p.id = a.folded_path_id
+	WHERE a.event_id IN (SELECT event_id FROM sample_tasks WHERE NOT tracepoint) GROUP BY 1, 2, 3),
+walk(path, text) AS (
+	SELECT p.id, ';' || coalesce(s.name, '[' || replace(d.name, rtrim(d.name,
+		replace(d.name, '/', '')), '') || ']', '[unknown]')
+	FROM folded_paths p JOIN frames f ON f.id = p.frame_id LEFT JOIN symbols s ON s.id = f.symbol_id
+	LEFT JOIN dsos d ON d.id = f.dso_id WHERE p.parent_id IS NULL
+	UNION ALL SELECT p.id, w.text || ';' || coalesce(s.name, '[' || replace(d.name, rtrim(d.name,
+		replace(d.name, '/', '')), '') || ']', '[unknown]')
+	FROM walk w JOIN folded_paths p ON p.parent_id = w.path JOIN frames f ON f.id = p.frame_id
+	LEFT JOIN symbols s ON s.id = f.symbol_id LEFT JOIN dsos d ON d.id = f.dso_id
+	ORDER BY 1 DESC)
+SELECT e.recording_id, e.name AS event, replace(coalesce(c.comm, ''), ' ', '_') || k.text AS stack,
+	g.weight, g.samples
+FROM (SELECT 0 AS path, '' AS text UNION ALL SELECT path, text FROM walk) k
 CROSS JOIN g ON g.path = k.path JOIN selected_events e ON e.id = g.event_id
-LEFT JOIN comms c ON c.id = g.comm_id
-GROUP BY 1, 2;
+LEFT JOIN comms c ON c.id = g.comm_id;
 
 -- Waiting by stack, in ns: idle parts and system threads left out.
 CREATE VIEW v_folded_offcpu AS

@@ -26,6 +26,21 @@ for f in fp-threads no-callchain sched switch-events zstd dwarf events pid-attac
 	symfs=$SRC/testdata/$f/symfs
 	[ -e "$data" ] || { echo "$f: no recording"; exit 1; }
 	"$PERFKIT" import -q --no-local --symfs "$symfs" "$data" -o run.db || exit 1
+	# stacks merged by number are those merged by text
+	sqlite3 run.db "SELECT recording_id, event, stack, weight, samples FROM v_folded_oncpu" | sort >a
+	sqlite3 run.db "WITH RECURSIVE walk(id, text) AS (
+		SELECT 0, '' UNION ALL SELECT p.id, w.text || ';' || CASE WHEN s.name IS NOT NULL THEN s.name
+			WHEN d.name IS NULL THEN '[unknown]'
+			ELSE '[' || replace(d.name, rtrim(d.name, replace(d.name, '/', '')), '') || ']' END
+		FROM walk w JOIN call_paths p ON coalesce(p.parent_id, 0) = w.id
+		JOIN frames f ON f.id = p.frame_id LEFT JOIN symbols s ON s.id = f.symbol_id
+		LEFT JOIN dsos d ON d.id = f.dso_id)
+		SELECT 1, e.name, replace(c.comm, ' ', '_') || w.text, sum(s.weight), sum(s.samples)
+		FROM sample_sums s JOIN sample_tasks t ON t.id = s.task_id
+		JOIN selected_events e ON e.id = t.event_id JOIN comms c ON c.id = t.comm_id
+		JOIN walk w ON w.id = coalesce(s.call_path_id, 0) WHERE NOT t.tracepoint
+		GROUP BY 2, 3" | sort >b
+	cmp a b || { echo "$f: v_folded_oncpu is not sample_sums by text"; exit 1; }
 	asked=0
 	for q in 'collapse' 'collapse --tid-name' 'collapse --weight samples --kernel' 'svg' \
 		'collapse --offcpu --unit ns' 'collapse --offwake --idle' 'svg --offcpu' 'svg --wall' \

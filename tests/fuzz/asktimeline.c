@@ -111,6 +111,23 @@ static int take_recording(struct store *s, int64_t id, struct timeline *all,
 	return rc;
 }
 
+/* What collapse and svg read of it. */
+static void take_folded(struct store *s)
+{
+	struct timeline tl = {0};
+	struct stacks stacks = {0};
+	struct err e = {0};
+	int rc = store_load(s, 0, STORE_FOLDED, &tl, &stacks, &e);
+	for (size_t i = 0; !rc && i < tl.sums.n; i++)
+		fuzz_must(tl.sums.v[i].event < tl.events.n &&
+				  tl.sums.v[i].path < stacks.paths.n,
+			  "sums have events and stacks");
+	if (rc)
+		fuzz_failed(rc, &e);
+	timeline_release(&tl);
+	stacks_release(&stacks);
+}
+
 void ask_store(const char *path)
 {
 	enum { RECORDINGS_MAX = 3 };
@@ -125,6 +142,8 @@ void ask_store(const char *path)
 		rc = store_recordings(s, &recordings, &n, &e);
 	if (rc)
 		fuzz_failed(rc, &e);
+	if (!rc)
+		take_folded(s);
 	for (size_t i = 0; !rc && i < n && i < RECORDINGS_MAX; i++) {
 		fuzz_text(recordings[i].host);
 		fuzz_text(recordings[i].file);

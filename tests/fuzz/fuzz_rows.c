@@ -34,6 +34,8 @@ static const char *const tables[] = {
 	"sample_tasks",
 	"event_sample_rows",
 	"sites",
+	"folded_paths",
+	"folded_sums",
 };
 enum { TABLES = sizeof(tables) / sizeof(*tables) };
 

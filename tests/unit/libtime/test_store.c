@@ -387,6 +387,92 @@ static void sums_add_up_to_the_samples(void **state)
 	stacks_release(&st2);
 }
 
+/* main → code without a name */
+static uint32_t unnamed_path(struct stacks *s, const char *dso, uint64_t addr)
+{
+	struct frame x = {.dso = name(s, dso), .addr = addr};
+	uint32_t frame, p = path(s, "main", 0);
+	assert_int_equal(stacks_frame(s, &x, &frame), 0);
+	assert_int_equal(stacks_push(s, p, frame, &p), 0);
+	return p;
+}
+
+/* Two threads of one name; one sample has a period of its own, and one no stack. */
+static void build_unnamed(struct timeline *tl, struct stacks *st)
+{
+	const uint32_t paths[] = {unnamed_path(st, "/lib/libc.so", 0x10),
+				  unnamed_path(st, "/lib/libc.so", 0x20),
+				  unnamed_path(st, "/opt/libc.so", 0x10), 0};
+	struct tl_event ev = {.name = name(st, "cpu-clock")};
+	struct err e = {0};
+	assert_int_equal(timeline_init(tl, st), 0);
+	tl->rec = (struct tl_recording){.origin_ns = 1, .end_ns = 1000};
+	assert_int_equal(vec_push(&tl->events, ev), 0);
+	for (int i = 0; i < 2; i++) {
+		struct tl_thread t = {.pid = 7, .tid = 7 + i, .comm = name(st, "same name")};
+		t.first_ns = t.last_ns = 1;
+		assert_int_equal(vec_push(&tl->threads, t), 0);
+	}
+	for (unsigned i = 0; i < 24; i++) {
+		struct tl_sample x = {.time_ns = 100 + i,
+				      .period = i == 5 ? 1003 : 1000,
+				      .thread = i / 4 % 2,
+				      .comm = name(st, "same name"),
+				      .path = paths[i % 4]};
+		assert_int_equal(bigvec_push(&tl->samples, x, &e), 0);
+	}
+	assert_int_equal(timeline_finish(tl, &e), 0);
+}
+
+static void folded_sums_have_unnamed_code_once(void **state)
+{
+	struct stacks st = {0}, st2 = {0}, st3 = {0};
+	struct timeline tl, all, folded;
+	struct store_writer *w;
+	struct store *s;
+	struct err e = {0};
+	(void)state;
+	build_unnamed(&tl, &st);
+	assert_int_equal(store_writer_open(&w, db_path, &e), 0);
+	assert_int_equal(store_writer_add(w, &tl, &e), 0);
+	assert_int_equal(store_writer_commit(w, &e), 0);
+	assert_int_equal(store_open(&s, db_path, &e), 0);
+	assert_int_equal(store_load(s, 0, STORE_FOLDED, &folded, &st2, &e), 0);
+	assert_int_equal(store_load(s, 0, STORE_TIMELINE, &all, &st3, &e), 0);
+	store_close(s);
+	const struct tl_sum want[] = {{.samples = 12, .weight = 12003},
+				      {.samples = 6, .weight = 6000},
+				      {.samples = 6, .weight = 6000}};
+	assert_int_equal(folded.sums.n, 3);
+	for (size_t i = 0; i < 3; i++) {
+		assert_int_equal(folded.sums.v[i].samples, want[i].samples);
+		assert_int_equal(folded.sums.v[i].weight, want[i].weight);
+		assert_int_equal(folded.sums.v[i].first_ns, 100);
+		assert_int_equal(folded.sums.v[i].last_ns, 123);
+	}
+	path_equal(&st, tl.samples.v[0].path, &st2, folded.sums.v[0].path);
+	path_equal(&st, tl.samples.v[2].path, &st2, folded.sums.v[1].path);
+	assert_int_equal(folded.sums.v[2].path, 0);
+	for (size_t i = 0; i < 24; i++) {
+		assert_int_equal(all.samples.v[i].period, tl.samples.v[i].period);
+		path_equal(&st, tl.samples.v[i].path, &st3, all.samples.v[i].path);
+	}
+	assert_int_equal(query("SELECT sum(period) FROM v_samples"), 24003);
+	assert_int_equal(query("SELECT sum(period IS NOT NULL) FROM sample_rows"), 1);
+	assert_int_equal(query("SELECT count(*) FROM v_folded_oncpu"), 2);
+	assert_int_equal(query("SELECT weight FROM v_folded_oncpu WHERE stack = "
+			       "'same_name;main;[libc.so]' AND samples = 18"),
+			 18003);
+	assert_int_equal(query("SELECT weight FROM v_folded_oncpu WHERE stack = 'same_name'"),
+			 6000);
+	timeline_release(&folded);
+	timeline_release(&all);
+	timeline_release(&tl);
+	stacks_release(&st3);
+	stacks_release(&st2);
+	stacks_release(&st);
+}
+
 static void a_large_table_comes_back_in_its_order(void **state)
 {
 	enum { ROWS = 300000 };
@@ -518,7 +604,7 @@ static void damaged_newer_and_foreign_stores_are_refused_by_name(void **state)
 	refused("UPDATE recordings SET first_frame_id = 3; INSERT INTO recordings SELECT "
 		"2,host,file,clock,kernel,arch,cmdline,origin_ns,end_ns,wall_ns,wall_exact,"
 		"ncpus,per_task,has_switch,has_records,has_waking,has_wakeup,sampled,"
-		"has_totals,has_direct,some_cpus,stray_samples,hash,99,99 FROM recordings",
+		"has_totals,has_direct,some_cpus,stray_samples,hash,99,99,99 FROM recordings",
 		ERR_FORMAT, "a parent or frame that is not there");
 	refused("PRAGMA application_id = 0", ERR_UNSUPPORTED, "not one of perfkit's");
 	refused("ALTER TABLE comms ADD COLUMN x AS (hex(zeroblob(100000000)))", ERR_REFUSED,
@@ -706,6 +792,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_store_gives_back_the_timeline),
 		cmocka_unit_test(sums_add_up_to_the_samples),
+		cmocka_unit_test(folded_sums_have_unnamed_code_once),
 		cmocka_unit_test(a_large_table_comes_back_in_its_order),
 		cmocka_unit_test(views_add_up_to_the_timeline),
 		cmocka_unit_test(damaged_newer_and_foreign_stores_are_refused_by_name),

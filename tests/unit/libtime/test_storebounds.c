@@ -40,7 +40,7 @@ static void write_store(const char *more)
 	buf_release(&sql);
 	run("INSERT INTO recordings "
 	    "VALUES(1,'h','f','c','k','a','c',0,100,NULL,0,4,0,1,0,1,1,0,"
-	    "0,0,0,0,NULL,1,1);"
+	    "0,0,0,0,NULL,1,1,1);"
 	    "INSERT INTO comms VALUES(1,'c');"
 	    "INSERT INTO threads VALUES(1,1,1,1,1,0,100,0,120,1,1,0,0,0,0,0);"
 	    "INSERT INTO offcpu_kinds "
@@ -205,7 +205,7 @@ static void recordings_without_end_are_refused(void **state)
 	write_store(
 		"WITH RECURSIVE n(i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < "
 		"4097) INSERT INTO recordings SELECT i,'h','f','c','k','a','c',0,100,NULL,0,4,"
-		"0,1,0,1,1,0,0,0,0,0,NULL,1,1 FROM n");
+		"0,1,0,1,1,0,0,0,0,0,NULL,1,1,1 FROM n");
 	assert_int_equal(read_all(&e), ERR_LIMIT);
 	assert_non_null(strstr(e.msg, "recordings"));
 }

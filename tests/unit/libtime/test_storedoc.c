@@ -52,9 +52,9 @@ static void each_table_is_described_as_it_is_declared(void **state)
 /* Tables of a store whose rows stand in those that refer to them, where tables are flat. */
 static int is_in_place(const char *name)
 {
-	static const char *const in_place[] = {"comms",        "dsos",        "symbols",
-					       "files",        "wait_frames", "offcpu_kinds",
-					       "sample_tasks", "sample_sums"};
+	static const char *const in_place[] = {
+		"comms",        "dsos",         "symbols",     "files",        "wait_frames",
+		"offcpu_kinds", "sample_tasks", "sample_sums", "folded_paths", "folded_sums"};
 	for (size_t i = 0; i < sizeof(in_place) / sizeof(*in_place); i++)
 		if (!strcmp(name, in_place[i]))
 			return 1;
