@@ -117,6 +117,7 @@ static unsigned topics_of(int need_time)
 	case TLINPUT_COPY:
 	case TLINPUT_SUMS:
 	case TLINPUT_FOLDED:
+	case TLINPUT_REPORT:
 		return ABOUT_CPU | ABOUT_COUNTS | ABOUT_OFFCPU | ABOUT_TAIL | ABOUT_NAMES;
 	case TLINPUT_SAMPLES:
 		return ABOUT_CPU | ABOUT_NAMES;
@@ -153,17 +154,30 @@ static int is_chosen(const char *want, const struct store_recording *x)
 static int keeps_event_samples(int need_time)
 {
 	return need_time == TLINPUT_CONTENTS || need_time == TLINPUT_COPY ||
-	       need_time == TLINPUT_SUMS || need_time == TLINPUT_FOLDED;
+	       need_time == TLINPUT_SUMS || need_time == TLINPUT_FOLDED ||
+	       need_time == TLINPUT_REPORT;
+}
+
+/* What an answer needs of a store. A label depends on its sample's time, so these need all. */
+static enum store_contents store_contents_for(const struct tlinput *ti, int need_time)
+{
+	switch (need_time) {
+	case TLINPUT_SUMS:
+		return STORE_SUMS;
+	case TLINPUT_FOLDED:
+		return STORE_FOLDED;
+	case TLINPUT_REPORT:
+		return tlinput_asks_labels(ti->opt) ? STORE_ALL : STORE_REPORT;
+	default:
+		return keeps_event_samples(need_time) ? STORE_ALL : STORE_TIMELINE;
+	}
 }
 
 /* Load one recording of the store; with rules given, its causes are determined again. */
 static int load_one(struct tlinput *ti, struct store *s, int64_t id, struct timeline *tl,
 		    int need_time, struct err *e)
 {
-	enum store_contents what = need_time == TLINPUT_SUMS        ? STORE_SUMS
-				   : need_time == TLINPUT_FOLDED    ? STORE_FOLDED
-				   : keeps_event_samples(need_time) ? STORE_ALL
-								    : STORE_TIMELINE;
+	enum store_contents what = store_contents_for(ti, need_time);
 	int r = store_load(s, id, what, tl, &ti->stacks, e);
 	if (!r && (ti->opt->causes || ti->opt->idle_frames.n || ti->opt->work_frames.n))
 		r = causes_apply(ti->causes, tl, e);
@@ -552,7 +566,7 @@ static int check_findings(struct tlinput *ti, int need_time)
 	struct findings f;
 	struct err e = {0};
 	const struct asking q = asking_for(need_time);
-	if (need_time == TLINPUT_CONTENTS)
+	if (need_time == TLINPUT_CONTENTS || need_time == TLINPUT_REPORT)
 		return 0;
 	int rc = tlinput_findings(ti, q.asked, &f, &e);
 	if (!rc)
@@ -798,7 +812,8 @@ static int opened(struct tlinput *ti, const char *verb, int need_time, int rc)
 		rc = fail(&e);
 	if (!rc && need_time >= 0 && strcmp(verb, "tail") != 0)
 		tlinput_warn_unnamed(ti);
-	if (!rc && (need_time >= 0 || need_time == TLINPUT_CONTENTS))
+	if (!rc &&
+	    (need_time >= 0 || need_time == TLINPUT_CONTENTS || need_time == TLINPUT_REPORT))
 		warn_stacks_of_some(ti);
 	if (rc)
 		tlinput_close(ti);

@@ -59,6 +59,8 @@ enum {
 	TLINPUT_COPY = -3,   /* the same, with all warnings about a recording; sets rec.hash */
 	TLINPUT_SUMS = -4,   /* of a store: samples summed by event, thread and stack */
 	TLINPUT_FOLDED = -5, /* the same by thread name, unnamed frames without addresses */
+	/* TLINPUT_CONTENTS; samples of tracepoints only if no switches are recorded */
+	TLINPUT_REPORT = -6,
 };
 
 /*

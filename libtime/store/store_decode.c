@@ -226,13 +226,18 @@ static int is_needed(enum column_kind kind)
 	       kind >= COLUMN_KIND;
 }
 
-static void decode_reference(struct load *l, int col, const struct column *c, void *row)
+static int decode_reference(struct load *l, int col, const struct column *c, void *row)
 {
 	uint32_t none, v;
 	const struct row_map *map = map_of(l, c->kind, &none);
 	int64_t id = sqlite3_column_int64(l->st, col);
 	int null = !id && is_null(l, col);
-	if (null || !row_map_get(map, id, &v)) {
+	int known = !null && row_map_get(map, id, &v);
+	if (!null && !known && c->kind == COLUMN_FRAME && l->frames)
+		known = store_read_frame(l, id, &v);
+	if (known < 0)
+		return known;
+	if (!known) {
 		l->bad |= !null || is_needed(c->kind);
 		v = is_needed(c->kind) ? 0 : none;
 	}
@@ -240,6 +245,7 @@ static void decode_reference(struct load *l, int col, const struct column *c, vo
 		set_u16(row, c->at, (uint16_t)v);
 	else
 		set_u32(row, c->at, v);
+	return 0;
 }
 
 int decode_row(struct load *l, void *row)
@@ -255,7 +261,7 @@ int decode_row(struct load *l, void *row)
 		else if (c->kind < COLUMN_COMM)
 			r = decode_text(l, i, c, row);
 		else
-			decode_reference(l, i, c, row);
+			r = decode_reference(l, i, c, row);
 	}
 	return r;
 }

@@ -235,10 +235,10 @@ static int read_events(struct load *l)
 		 "too many events");
 }
 
-static int read_some_frames(struct load *l, const char *some)
+static int read_frames(struct load *l)
 {
 	struct frame x = {0};
-	int r = rows_select(l, TABLE_FRAMES, some), got = 0;
+	int r = rows_select(l, TABLE_FRAMES, NULL), got = 0;
 	while (!r && (got = rows_next(l, &x)) == 1) {
 		uint32_t id;
 		if (l->bad)
@@ -249,14 +249,19 @@ static int read_some_frames(struct load *l, const char *some)
 	return r ? r : got;
 }
 
-static int read_frames(struct load *l)
+int store_read_frame(struct load *l, int64_t row, uint32_t *id)
 {
-	return read_some_frames(l, NULL);
-}
-
-static int read_folded_frames(struct load *l)
-{
-	return read_some_frames(l, "id IN (SELECT frame_id FROM folded_paths)");
+	struct load *f = l->frames;
+	struct frame x = {0};
+	sqlite3_reset(f->st);
+	sqlite3_bind_int64(f->st, 2, row);
+	f->any = 0;
+	int got = f->st ? rows_next(f, &x) : 0;
+	if (got == 1 && !f->bad)
+		return stacks_frame(l->stacks, &x, id) || row_map_put(&l->s->frame, row, *id)
+			       ? ERR_NOMEM
+			       : 1;
+	return got == ERR_NOMEM ? got : 0;
 }
 
 /* Parents come before their children, so there are no cycles. Each path of a recording is stored
@@ -283,9 +288,16 @@ static int read_paths(struct load *l)
 	return read_tree(l, TABLE_CALL_PATHS, &l->s->path_of);
 }
 
+/* Most frames of a recording are addresses that folded paths do not have. */
 static int read_folded_paths(struct load *l)
 {
-	return read_tree(l, TABLE_FOLDED_PATHS, &l->folded);
+	struct load frames = *l;
+	int r = rows_select(&frames, TABLE_FRAMES, "id = ?2");
+	l->frames = &frames;
+	r = r ? r : read_tree(l, TABLE_FOLDED_PATHS, &l->folded);
+	l->frames = NULL;
+	sqlite3_finalize(frames.st);
+	return r;
 }
 
 static int read_sites(struct load *l)
@@ -555,8 +567,7 @@ static int read_all(struct load *l, enum store_contents what)
 	static read_table *const first[] = {
 		read_recording, read_shared, read_dsos, read_threads,
 		read_events,    read_tasks,  NULL};
-	static read_table *const folded[] = {read_folded_frames, read_folded_paths, keep_folded,
-					     NULL};
+	static read_table *const folded[] = {read_folded_paths, keep_folded, NULL};
 	static read_table *const sums[] = {read_frames, read_paths, keep_sums, NULL};
 	static read_table *const rest[] = {
 		read_frames,       read_paths,     read_sums,   read_sites,      read_kinds,
@@ -568,7 +579,8 @@ static int read_all(struct load *l, enum store_contents what)
 		r = read_each(l, what == STORE_FOLDED ? folded
 				 : what == STORE_SUMS ? sums
 						      : rest);
-	if (!r && what == STORE_ALL)
+	if (!r &&
+	    (what == STORE_ALL || (what == STORE_REPORT && !timeline_has_switches(l->tl))))
 		r = read_event_samples(l);
 	if (!r)
 		r = timeline_finish(l->tl, l->e);

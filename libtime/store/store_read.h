@@ -33,6 +33,7 @@ int store_recordings(struct store *s, const struct store_recording **v, size_t *
 enum store_contents {
 	STORE_TIMELINE, /* everything but the samples of tracepoints */
 	STORE_ALL,
+	STORE_REPORT, /* all but the samples of tracepoints if switches were recorded */
 	STORE_SUMS,   /* sums instead of samples and intervals: enough to fold them */
 	STORE_FOLDED, /* the same without threads, and addresses of unnamed frames */
 };

@@ -43,6 +43,7 @@ struct load {
 	VEC(struct offcpu_kind) kinds;
 	VEC(struct sample_task) tasks;
 	VEC(struct sample_sum) sums;
+	struct load *frames; /* reads one when a row first refers to it; NULL: all were read */
 	sqlite3_stmt *st;
 	const struct table *table;
 	int64_t id; /* of the last row, */
@@ -87,6 +88,10 @@ int rows_next(struct load *l, void *row);
 /* ERR_FORMAT, naming the row; ERR_NOMEM. */
 int rows_damaged(struct load *l, const char *why);
 int rows_nomem(struct load *l);
+
+/* Read the frame of l->frames with this row id into l->stacks: 1 and its id there; 0 if there is
+ * no such row or it is damaged; ERR_NOMEM. */
+int store_read_frame(struct load *l, int64_t row, uint32_t *id);
 
 /* Read the recording's off-CPU intervals into l->tl->offcpu. */
 int store_read_offcpu(struct load *l);

@@ -387,6 +387,31 @@ static void sums_add_up_to_the_samples(void **state)
 	stacks_release(&st2);
 }
 
+static size_t reported_event_samples(void)
+{
+	struct stacks st = {0};
+	struct timeline tl;
+	struct store *s;
+	struct err e = {0};
+	assert_int_equal(store_open(&s, db_path, &e), 0);
+	assert_int_equal(store_load(s, 0, STORE_REPORT, &tl, &st, &e), 0);
+	store_close(s);
+	assert_int_equal(tl.samples.n, 50);
+	size_t n = tl.event_samples.n;
+	timeline_release(&tl);
+	stacks_release(&st);
+	return n;
+}
+
+static void a_report_reads_no_tracepoints_if_switches_are_known(void **state)
+{
+	(void)state;
+	write_store(1);
+	assert_int_equal(reported_event_samples(), 2);
+	query("UPDATE selected_events SET name = 'sched:sched_switch'");
+	assert_int_equal(reported_event_samples(), 0);
+}
+
 /* main → code without a name */
 static uint32_t unnamed_path(struct stacks *s, const char *dso, uint64_t addr)
 {
@@ -444,6 +469,8 @@ static void folded_sums_have_unnamed_code_once(void **state)
 				      {.samples = 6, .weight = 6000},
 				      {.samples = 6, .weight = 6000}};
 	assert_int_equal(folded.sums.n, 3);
+	assert_int_equal(st2.frames.n,
+			 4); /* a dummy, main, and a file's code without a name once */
 	for (size_t i = 0; i < 3; i++) {
 		assert_int_equal(folded.sums.v[i].samples, want[i].samples);
 		assert_int_equal(folded.sums.v[i].weight, want[i].weight);
@@ -793,6 +820,7 @@ int main(void)
 		cmocka_unit_test(a_store_gives_back_the_timeline),
 		cmocka_unit_test(sums_add_up_to_the_samples),
 		cmocka_unit_test(folded_sums_have_unnamed_code_once),
+		cmocka_unit_test(a_report_reads_no_tracepoints_if_switches_are_known),
 		cmocka_unit_test(a_large_table_comes_back_in_its_order),
 		cmocka_unit_test(views_add_up_to_the_timeline),
 		cmocka_unit_test(damaged_newer_and_foreign_stores_are_refused_by_name),
