@@ -99,13 +99,25 @@ first = int(work["page-faults"]) - truth
 assert truth <= int(lines["page-faults"]) <= truth + first, (lines, truth, first)
 END
 
-# Attached to threads that run already, all counters start together: still exact. Tracepoints are
-# counted by a group for each probe.
-taskset -c 0 chrt -f 50 "$prog" later.txt --rounds 1600 &
-pid=$!
-sleep 0.1
-"$PERFKIT" record calls -p $pid -r work -d 1 -o later.data >out 2>&1 || { cat out; exit 1; }
-wait $pid
+# Attached to a thread that runs already, all counters start together: still exact. perf starts its
+# command, a sleep, once they count: only then the program goes on, and when it ends, so does perf.
+mkdir attached
+mkfifo go
+cat >attached/sleep <<'END'
+#!/bin/sh
+echo >go
+while [ -e "/proc/$(cat pid)/exe" ]; do /bin/sleep 0.1; done
+END
+chmod +x attached/sleep
+attach() # OPTIONS...
+{
+	echo $! >pid
+	PATH=$PWD/attached:$PATH "$PERFKIT" record calls -p $! -d 1 "$@" >out 2>&1 || { cat out; exit 1; }
+	wait $!
+}
+# Tracepoints are counted by a group for each probe.
+taskset -c 0 chrt -f 50 "$prog" later.txt --rounds 31 --go go &
+attach -r work -o later.data
 "$PERFKIT" tail -q --by span:work --csv --top 0 later.data >later.csv
 "$PERFKIT" record calls -x "$prog" -r work -e page-faults,sched:sched_switch -o mixed.data -- \
 	taskset -c 0 chrt -f 50 "$prog" mixed.txt --rounds 11 >out 2>&1
@@ -114,10 +126,9 @@ python3 - <<'END'
 import csv
 def truth(path):
     return [tuple(map(int, l.split()[2:])) for l in open(path) if l.startswith("work-counts")]
-rows = list(csv.DictReader(open("later.csv")))
-assert len(rows) > 20 and all(r["page-faults_error"] == "0" for r in rows), rows[:3]
-known = set(truth("later.txt"))
-assert {(int(r["page-faults"]), int(r["context-switches"])) for r in rows} <= known, rows[:3]
+rows = sorted(csv.DictReader(open("later.csv")), key=lambda r: int(r["end_ns"]))
+assert all(r["page-faults_error"] == "0" for r in rows), rows[:3]
+assert [(int(r["page-faults"]), int(r["context-switches"])) for r in rows] == truth("later.txt"), rows[:3]
 rows = sorted(csv.DictReader(open("mixed.csv")), key=lambda r: int(r["end_ns"]))
 logged = truth("mixed.txt")
 for r, (faults, switches) in zip(rows[-len(logged):], logged):
@@ -174,20 +185,18 @@ done
 
 # A burst of calls fits into the rings of threads that run already.
 cat >burst.c <<'END'
-#include <unistd.h>
+#include <fcntl.h>
 __attribute__((noinline)) void called(void) { __asm__ volatile(""); }
 int main(void)
 {
-	usleep(1500000);
+	if (open("go", O_RDONLY) < 0)
+		return 1;
 	for (int i = 0; i < 20000; i++)
 		called();
-	pause();
 }
 END
 $cc -O1 burst.c -o burst
 ./burst &
-pid=$!
-"$PERFKIT" record calls -p $pid -r called -d 4 -o burst.data >out 2>&1 || { cat out; exit 1; }
-kill $pid
+attach -r called -o burst.data
 "$PERFKIT" report -q --by span --csv burst.data | cut -d, -f1,2 | grep -qx 'called,20000' ||
 	{ "$PERFKIT" report --by span burst.data; exit 1; }

@@ -122,7 +122,9 @@ for t, e in es.items():
               *[x for x in zip(facts(o), facts(e)) if x[0] != x[1]])
 pa, ps = a["population"], s["population"]
 for k in ("p50_ns", "p90_ns"):
-    if abs(pa[k] - ps[k]) > 0.3 * pa[k] + 20_000:
+    if None in (pa[k], ps[k]):
+        print("left out:", k, "which too many waits next to missing records leave open")
+    elif abs(pa[k] - ps[k]) > 0.3 * pa[k] + 20_000:
         print(k, pa[k], ps[k]); wrong += 1
 print(seen, "episodes compared")
 sys.exit(not seen or wrong > 0)

@@ -1,7 +1,8 @@
 /*
- * counted LOG [--rounds N] - calls of work() and of walk(), which calls itself, that count
+ * counted LOG [--rounds N] [--go FIFO] - calls of work() and of walk(), which calls itself, that count
  * their own page faults and context switches. Two lines a call, inner ones first: "work": the
- * call; "work-counts": its page faults and context switches in place of times.
+ * call; "work-counts": its page faults and context switches in place of times. It begins when
+ * somebody opens the FIFO for writing.
  */
 #include "truth.h"
 
@@ -70,6 +71,8 @@ int main(int argc, char **argv)
 	truth_begin(argc, argv, "counted");
 	work(1, 1, &v[0], &v[1]); /* what the first call of all this maps */
 	walk(3, v);
+	if (truth_option("--go") && open(truth_option("--go"), O_RDONLY | O_CLOEXEC) < 0)
+		return 1;
 	for (int i = 1; i <= truth_int("--rounds", 31); i++) {
 		work(i, i % 4, &v[0], &v[1]);
 		tell("work", "work-counts", &v[0], &v[1]);
