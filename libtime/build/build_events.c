@@ -157,6 +157,12 @@ static int begin_spans(struct builder *b, struct err *e)
 	if (!r)
 		r = spandefs_find(&b->roles, b->spans, &b->p->stacks.strings, b->rec,
 				  b->formats, b->opt->spans, b->opt->nspans, e);
+	for (size_t i = 0; !r && i < b->roles.v.n; i++) {
+		struct span_role *x = &b->roles.v.v[i];
+		if (b->events.v[x->event].twin)
+			x->event = b->events.v[x->event].original;
+	}
+	span_roles_order(&b->roles);
 	for (uint32_t i = 0; !r && i < b->roles.v.n; i++) {
 		struct source_event *se = &b->events.v[b->roles.v.v[i].event];
 		if (!se->nroles++)
@@ -164,6 +170,7 @@ static int begin_spans(struct builder *b, struct err *e)
 		if (se->role == ROLE_MARK)
 			se->role = ROLE_NONE;
 	}
+	builder_share_roles(b);
 	return r;
 }
 
@@ -195,10 +202,10 @@ int builder_begin(struct builder *b, struct err *e)
 	for (size_t i = 0; !r && i < b->rec->events.n; i++)
 		if (classify(b, &b->rec->events.v[i]))
 			r = err_nomem(e);
-	if (!r)
-		r = begin_spans(b, e);
 	if (!r && builder_find_twins(b))
 		r = err_nomem(e);
+	if (!r)
+		r = begin_spans(b, e);
 	b->keeps_event_samples = b->opt->event_samples == EVENT_SAMPLES_ALL ||
 				 (b->opt->event_samples && !timeline_has_switches(b->tl));
 	if (!r && b->per_task && !b->system_wide)

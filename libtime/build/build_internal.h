@@ -137,9 +137,12 @@ struct builder {
  * are known: roles of all events, tl->flags, the state machine. ERR_NOMEM, ERR_USAGE. */
 int builder_begin(struct builder *b, struct err *e);
 
-/* build_twins.c: find events that record the same tracepoint; once, in builder_begin, when
- * roles and spans are known. ERR_NOMEM. */
+/* build_twins.c: find events that record the same tracepoint; once, in builder_begin.
+ * ERR_NOMEM. */
 int builder_find_twins(struct builder *b);
+
+/* What the first event of a tracepoint is for spans, all of them are, as any may report a hit first. */
+void builder_share_roles(struct builder *b);
 
 /* Set b->hit_ns. ERR_NOMEM. */
 int builder_twin(struct builder *b, const struct source_event *se, const struct sample *s,

@@ -374,6 +374,7 @@ uint16_t builder_syscall_of(const struct builder *b, int32_t tid)
 
 /* --- spans, and all kinds ------------------------------------------------------------- */
 
+/* Of a hit that another event has reported, only the counters are new. */
 static int handle_spans(struct builder *b, const struct source_event *se,
 			const struct sample *s, const struct record_id *id, struct err *e)
 {
@@ -386,12 +387,19 @@ static int handle_spans(struct builder *b, const struct source_event *se,
 		return err_nomem(e);
 	if (read)
 		ev.reading = &reading;
+	else if (b->hit_ns)
+		return r;
+	if (b->hit_ns)
+		ev.time_ns = b->hit_ns;
 	for (uint32_t i = 0; !r && i < se->nroles; i++) {
 		const struct span_role *role = &b->roles.v.v[se->role_at + i];
 		ev.kind = role->kind;
 		ev.end = role->end;
 		ev.key = span_key_of(&role->key, s->raw, s->raw_size, b->rec->swap);
-		r = spans_event(b->spans, &ev, e);
+		if (!b->hit_ns)
+			r = spans_event(b->spans, &ev, e);
+		else if (spans_reading(b->spans, &ev))
+			r = err_nomem(e);
 	}
 	return r;
 }
@@ -451,7 +459,7 @@ int builder_handle_sample(struct builder *b, const struct record *r, struct reco
 	}
 	if (builder_twin(b, se, &s, id))
 		return err_nomem(e);
-	int rc = se->nroles && !b->hit_ns ? handle_spans(b, se, &s, id, e) : 0;
+	int rc = se->nroles ? handle_spans(b, se, &s, id, e) : 0;
 	if (!rc)
 		rc = handle_role(b, se, &s, id, e);
 	return rc ? rc : count_sample(b, &s, id, e);

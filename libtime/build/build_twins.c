@@ -14,18 +14,8 @@
 
 enum { MAX_TWINS = 64, NEAR_NS = 10000000 };
 
-/* The ends of spans that one of the events is, all of them are, as any may report a hit first.
- */
-static void share_spans(struct builder *b)
+void builder_share_roles(struct builder *b)
 {
-	for (size_t i = 0; i < b->events.n; i++) {
-		const struct source_event *se = &b->events.v[i];
-		struct source_event *of = &b->events.v[se->original];
-		if (se->twin && se->nroles && !of->nroles) {
-			of->role_at = se->role_at;
-			of->nroles = se->nroles;
-		}
-	}
 	for (size_t i = 0; i < b->events.n; i++) {
 		struct source_event *se = &b->events.v[i];
 		const struct source_event *of = &b->events.v[se->original];
@@ -59,7 +49,6 @@ int builder_find_twins(struct builder *b)
 			se->twin = ++of->copies;
 	}
 	u64map_release(&first);
-	share_spans(b);
 	return r ? ERR_NOMEM : 0;
 }
 

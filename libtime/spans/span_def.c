@@ -457,6 +457,17 @@ static int role_order(const void *a, const void *b)
 	return (x->kind > y->kind) - (x->kind < y->kind);
 }
 
+void span_roles_order(struct span_roles *r)
+{
+	size_t n = 0;
+	if (r->v.n)
+		qsort(r->v.v, r->v.n, sizeof(*r->v.v), role_order);
+	for (size_t i = 0; i < r->v.n; i++)
+		if (!n || role_order(&r->v.v[n - 1], &r->v.v[i]))
+			r->v.v[n++] = r->v.v[i];
+	r->v.n = n;
+}
+
 int spandefs_find(struct span_roles *out, struct spans *s, struct strtab *strings,
 		  const struct recording *rec, const struct tracepoints *formats,
 		  const char *const *texts, size_t n, struct err *e)
@@ -470,8 +481,7 @@ int spandefs_find(struct span_roles *out, struct spans *s, struct strtab *string
 		span_roles_release(out);
 		return r;
 	}
-	if (out->v.n)
-		qsort(out->v.v, out->v.n, sizeof(*out->v.v), role_order);
+	span_roles_order(out);
 	return 0;
 }
 

@@ -55,6 +55,9 @@ int spandefs_find(struct span_roles *out, struct spans *s, struct strtab *string
 		  const struct recording *rec, const struct tracepoints *formats,
 		  const char *const *texts, size_t n, struct err *e);
 
+/* Order roles whose events have changed; of equal ones the first remains. */
+void span_roles_order(struct span_roles *r);
+
 /* Release the roles; what was added to `s` and `strings` stays. */
 void span_roles_release(struct span_roles *r);
 

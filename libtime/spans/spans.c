@@ -19,6 +19,7 @@ struct node {
 struct lane {
 	uint32_t top; /* node, TL_NONE: nothing open */
 	uint32_t depth;
+	uint32_t ended, kind; /* the last span that ended, 0 and TL_NONE: none */
 };
 
 /* The newest span of one key of one kind. */
@@ -127,7 +128,8 @@ static int lane_of(struct spans *s, const struct span_event *ev, uint32_t *lane)
 	if (u64map_get(&s->lane_of, key, lane))
 		return 0;
 	*lane = (uint32_t)s->lanes.n;
-	if (vec_push(&s->lanes, (struct lane){.top = TL_NONE}))
+	const struct lane none = {.top = TL_NONE, .kind = TL_NONE};
+	if (vec_push(&s->lanes, none))
 		return ERR_NOMEM;
 	return u64map_put(&s->lane_of, key, *lane);
 }
@@ -166,6 +168,45 @@ static int push_node(struct spans *s, struct lane *l, uint32_t span, uint32_t ki
 	return 0;
 }
 
+static int read_begin(struct spans *s, const struct span_event *ev, uint32_t span)
+{
+	uint32_t *id = &s->extra.v[span].reading;
+	return ev->reading && !*id ? span_counters_begin(&s->counters, ev->thread, ev->kind,
+							 ev->reading, id)
+				   : 0;
+}
+
+static int read_end(struct spans *s, const struct span_event *ev, uint32_t span)
+{
+	uint32_t id = s->extra.v[span].reading;
+	if (!ev->reading)
+		return 0;
+	s->extra.v[span].reading = 0;
+	return span_counters_end(&s->counters, ev->thread, ev->kind, span, ev->reading, id);
+}
+
+int spans_reading(struct spans *s, const struct span_event *ev)
+{
+	uint32_t lane;
+	if (s->kinds.v[ev->kind].by == SPAN_BY_KEY || ev->thread == TL_NONE)
+		return 0;
+	if (lane_of(s, ev, &lane))
+		return ERR_NOMEM;
+	const struct lane *l = &s->lanes.v[lane];
+	if (ev->end)
+		return l->kind == ev->kind && s->tl->spans.v[l->ended].end_ns == ev->time_ns
+			       ? read_end(s, ev, l->ended)
+			       : 0;
+	for (uint32_t n = l->top; n != TL_NONE; n = s->nodes.v[n].below) {
+		const struct node *x = &s->nodes.v[n];
+		if (s->tl->spans.v[x->span].start_ns != ev->time_ns)
+			break;
+		if (x->kind == ev->kind)
+			return read_begin(s, ev, x->span);
+	}
+	return 0;
+}
+
 static int begin_nested(struct spans *s, const struct span_event *ev, uint32_t lane)
 {
 	uint32_t top = s->lanes.v[lane].top, span;
@@ -178,9 +219,8 @@ static int begin_nested(struct spans *s, const struct span_event *ev, uint32_t l
 	int r = u64map_put(&s->seen, (uint64_t)ev->kind << 32 | lane, 1);
 	if (!r)
 		r = open_span(s, ev, parent, &span);
-	if (!r && ev->reading)
-		r = span_counters_begin(&s->counters, ev->thread, ev->kind, ev->reading,
-					&s->extra.v[span].reading);
+	if (!r)
+		r = read_begin(s, ev, span);
 	return r ? r : push_node(s, &s->lanes.v[lane], span, ev->kind);
 }
 
@@ -196,9 +236,9 @@ static int end_nested(struct spans *s, const struct span_event *ev, uint32_t lan
 		x->end_ns = ev->time_ns;
 		x->flags &= ~(uint32_t)OFF_OPEN;
 		unlink_node(s, l, link);
-		return ev->reading ? span_counters_end(&s->counters, ev->thread, ev->kind, span,
-						       ev->reading, s->extra.v[span].reading)
-				   : 0;
+		l->ended = span;
+		l->kind = ev->kind;
+		return read_end(s, ev, span);
 	}
 	uint64_t key = (uint64_t)ev->kind << 32 | lane;
 	if (u64map_get(&s->seen, key, &seen))

@@ -15,7 +15,7 @@ static const char common[] =
 	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n";
 
 /* Softirqs, a probe on a function, and a disk's requests, each by two events. */
-enum { ENTRY, EXIT, CALL, RETURN, ISSUE, TWICE };
+enum { ENTRY, EXIT, CALL, RETURN, ISSUE, TWICE, COUNTER = 31 };
 
 static void begin_twice(struct pw *w)
 {
@@ -26,6 +26,7 @@ static void begin_twice(struct pw *w)
 						 "sector"};
 	static const uint64_t ids[2 * TWICE][1] = {{11}, {12}, {13}, {14}, {15},
 						   {16}, {17}, {18}, {19}, {20}};
+	static const uint64_t counter[1] = {COUNTER};
 	static char text[TWICE][1024], full[TWICE][64];
 	struct pw_tracepoint tp[TWICE];
 	pw_begin(w, &(struct pw_config){.mode = PW_FILE});
@@ -38,17 +39,29 @@ static void begin_twice(struct pw *w)
 		tp[i] = (struct pw_tracepoint){system[i], text[i]};
 	}
 	for (unsigned i = 0; i < 2 * TWICE; i++)
-		pw_attr(w, &(struct pw_attr){.type = 2,
-					     .config = 300u + i % TWICE,
-					     .period = 1,
-					     .clockid = -1,
-					     .sample_type = PW_S_IDENTIFIER | PW_S_TID |
-							    PW_S_TIME | PW_S_CPU | PW_S_RAW |
-							    (i / TWICE ? PW_S_CALLCHAIN : 0),
-					     .flags = PW_SAMPLE_ID_ALL,
-					     .ids = ids[i],
-					     .nids = 1,
-					     .name = full[i % TWICE]});
+		pw_attr(w, &(struct pw_attr){
+				   .type = 2,
+				   .config = 300u + i % TWICE,
+				   .period = 1,
+				   .clockid = -1,
+				   .sample_type = PW_S_IDENTIFIER | PW_S_TID | PW_S_TIME |
+						  PW_S_CPU | PW_S_RAW |
+						  (i / TWICE ? PW_S_CALLCHAIN | PW_S_READ : 0),
+				   .read_format = PW_R_GROUP | PW_R_ID,
+				   .flags = PW_SAMPLE_ID_ALL,
+				   .ids = ids[i],
+				   .nids = 1,
+				   .name = full[i % TWICE]});
+	pw_attr(w, &(struct pw_attr){.type = 1,
+				     .config = 2,
+				     .clockid = -1,
+				     .sample_type = PW_S_IDENTIFIER | PW_S_TID | PW_S_TIME |
+						    PW_S_CPU | PW_S_READ,
+				     .read_format = PW_R_GROUP | PW_R_ID,
+				     .flags = PW_SAMPLE_ID_ALL,
+				     .ids = counter,
+				     .nids = 1,
+				     .name = "page-faults"});
 	pw_feature_tracing_data(w, tp, TWICE);
 	pw_feature_event_desc(w);
 }
@@ -56,6 +69,8 @@ static void begin_twice(struct pw *w)
 static void sample(struct pw *w, size_t attr, uint64_t us, const uint8_t *raw, uint32_t size)
 {
 	static const uint64_t ips[] = {PW_CONTEXT_USER, 0x1000};
+	const struct pw_read_value read[] = {{.value = us / 50, .id = COUNTER},
+					     {.id = 11 + attr}};
 	pw_sample(w, attr,
 		  &(struct pw_sample){.pid = 7,
 				      .tid = 7,
@@ -63,6 +78,8 @@ static void sample(struct pw *w, size_t attr, uint64_t us, const uint8_t *raw, u
 				      .id = 11 + attr,
 				      .ips = ips,
 				      .nips = 2,
+				      .values = read,
+				      .nvalues = 2,
 				      .raw = raw,
 				      .raw_size = size});
 }
@@ -83,11 +100,11 @@ struct result {
 	struct timeline tl;
 };
 
-static void build(struct pw *w, struct result *r)
+static void build(struct pw *w, const char *const *spans, size_t n, struct result *r)
 {
 	struct recording *rec;
 	struct profile_options po = {0};
-	struct build_options bo = {0};
+	struct build_options bo = {.spans = spans, .nspans = n};
 	struct err e = {0};
 	*r = (struct result){0};
 	assert_int_equal(pw_finish(w, &r->image), 0);
@@ -111,7 +128,7 @@ static void other_tracepoints_recorded_twice_are_one(void **state)
 		hit(&w, EXIT, us + 30, 3, us == 100);
 		hit(&w, RETURN, us + 50, 0x1000, us == 200);
 	}
-	build(&w, &r);
+	build(&w, NULL, 0, &r);
 	assert_int_equal(r.tl.interrupts.n, 3);
 	assert_int_equal(r.tl.spans.n, 3);
 	assert_int_equal(r.tl.marks.n, 3);
@@ -128,9 +145,39 @@ static void other_tracepoints_recorded_twice_are_one(void **state)
 	buf_release(&r.image);
 }
 
+/* The first event of a hit has no counters, and is not that of the pair that is found by itself. */
+static void each_event_adds_what_it_knows(void **state)
+{
+	static const char *const given = "a=probe:work..block:block_rq_issue";
+	uint8_t raw[16] = {0};
+	struct pw w;
+	struct result r;
+	(void)state;
+	begin_twice(&w);
+	for (unsigned what = CALL; what <= ISSUE; what++)
+		for (unsigned i = 0; i < 2; i++)
+			sample(&w, what + i * TWICE, 100 * what + i, raw, sizeof(raw));
+	build(&w, &given, 1, &r);
+	assert_int_equal(r.tl.spans.n, 2);
+	assert_int_equal(r.tl.counters.n, 2);
+	for (size_t i = 0; i < 2; i++) {
+		const struct tl_span *x = &r.tl.spans.v[i];
+		int of_pair = strcmp(strtab_get(&r.p->stacks.strings, x->name), "work") == 0;
+		assert_int_equal(x->start_ns, 100000 * CALL);
+		assert_int_equal(x->end_ns, 100000 * (of_pair ? RETURN : ISSUE));
+		assert_int_equal(r.tl.counters.v[i].span, i);
+		assert_int_equal(r.tl.counters.v[i].value, of_pair ? 2 : 4);
+	}
+	assert_int_not_equal(r.tl.spans.v[0].name, r.tl.spans.v[1].name);
+	timeline_release(&r.tl);
+	profile_close(r.p);
+	buf_release(&r.image);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(other_tracepoints_recorded_twice_are_one)};
+		cmocka_unit_test(other_tracepoints_recorded_twice_are_one),
+		cmocka_unit_test(each_event_adds_what_it_knows)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
