@@ -13,6 +13,7 @@
 #include "cmd/record/record_like.h"
 #include "cmd/record/record_run.h"
 #include "cmd/verbs.h"
+#include "libtime/record/perf_args.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -24,11 +25,11 @@
 struct record_opts {
 	struct jitter_opts jitter; /* first: its table counts from here */
 	const char *like, *output, *event, *stacks, *begin, *end, *key, *end_key, *exec, *perf,
-		*also, *for_perf;
+		*also, *for_perf, *ring;
 	struct chosen_wish chosen;
 	struct opt_list regions;
-	int frequency, pages, duration, dry_run, no_lock_owner, no_estimate, measure, list,
-		inherit;
+	int frequency, duration, dry_run, no_lock_owner, no_estimate, measure, list, inherit,
+		own_ids;
 };
 
 #define AT(field) offsetof(struct record_opts, field)
@@ -99,9 +100,13 @@ static const struct opt rows[] = {
 	{"no-estimate", 0, OPT_FLAG, AT(no_estimate), NULL, "with --dry-run: do not count"},
 	{"for-perf", 0, OPT_STRING, AT(for_perf), "VERSION",
 	 "the perf that is to run the line (4.18, 6.17): options that\nit lacks are refused"},
-	{"mmap-pages", 'm', OPT_INT, AT(pages), "PAGES",
-	 "ring buffer of each CPU (default as root: cpu 1024, else\n2048); calls: of each "
-	 "thread (1024, fewer if there are many)"},
+	{"mmap-pages", 'm', OPT_STRING, AT(ring), "SIZE",
+	 "ring buffer of each CPU, or a number of pages (default as root:\ncpu 4M, else 8M); "
+	 "calls: of each thread (4M, less if there are\nmany)"},
+	{"buildid-mmap", 0, OPT_FLAG, AT(own_ids), NULL,
+	 "a build-id with each mapping (perf 5.12): containers may have\nother files at the "
+	 "same "
+	 "path"},
 	{"perf", 0, OPT_STRING, AT(perf), "FILE", "the perf to run (default: perf)"},
 	OPT_END,
 };
@@ -139,6 +144,18 @@ static int parse_version(const char *text, int *version, struct err *e)
 	return 0;
 }
 
+static int parse_values(const struct record_opts *o, struct record_wish *w, struct err *e)
+{
+	if (o->ring)
+		w->ring = perf_ring_bytes(o->ring, (uint64_t)sysconf(_SC_PAGESIZE));
+	if (o->ring && !w->ring)
+		return err_set(
+			e, ERR_USAGE,
+			"--mmap-pages takes a size, as 8M, or a number of pages, not '%s'",
+			o->ring);
+	return parse_version(o->for_perf, &w->version, e);
+}
+
 /* Refuse options that the mode does not use; numbers that were not given are negative. */
 static int check_given(const struct record_opts *o, struct record_wish *w, struct err *e)
 {
@@ -159,16 +176,15 @@ static int check_given(const struct record_opts *o, struct record_wish *w, struc
 	if (o->regions.n || o->list || o->inherit)
 		return err_set(e, ERR_USAGE,
 			       "--region, --list and --inherit apply only to calls");
-	if (!o->duration || !o->pages)
-		return err_set(e, ERR_USAGE, "%s must be at least 1",
-			       o->pages ? "--duration" : "--mmap-pages");
+	if (!o->duration)
+		return err_set(e, ERR_USAGE, "--duration must be at least 1");
 	if (o->measure && (!o->dry_run || mode == RECORD_CPU))
 		return err_set(e, ERR_USAGE,
 			       mode == RECORD_CPU ? "--measure does not apply to cpu"
 						  : "--measure belongs to --dry-run");
 	if (mode == RECORD_CPU && o->chosen.comm)
 		return err_set(e, ERR_USAGE, "--comm does not apply to cpu: give --pid");
-	return parse_version(o->for_perf, &w->version, e);
+	return parse_values(o, w, e);
 }
 
 /* Choose the threads whose stacks are recorded with waits. */
@@ -473,8 +489,8 @@ static const char *unused_by_calls(const struct record_opts *o)
 		       ? "--begin, --end and --key apply only to requests; calls takes --region"
 	       : o->no_lock_owner || o->measure
 		       ? "--no-lock-owner and --measure do not apply to calls"
-	       : !o->duration || !o->pages ? "--duration and --mmap-pages must be at least 1"
-					   : NULL;
+	       : !o->duration ? "--duration must be at least 1"
+			      : NULL;
 }
 
 static int run_calls(const struct record_opts *o, struct record_wish *w)
@@ -482,7 +498,7 @@ static int run_calls(const struct record_opts *o, struct record_wish *w)
 	struct err e = {0};
 	struct targets t;
 	const char *wrong = unused_by_calls(o);
-	if (!wrong && parse_version(o->for_perf, &w->version, &e))
+	if (!wrong && parse_values(o, w, &e))
 		wrong = e.msg;
 	if (wrong) {
 		say_line("perfkit record: %s", wrong);
@@ -507,9 +523,10 @@ static int run_calls(const struct record_opts *o, struct record_wish *w)
 					   .tid = w->tid,
 					   .events = o->event ? o->event : PLAN_COUNTERS,
 					   .inherit = o->inherit,
+					   .own_ids = o->own_ids,
 					   .version = w->version,
 					   .duration = w->duration,
-					   .pages = o->pages > 0 ? o->pages : 0,
+					   .ring = w->ring,
 					   .command = w->command,
 					   .ncommand = w->ncommand}};
 	int rc = record_calls(&q, &e);
@@ -580,6 +597,7 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 				.also = o->also,
 				.cpus = (int)sysconf(_SC_NPROCESSORS_ONLN),
 				.duration = o->duration > 0 ? o->duration : 0,
+				.own_ids = o->own_ids,
 				.begin = o->begin,
 				.end = o->end,
 				.key = o->key,
@@ -597,10 +615,8 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 		      : w.mode == RECORD_CPU ? PLAN_CPU_FREQ
 					     : PLAN_FREQ;
 	/* perf knows how much memory a user may lock */
-	w.pages = o->pages > 0           ? o->pages
-		  : geteuid()            ? 0
-		  : w.mode == RECORD_CPU ? PLAN_CPU_PAGES
-					 : PLAN_PAGES;
+	if (!o->ring)
+		w.ring = geteuid() ? 0 : w.mode == RECORD_CPU ? PLAN_CPU_RING : PLAN_RING;
 	if (w.mode == RECORD_JITTER)
 		return run_jitter(o, &w);
 	find_targets(&t, o, &w);
@@ -634,7 +650,7 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 static void defaults(void *opts)
 {
 	struct record_opts *o = opts;
-	o->frequency = o->pages = o->duration = -1;
+	o->frequency = o->duration = -1;
 	o->jitter.control = -1;
 }
 

@@ -193,8 +193,8 @@ static int act(const struct calls *c, struct calls_request *q, struct err *e)
 		print_places(c);
 		return 0;
 	}
-	if (!q->wish.pages)
-		q->wish.pages = calls_ring(rings(&q->wish));
+	if (!q->wish.ring)
+		q->wish.ring = calls_ring(rings(&q->wish));
 	int rc = calls_line(&line, c, &q->wish, e);
 	if (rc) {
 		rc = rc == ERR_USAGE ? 2 : 1;

@@ -1,6 +1,7 @@
 /* record_price.c - what a planned recording costs here; print_estimate of record_run.h. */
 #include "cmd/record/record_run.h"
 #include "libparse/recording.h"
+#include "libtime/record/perf_args.h"
 #include "libtime/record/price.h"
 
 #include <errno.h>
@@ -57,7 +58,8 @@ static void measure_in(struct price *p, const struct record_wish *x, const char 
 	words_pair(&w, x->perf, "record");
 	words_add(&w, "-aNq");
 	words_pair(&w, "-c", "1");
-	words_option(&w, "-m", "%d", x->pages ? x->pages : 128);
+	if (x->ring)
+		words_ring(&w, x->ring);
 	words_pair(&w, "-o", path);
 	int any = price_countable(p, &w);
 	add_sleep(&w);

@@ -49,14 +49,15 @@ int calls_list_functions(struct buf *out, const char *binary, struct err *e);
  * remove them. */
 void calls_definitions(struct buf *out, const struct calls *c, const char *binary, int undo);
 
-/* The pages of each ring buffer, of which every thread has one: fewer for many threads, but not
+/* The bytes of each ring buffer, of which every thread has one: fewer for many threads, but not
  * fewer than perf's own default. */
-int calls_ring(size_t threads);
+uint64_t calls_ring(size_t threads);
 
 struct calls_wish {
 	const char *perf, *output, *pid, *tid, *events;
-	int inherit, duration, pages;
-	int version; /* of perf, as in struct record_wish; 0: any */
+	int inherit, own_ids, duration;
+	uint64_t ring; /* -m, bytes; 0: perf's own */
+	int version;   /* of perf, as in struct record_wish; 0: any */
 	const char *const *command;
 	size_t ncommand;
 };

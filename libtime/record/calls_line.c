@@ -2,6 +2,7 @@
 #include "libparse/perf_abi.h"
 #include "libparse/recording.h"
 #include "libtime/record/calls.h"
+#include "libtime/record/perf_args.h"
 #include "libtime/spans/span_counters.h"
 
 #include <string.h>
@@ -226,13 +227,13 @@ void calls_counters(struct buf *out, const char *list)
 	}
 }
 
-int calls_ring(size_t threads)
+uint64_t calls_ring(size_t threads)
 {
-	enum { MOST = 1024, LEAST = 128, OF_ALL = 32 * MOST };
-	int pages = MOST;
-	while (pages > LEAST && (size_t)pages * threads > OF_ALL)
-		pages /= 2;
-	return pages;
+	enum { MOST = 4 << 20, LEAST = 512 << 10, OF_ALL = 32 * MOST };
+	uint64_t bytes = MOST;
+	while (bytes > LEAST && threads > OF_ALL / bytes)
+		bytes /= 2;
+	return bytes;
 }
 
 int calls_line(struct words *out, const struct calls *c, const struct calls_wish *w,
@@ -258,10 +259,12 @@ int calls_line(struct words *out, const struct calls *c, const struct calls_wish
 		words_add(out, "--per-thread");
 	words_add(out, "-T"); /* of all: mappings and switches come from an event without */
 	words_add(out, "--sample-cpu");
+	if (w->own_ids)
+		words_add(out, "--buildid-mmap");
 	words_add(out, "--switch-events");
 	words_pair(out, "-c", "1");
-	if (w->pages)
-		words_option(out, "-m", "%d", w->pages);
+	if (w->ring)
+		words_ring(out, w->ring);
 	add_option(out, "-p", w->pid);
 	add_option(out, "-t", w->tid);
 	if (has_kind(w->events, COUNTER_TRACEPOINT))

@@ -3,6 +3,9 @@
 
 #include "base/err.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* How an option takes its value: not at all, from the rest of its word or the next one, or from
@@ -186,6 +189,31 @@ void perf_arg_add(struct words *out, const struct perf_arg *a)
 		words_add(out, "%s", a->word);
 	if (a->value && !attached && (a->letter || !strchr(a->word, '=')))
 		words_add(out, "%s", a->value);
+}
+
+uint64_t perf_ring_bytes(const char *value, uint64_t page)
+{
+	static const char units[] = "BKMG";
+	char *end = NULL;
+	uint64_t n = *value >= '0' && *value <= '9' ? strtoull(value, &end, 10) : 0;
+	const char *unit = n && *end ? strchr(units, *end) : NULL;
+	uint64_t size = unit ? (uint64_t)1 << (10 * (unit - units)) : page;
+	if (!n || end[unit ? 1 : 0])
+		return 0;
+	return n > UINT64_MAX / size ? UINT64_MAX : n * size;
+}
+
+const char *perf_ring_text(char text[PERF_RING_TEXT], uint64_t bytes)
+{
+	unsigned unit = bytes & 0x3ff ? 0 : bytes & 0xfffff ? 1 : 2;
+	snprintf(text, PERF_RING_TEXT, "%" PRIu64 "%c", bytes >> (10 * unit), "BKM"[unit]);
+	return text;
+}
+
+void words_ring(struct words *out, uint64_t bytes)
+{
+	char text[PERF_RING_TEXT];
+	words_pair(out, "-m", perf_ring_text(text, bytes));
 }
 
 void perf_args_release(struct perf_args *a)

@@ -10,6 +10,7 @@
 #include "libtime/record/words.h"
 
 #include <stddef.h>
+#include <stdint.h>
 
 /* What an option controls, for those that a remedy may change. */
 enum perf_role {
@@ -57,6 +58,16 @@ enum perf_role perf_arg_role(const struct perf_arg *a);
 
 /* Append the option as it was given. `out` keeps ERR_NOMEM. */
 void perf_arg_add(struct words *out, const struct perf_arg *a);
+
+/* The bytes of a value of -m: "8M", or a number of pages of that size. 0: it is neither. */
+uint64_t perf_ring_bytes(const char *value, uint64_t page);
+
+/* The other way round, "8M", which is right for pages of any size. */
+enum { PERF_RING_TEXT = 24 };
+const char *perf_ring_text(char text[PERF_RING_TEXT], uint64_t bytes);
+
+/* Append -m and that text. */
+void words_ring(struct words *out, uint64_t bytes);
 
 /* Release everything; the options are empty afterwards. */
 void perf_args_release(struct perf_args *a);

@@ -299,6 +299,12 @@ static int check_version(const struct record_wish *x, struct err *e)
 	return 0;
 }
 
+/* Does each mapping have its build-id? A pipe has no list of them at its end. */
+static int maps_ids(const struct record_wish *x)
+{
+	return x->own_ids || !strcmp(x->output, "-");
+}
+
 static int check(const struct record_wish *x, struct err *e)
 {
 	if (x->mode == RECORD_CPU && x->ncommand && x->pid)
@@ -319,8 +325,9 @@ static int check(const struct record_wish *x, struct err *e)
 			       "--stacks is auto, fp, lbr, none or dwarf[:BYTES], BYTES a "
 			       "multiple of 8 up to %d, not '%s'",
 			       DUMP_MAX, x->stacks);
-	if (!strcmp(x->output, "-") && x->version && x->version < 5 * PERF_MINORS + 12)
-		return err_set(e, ERR_USAGE, "--output - needs perf 5.12 (--buildid-mmap)");
+	if (maps_ids(x) && x->version && x->version < 5 * PERF_MINORS + 12)
+		return err_set(e, ERR_USAGE, "%s needs perf 5.12",
+			       x->own_ids ? "--buildid-mmap" : "--output - (--buildid-mmap)");
 	if (x->frequency < 1 || x->frequency > 100000)
 		return err_set(e, ERR_USAGE, "--freq must be 1 to 100000 Hz");
 	return check_version(x, e);
@@ -377,18 +384,18 @@ static void plan_target(struct words *w, const struct record_wish *x)
 	words_add(w, "%d", x->duration);
 }
 
-/* Is it perf record -k CLOCK_MONOTONIC --buildid-all [-m N] -a -c 1 -e sched:sched_switch...?
- */
+/* Is it perf record -k CLOCK_MONOTONIC --buildid-* [-m SIZE] -a -c 1 -e sched:sched_switch...? */
 int record_plan_is(const char *const *argv, size_t n)
 {
 	static const char *const words[] = {
-		"-k", "CLOCK_MONOTONIC", "--buildid-all", "-m", "", "-a", "-c", "1", "-e"};
-	enum { PAGES = 3, BEHIND = 5 };
+		"-k", "CLOCK_MONOTONIC", "--buildid-", "-m", "", "-a", "-c", "1", "-e"};
+	enum { IDS = 2, RING = 3, BEHIND = 5 };
 	size_t at = 2, count = sizeof(words) / sizeof(*words);
 	for (size_t i = 0; i < count; i++, at++) {
-		if (i == PAGES && at < n && strcmp(argv[at], words[i]))
+		if (i == RING && at < n && strcmp(argv[at], words[i]))
 			i = BEHIND;
-		if (at >= n || (*words[i] && strcmp(argv[at], words[i])))
+		if (at >= n || (i == IDS ? !remedy_starts(argv[at], words[i])
+					 : *words[i] && strcmp(argv[at], words[i])))
 			return 0;
 	}
 	return at < n && !strncmp(argv[at], plan_sched_events[0].name, 18);
@@ -404,12 +411,9 @@ static int plan_mode(struct record_plan *p, const struct record_wish *x)
 		rc = plan_request_probes(p, x);
 	words_pair(w, x->perf, "record");
 	words_pair(w, "-k", "CLOCK_MONOTONIC");
-	/* a pipe has no list of build-ids at its end */
-	words_add(w, strcmp(x->output, "-") ? "--buildid-all" : "--buildid-mmap");
-	if (x->pages) {
-		words_add(w, "-m");
-		words_add(w, "%d", x->pages);
-	}
+	words_add(w, maps_ids(x) ? "--buildid-mmap" : "--buildid-all");
+	if (x->ring)
+		words_ring(w, x->ring);
 	if (x->mode == RECORD_CPU)
 		plan_cpu(w, x);
 	else

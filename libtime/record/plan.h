@@ -31,10 +31,10 @@ enum { PERF_MINORS = 100 };
 /* Defaults. */
 enum {
 	PLAN_CPU_FREQ = 999,
-	PLAN_CPU_PAGES = 1024,
-	PLAN_FREQ = 199,   /* of the modes about waits */
-	PLAN_PAGES = 2048, /* of their ring buffers */
-	PLAN_DUMP = 4096,  /* bytes of stack with a switch */
+	PLAN_CPU_RING = 4 << 20, /* bytes of each ring buffer */
+	PLAN_FREQ = 199,         /* of the modes about waits */
+	PLAN_RING = 8 << 20,
+	PLAN_DUMP = 4096, /* bytes of stack with a switch */
 };
 
 /* What is counted in each call. */
@@ -75,7 +75,8 @@ struct record_wish {
 	const char *also;            /* --also: "block,idle" */
 	int version;                 /* of perf, major * PERF_MINORS + minor; 0: any */
 	int cpus;                    /* of this machine */
-	int pages;                   /* -m; 0: perf's own */
+	int own_ids;                 /* --buildid-mmap, not --buildid-all */
+	uint64_t ring;               /* -m, bytes; 0: perf's own */
 	int duration;                /* seconds, 0: until the command ends or Ctrl-C */
 	const char *libc;            /* file with __lll_lock_wait, NULL: no lock-owner probe */
 	const char *binary;          /* file with the request's functions */

@@ -14,7 +14,7 @@ enum { PLAIN_BYTES = 112, CHAIN_BYTES = 150, REGS_BYTES = 160, PERF_STAT_FIELDS 
  * docs/recording.md: enough to compare two command lines. */
 enum { PLAIN_NS = 700, CHAIN_NS = 1100, COPY_NS = 900, COPY_NS_PER_KB = 400 };
 
-/* The most bytes a second that perf wrote without lost records, at -m 2048 on two CPUs. */
+/* The most bytes a second that perf wrote without lost records, at -m 8M on two CPUs. */
 #define WRITTEN_MAX 150e6
 
 /* --- what is planned ------------------------------------------------------------------ */

@@ -32,19 +32,6 @@ void remedy_merge(struct remedy *all, const struct remedy *more)
 
 /* --- the recorded line ------------------------------------------------------ */
 
-/* "512" pages, "64M". */
-static uint64_t ring_bytes(const char *value)
-{
-	char *end;
-	uint64_t n = strtoull(value, &end, 10);
-	unsigned shift = *end == 'B'   ? 0
-			 : *end == 'K' ? 10
-			 : *end == 'M' ? 20
-			 : *end == 'G' ? 30
-				       : 12;
-	return n > UINT64_MAX >> shift ? UINT64_MAX : n << shift;
-}
-
 static void look_at(struct line *l, const struct perf_arg *a)
 {
 	const char *value = a->value ? a->value : "";
@@ -64,7 +51,7 @@ static void look_at(struct line *l, const struct perf_arg *a)
 		remedy_look_at_list(l, value);
 		break;
 	case PERF_RING:
-		l->ring = ring_bytes(value);
+		l->ring = perf_ring_bytes(value, PAGE);
 		break;
 	case PERF_CPUS:
 		l->some_cpus = 1;
@@ -151,22 +138,9 @@ uint64_t remedy_larger_ring(const struct line *l)
 	return size > l->ring ? size : l->ring;
 }
 
-const char *remedy_ring_text(const struct line *l, char text[RING_TEXT])
-{
-	uint64_t bytes = remedy_larger_ring(l);
-	if (remedy_is_own(l))
-		snprintf(text, RING_TEXT, "%llu", (ull)bytes / PAGE);
-	else if (bytes & 0xfffff)
-		snprintf(text, RING_TEXT, "%lluK", (ull)bytes >> 10);
-	else
-		snprintf(text, RING_TEXT, "%lluM", (ull)bytes >> 20);
-	return text;
-}
-
 static void put_added(const struct line *l, struct words *out)
 {
 	const struct remedy *r = &l->r;
-	char ring[RING_TEXT];
 	if (r->sched || all_instead(l) || (r->all_cpus && !l->known))
 		words_add(out, "-a");
 	if (all_copies(l))
@@ -174,7 +148,7 @@ static void put_added(const struct line *l, struct words *out)
 	else if (r->stacks && !l->has_stacks && !l->per_event)
 		words_add(out, "-g");
 	if (r->ring)
-		words_option(out, "-m", "%s", remedy_ring_text(l, ring));
+		words_ring(out, remedy_larger_ring(l));
 	if (r->clock)
 		words_pair(out, "-k", "CLOCK_MONOTONIC");
 	if (r->times)

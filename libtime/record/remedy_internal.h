@@ -10,7 +10,8 @@
 
 typedef unsigned long long ull; /* for printf */
 
-enum { PAGE = 4096, RING_TEXT = 24 };
+/* Recordings do not say the size of pages. */
+enum { PAGE = 4096 };
 
 /* The kind of stacks, from --call-graph and the terms of an event. */
 struct graph {
@@ -48,9 +49,6 @@ int remedy_starts(const char *s, const char *with);
 
 /* Bytes of larger ring buffers; all CPUs together lock less than a gigabyte. */
 uint64_t remedy_larger_ring(const struct line *l);
-
-/* The value of -m for them: "64M"; in pages for `perfkit record`. */
-const char *remedy_ring_text(const struct line *l, char text[RING_TEXT]);
 
 /* `size`, but at least r.dump and at most r.max_dump. */
 uint32_t remedy_copy(const struct remedy *r, uint32_t size);

@@ -78,6 +78,14 @@ static const struct event *switch_event(const struct line *l)
 	return found;
 }
 
+static int has_option(const struct line *l, const char *word)
+{
+	for (size_t i = 0; l->known && i < l->args.v.n; i++)
+		if (!strcmp(l->args.v.v[i].word, word))
+			return 1;
+	return 0;
+}
+
 static const char *filter_of(const struct line *l)
 {
 	for (size_t i = 0; l->known && i < l->args.v.n; i++)
@@ -204,12 +212,11 @@ static int is_word(const struct line *l, size_t i, const char *word)
 static int put_calls(const struct line *l, struct words *out)
 {
 	const char *list = NULL;
-	int of_processes = 0, each = !l->known;
+	int of_processes = 0, each = !l->known || has_option(l, "--per-thread");
 	size_t at = l->args.command;
 	put_regions(l, out);
 	for (size_t i = 0; l->known && i < l->args.v.n; i++) {
 		const struct perf_arg *a = &l->args.v.v[i];
-		each |= !strcmp(a->word, "--per-thread");
 		if (perf_arg_role(a) == PERF_EVENTS && a->value && !list)
 			list = a->value;
 		if (perf_arg_role(a) == PERF_TARGET && strcmp(a->word, "--per-thread") != 0) {
@@ -236,14 +243,16 @@ static void put_question(const struct line *l, struct words *out)
 
 int remedy_own_line(const struct line *l, struct words *out)
 {
-	uint64_t pages = (l->r.ring ? remedy_larger_ring(l) : l->ring) / PAGE;
+	uint64_t ring = l->r.ring ? remedy_larger_ring(l) : l->ring;
 	int calls = remedy_counts_calls(l->rec), whole = 0;
 	words_add(out, "%s", mode_of(l));
 	if (calls)
 		whole = put_calls(l, out);
 	else
 		put_question(l, out);
-	if (pages && pages != (uint64_t)(calls ? calls_ring(1) : PLAN_PAGES))
-		words_option(out, "-m", "%llu", (ull)pages);
+	if (l->r.own_ids || has_option(l, "--buildid-mmap"))
+		words_add(out, "--buildid-mmap");
+	if (ring && ring != (calls ? calls_ring(1) : PLAN_RING))
+		words_ring(out, ring);
 	return whole;
 }

@@ -161,7 +161,7 @@ int remedy_why(const struct recording *rec, const struct remedy *r, const struct
 {
 	struct why w = {.rec = rec, .all_cpus = all->all_cpus, .say = take, .ctx = ctx};
 	struct line l = remedy_line(rec, all);
-	char ring[RING_TEXT];
+	char ring[PERF_RING_TEXT];
 	if (r->only)
 		say(&w, &(struct remedy){.only = r->only}, OPTION_ONE_EVENT, "-e %s alone",
 		    r->only);
@@ -176,7 +176,7 @@ int remedy_why(const struct recording *rec, const struct remedy *r, const struct
 		    l.per_event ? "call-graph= of each event" : "-g");
 	if (r->ring && remedy_larger_ring(&l) > l.ring)
 		say(&w, &(struct remedy){.ring = 1}, OPTION_RING, "-m %s",
-		    remedy_ring_text(&l, ring));
+		    perf_ring_text(ring, remedy_larger_ring(&l)));
 	if (r->max_dump)
 		say(&w, &(struct remedy){.max_dump = all->max_dump}, OPTION_SMALLER_COPIES,
 		    "--call-graph dwarf,%u", all->max_dump);

@@ -92,7 +92,7 @@ refused 2 "--no-lock-owner applies only to" offcpu --no-lock-owner
 refused 2 "--exec applies only to" tail -x ./prog
 refused 2 "--freq must be 1 to" cpu -F 0
 refused 2 "--duration must be at least 1" cpu --duration 0
-refused 2 "--mmap-pages must be at least 1" cpu -m 0
+refused 2 "--mmap-pages takes a size, as 8M, or a number of pages, not '0'" cpu -m 0
 refused 2 "there is no process 4194305" cpu -p 4194305 -d 1
 refused 2 "there is no thread x" cpu -t x -d 1
 refused 2 "watch writes no recording" watch -o x

@@ -1,10 +1,11 @@
 /* Lines of perf record: what a plan holds, and that it is known again in a recording. */
 #include "libtime/record/calls.h"
+#include "libtime/record/perf_args.h"
 #include "tests/lib/unit.h"
 
 #include <string.h>
 
-static struct record_wish wish(enum record_mode mode, int pages)
+static struct record_wish wish(enum record_mode mode, uint64_t ring)
 {
 	return (struct record_wish){.mode = mode,
 				    .perf = "perf",
@@ -12,7 +13,7 @@ static struct record_wish wish(enum record_mode mode, int pages)
 				    .event = "cpu-clock",
 				    .frequency = PLAN_FREQ,
 				    .cpus = 2,
-				    .pages = pages,
+				    .ring = ring,
 				    .begin = mode == RECORD_REQUESTS ? "serve" : NULL,
 				    .binary = "/bin/app"};
 }
@@ -39,7 +40,8 @@ static void a_plan_about_waits_is_known_again(void **state)
 	(void)state;
 	static const enum record_mode modes[] = {RECORD_OFFCPU, RECORD_TAIL, RECORD_REQUESTS};
 	for (size_t i = 0; i < 6; i++) {
-		struct record_plan p = plan(wish(modes[i % 3], i < 3 ? 0 : PLAN_PAGES));
+		struct record_plan p = plan(wish(modes[i % 3], i < 3 ? 0 : PLAN_RING));
+		assert_int_equal(i >= 3, has(&p.record, "8M"));
 		const char *const *v = (const char *const *)p.record.v.v;
 		assert_true(record_plan_is(v, p.record.v.n));
 		for (size_t n = 0; n < 9; n++) /* cut before the first event */
@@ -95,12 +97,42 @@ static void rings_of_many_threads_are_smaller(void **state)
 {
 	static const struct {
 		size_t threads;
-		int pages;
-	} t[] = {{0, 1024}, {1, 1024},  {32, 1024}, {33, 512},
-		 {64, 512}, {200, 128}, {9000, 128}};
+		uint64_t bytes;
+	} t[] = {{0, 4 << 20},  {1, 4 << 20},     {32, 4 << 20},    {33, 2 << 20},
+		 {64, 2 << 20}, {200, 512 << 10}, {9000, 512 << 10}};
 	(void)state;
 	for (size_t i = 0; i < sizeof(t) / sizeof(*t); i++)
-		assert_int_equal(calls_ring(t[i].threads), t[i].pages);
+		assert_int_equal(calls_ring(t[i].threads), t[i].bytes);
+}
+
+static void rings_have_sizes(void **state)
+{
+	static const struct {
+		const char *value;
+		uint64_t bytes;
+		const char *text;
+	} t[] = {{"8M", 8 << 20, "8M"},
+		 {"2048", 8 << 20, "8M"},
+		 {"3", 3 << 12, "12K"},
+		 {"1G", 1 << 30, "1024M"},
+		 {"99B", 99, "99B"},
+		 {"0", 0, NULL},
+		 {"0M", 0, NULL},
+		 {"M", 0, NULL},
+		 {"", 0, NULL},
+		 {"-8", 0, NULL},
+		 {"8MB", 0, NULL},
+		 {"8m", 0, NULL},
+		 {"99999999999G", UINT64_MAX, NULL},
+		 {"99999999999999999999", UINT64_MAX, NULL}};
+	char text[PERF_RING_TEXT];
+	(void)state;
+	for (size_t i = 0; i < sizeof(t) / sizeof(*t); i++) {
+		assert_int_equal(perf_ring_bytes(t[i].value, 4096), t[i].bytes);
+		if (t[i].text)
+			assert_string_equal(perf_ring_text(text, t[i].bytes), t[i].text);
+	}
+	assert_int_equal(perf_ring_bytes("2", 65536), 2 << 16);
 }
 
 int main(void)
@@ -110,6 +142,7 @@ int main(void)
 		cmocka_unit_test(waits_are_recorded_each_time),
 		cmocka_unit_test(stacks_are_those_asked_for),
 		cmocka_unit_test(rings_of_many_threads_are_smaller),
+		cmocka_unit_test(rings_have_sizes),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -283,8 +283,8 @@ static void events_whose_names_are_lost_are_not_left_out(void **state)
 }
 
 /* The line that `perfkit record MODE` gives perf, probes and all, and what it records. */
-#define OWN(pages, more)                                                                     \
-	"/usr/bin/perf|record|-k|CLOCK_MONOTONIC|--buildid-all|" pages "-a|-c|1|-e|"         \
+#define OWN(ring, more)                                                                      \
+	"/usr/bin/perf|record|-k|CLOCK_MONOTONIC|--buildid-all|" ring "-a|-c|1|-e|"          \
 	"sched:sched_switch/call-graph=dwarf,stack-size=4096/|-e|"                           \
 	"sched:sched_waking/call-graph=fp/|-e|sched:sched_wakeup|-e|sched:sched_wakeup_new|" \
 	"-e|sched:sched_migrate_task|-e|sched:sched_process_exit" more "|-o|x.data"
@@ -296,154 +296,159 @@ static void events_whose_names_are_lost_are_not_left_out(void **state)
 	"perf|record|-k|CLOCK_MONOTONIC|--per-thread|-T|--sample-cpu|--switch-events|-c|1|" \
 	"-e|{" counters ",perfkit:parse:S,perfkit:parse__return:S}|-o|x.data|--|./a"
 
+static char own_sw[] = "sched:sched_switch", own_clock[] = "cpu-clock", own_wait[] = "x";
+static char own_lock[] = "perfkit:lock_wait", own_irq[] = "irq:softirq_entry",
+	    own_req[] = "perfkit:req_end", own_start[] = "perfkit:req_start";
+static char own_parse[] = "perfkit:parse", own_parsed[] = "perfkit:parse__return";
+static char own_end[] = "perfkit:the_end", own_end_return[] = "perfkit:the_end__return";
+static char own_request[] = "perfkit:request", own_request_return[] = "perfkit:request__return";
+static char own_region[] = "perfkit:main_c_19_begin",
+	    own_region_end[] = "perfkit:main_c_19_end";
+static const struct {
+	const char *line;
+	char *second, *third;
+	uint32_t copied;
+	struct remedy r;
+	const char *want;
+} own_rows[] = {
+	{OWN("-m|8M|", "|-e|perfkit:lock_wait") "|--|sleep|3",
+	 own_lock,
+	 own_irq,
+	 4096,
+	 {.build_ids = 1, .sched = 1, .clock = 1, .every = 1},
+	 "perfkit record tail -- sleep 3"},
+	{OWN("-m|8M|", "|-e|perfkit:lock_wait"),
+	 own_lock,
+	 own_wait,
+	 4096,
+	 {.ring = 1, .lossy = 1, .dump = 65528, .stacks = 1},
+	 "perfkit record tail -m 64M"},
+	{OWN("-m|8M|", "|-e|irq:softirq_entry") "|--|./a",
+	 own_irq,
+	 own_clock,
+	 4096,
+	 {.dump = 16384, .stacks = 1},
+	 "perfkit record tail --call-graph dwarf,16384 -- ./a"},
+	{OWN("", "|--no-such"),
+	 own_sw,
+	 own_wait,
+	 0,
+	 {.ring = 1},
+	 "perfkit record offcpu --call-graph fp -m 64M"},
+	{OWN("-m|8M|", ""), own_sw, own_clock, 4096, {.max_freq = 99}, "perfkit record offcpu"},
+	{OWN("-m|99|", "|-e|perfkit:req_end"),
+	 own_req,
+	 own_start,
+	 8192,
+	 {.max_dump = 4096, .max_freq = 999, .lossy = 1, .dump = 16384},
+	 "perfkit record requests --begin FUNC --end FUNC --exec FILE -m 396K"},
+	{NULL,
+	 own_lock,
+	 own_clock,
+	 4096,
+	 {.max_freq = 99},
+	 "perfkit record tail -F 99 -- COMMAND"},
+	{OWN("", "|--filter|prev_comm == \"db\""),
+	 own_sw,
+	 own_clock,
+	 4096,
+	 {.dump = 16384, .stacks = 1},
+	 "perfkit record offcpu --comm db --call-graph dwarf,16384"},
+	{OWN("", "|--filter|prev_pid == 7"),
+	 own_sw,
+	 own_clock,
+	 4096,
+	 {.build_ids = 1},
+	 "perfkit record offcpu --tid 7"},
+	/* calls are counted again, and not the waits */
+	{CALLS("parse", "parse__return",
+	       "page-faults,context-switches,task-clock") "|--per-thread|-o|x.data|--|."
+							  "/a",
+	 own_parse,
+	 own_parsed,
+	 0,
+	 {.sched = 1, .stacks = 1},
+	 "perfkit record calls -r parse -- ./a"},
+	{CALLS("parse", "parse__return", "page-faults") "|-p|7|-o|x.data|--|sleep|3",
+	 own_parse,
+	 own_parsed,
+	 0,
+	 {.ring = 1},
+	 "perfkit record calls -r parse -p 7 -e page-faults --inherit --duration 3 -m "
+	 "64M"},
+	{CALLS("main_c_19_begin", "main_c_19_end",
+	       "page-faults") "|--per-thread|-o|x.data|--|./a",
+	 own_region,
+	 own_region_end,
+	 0,
+	 {.build_ids = 1},
+	 "perfkit record calls -r FILE:A-B -e page-faults -- ./a"},
+	{ONE_GROUP("cycles/period=0/,page-faults/period=0,name=page-faults/,"
+		   "context-switches/period=0,name=context-switches/,"
+		   "task-clock/period=0,name=task-clock/"),
+	 own_parse,
+	 own_parsed,
+	 0,
+	 {.sched = 1},
+	 "perfkit record calls -r parse -- ./a"},
+	{ONE_GROUP("cycles/period=0,name=cycles/,instructions/period=0,name="
+		   "instructions:u/u,cpu/event=0x3c,period=0/k"),
+	 own_parse,
+	 own_parsed,
+	 0,
+	 {.build_ids = 1},
+	 "perfkit record calls -r parse -e cycles,instructions:u,cpu/event=0x3c/k "
+	 "-- ./a"},
+	/* a function whose name ends as the probe of a line does; a request's probe */
+	{CALLS("the_end", "the_end__return", "page-faults") "|--per-thread|--|./a",
+	 own_end,
+	 own_end_return,
+	 0,
+	 {.build_ids = 1},
+	 "perfkit record calls -r the_end -e page-faults -- ./a"},
+	{CALLS("request", "request__return", "page-faults") "|--per-thread|--|./a",
+	 own_request,
+	 own_request_return,
+	 0,
+	 {.build_ids = 1},
+	 "perfkit record calls -r request -e page-faults -- ./a"},
+	{OWN("", "|--filter|CPU == 7"),
+	 own_sw,
+	 own_clock,
+	 4096,
+	 {.build_ids = 1, .own_ids = 1},
+	 "perfkit record offcpu --cpu 7 --buildid-mmap"},
+	{"perf|record|-k|CLOCK_MONOTONIC|--buildid-mmap|-m|2048|-a|-c|1|-e|"
+	 "sched:sched_switch/call-graph=dwarf,stack-size=4096/|-o|x.data",
+	 own_sw,
+	 own_clock,
+	 4096,
+	 {.max_freq = 99},
+	 "perfkit record offcpu --buildid-mmap"},
+};
+
 static void what_perfkit_recorded_is_recorded_by_it_again(void **state)
 {
-	static char sw[] = "sched:sched_switch", clock[] = "cpu-clock", wait[] = "x";
-	static char lock[] = "perfkit:lock_wait", irq[] = "irq:softirq_entry",
-		    req[] = "perfkit:req_end", start[] = "perfkit:req_start";
-	static char parse[] = "perfkit:parse", parsed[] = "perfkit:parse__return";
-	static char end[] = "perfkit:the_end", end_return[] = "perfkit:the_end__return";
-	static char request[] = "perfkit:request", request_return[] = "perfkit:request__return";
-	static char line[] = "perfkit:main_c_19_begin", line_end[] = "perfkit:main_c_19_end";
-	static const struct {
-		const char *line;
-		char *second, *third;
-		uint32_t copied;
-		struct remedy r;
-		const char *want;
-	} rows[] = {
-		{OWN("-m|2048|", "|-e|perfkit:lock_wait") "|--|sleep|3",
-		 lock,
-		 irq,
-		 4096,
-		 {.build_ids = 1, .sched = 1, .clock = 1, .every = 1},
-		 "perfkit record tail -- sleep 3"},
-		{OWN("-m|2048|", "|-e|perfkit:lock_wait"),
-		 lock,
-		 wait,
-		 4096,
-		 {.ring = 1, .lossy = 1, .dump = 65528, .stacks = 1},
-		 "perfkit record tail -m 16384"},
-		{OWN("-m|2048|", "|-e|irq:softirq_entry") "|--|./a",
-		 irq,
-		 clock,
-		 4096,
-		 {.dump = 16384, .stacks = 1},
-		 "perfkit record tail --call-graph dwarf,16384 -- ./a"},
-		{OWN("", "|--no-such"),
-		 sw,
-		 wait,
-		 0,
-		 {.ring = 1},
-		 "perfkit record offcpu --call-graph fp -m 16384"},
-		{OWN("-m|2048|", ""),
-		 sw,
-		 clock,
-		 4096,
-		 {.max_freq = 99},
-		 "perfkit record offcpu"},
-		{OWN("-m|99|", "|-e|perfkit:req_end"),
-		 req,
-		 start,
-		 8192,
-		 {.max_dump = 4096, .max_freq = 999, .lossy = 1, .dump = 16384},
-		 "perfkit record requests --begin FUNC --end FUNC --exec FILE -m 99"},
-		{NULL,
-		 lock,
-		 clock,
-		 4096,
-		 {.max_freq = 99},
-		 "perfkit record tail -F 99 -- COMMAND"},
-		{OWN("", "|--filter|prev_comm == \"db\""),
-		 sw,
-		 clock,
-		 4096,
-		 {.dump = 16384, .stacks = 1},
-		 "perfkit record offcpu --comm db --call-graph dwarf,16384"},
-		{OWN("", "|--filter|prev_pid == 7"),
-		 sw,
-		 clock,
-		 4096,
-		 {.build_ids = 1},
-		 "perfkit record offcpu --tid 7"},
-		/* calls are counted again, and not the waits */
-		{CALLS("parse", "parse__return",
-		       "page-faults,context-switches,task-clock") "|--per-thread|-o|x.data|--|."
-								  "/a",
-		 parse,
-		 parsed,
-		 0,
-		 {.sched = 1, .stacks = 1},
-		 "perfkit record calls -r parse -- ./a"},
-		{CALLS("parse", "parse__return", "page-faults") "|-p|7|-o|x.data|--|sleep|3",
-		 parse,
-		 parsed,
-		 0,
-		 {.ring = 1},
-		 "perfkit record calls -r parse -p 7 -e page-faults --inherit --duration 3 -m "
-		 "16384"},
-		{CALLS("main_c_19_begin", "main_c_19_end",
-		       "page-faults") "|--per-thread|-o|x.data|--|./a",
-		 line,
-		 line_end,
-		 0,
-		 {.build_ids = 1},
-		 "perfkit record calls -r FILE:A-B -e page-faults -- ./a"},
-		{ONE_GROUP("cycles/period=0/,page-faults/period=0,name=page-faults/,"
-			   "context-switches/period=0,name=context-switches/,"
-			   "task-clock/period=0,name=task-clock/"),
-		 parse,
-		 parsed,
-		 0,
-		 {.sched = 1},
-		 "perfkit record calls -r parse -- ./a"},
-		{ONE_GROUP("cycles/period=0,name=cycles/,instructions/period=0,name="
-			   "instructions:u/u,cpu/event=0x3c,period=0/k"),
-		 parse,
-		 parsed,
-		 0,
-		 {.build_ids = 1},
-		 "perfkit record calls -r parse -e cycles,instructions:u,cpu/event=0x3c/k "
-		 "-- ./a"},
-		/* a function whose name ends as the probe of a line does; a request's probe */
-		{CALLS("the_end", "the_end__return", "page-faults") "|--per-thread|--|./a",
-		 end,
-		 end_return,
-		 0,
-		 {.build_ids = 1},
-		 "perfkit record calls -r the_end -e page-faults -- ./a"},
-		{CALLS("request", "request__return", "page-faults") "|--per-thread|--|./a",
-		 request,
-		 request_return,
-		 0,
-		 {.build_ids = 1},
-		 "perfkit record calls -r request -e page-faults -- ./a"},
-		{OWN("", "|--filter|CPU == 7"),
-		 sw,
-		 clock,
-		 4096,
-		 {.build_ids = 1},
-		 "perfkit record offcpu --cpu 7"},
-	};
 	(void)state;
-	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+	for (size_t i = 0; i < sizeof(own_rows) / sizeof(*own_rows); i++) {
 		/* probes of calls read counters */
-		uint64_t read = strstr(rows[i].want, "record calls") ? PERF_SAMPLE_READ : 0;
-		struct event events[] = {{.name = sw,
+		uint64_t read = strstr(own_rows[i].want, "record calls") ? PERF_SAMPLE_READ : 0;
+		struct event events[] = {{.name = own_sw,
 					  .is_tracepoint = 1,
 					  .attr = {.sample_type = PERF_SAMPLE_CALLCHAIN,
-						   .sample_stack_user = rows[i].copied}},
-					 {.name = rows[i].second,
+						   .sample_stack_user = own_rows[i].copied}},
+					 {.name = own_rows[i].second,
 					  .is_tracepoint = 1,
 					  .attr = {.sample_type = read}},
-					 {.name = rows[i].third,
-					  .is_tracepoint = rows[i].third != clock,
+					 {.name = own_rows[i].third,
+					  .is_tracepoint = own_rows[i].third != own_clock,
 					  .attr = {.flags = 1 << ATTR_FREQ,
 						   .sample_period = 199,
 						   .sample_type = read}}};
 		struct buf b = {0};
-		assert_string_equal(remedy_of_events(rows[i].line, events, 3, &rows[i].r, &b),
-				    rows[i].want);
+		assert_string_equal(
+			remedy_of_events(own_rows[i].line, events, 3, &own_rows[i].r, &b),
+			own_rows[i].want);
 		buf_release(&b);
 	}
 }
@@ -484,11 +489,11 @@ static void the_options_that_help_are_said(void **state)
 		 {.stacks = 1, .dump = 1024, .copies = 1},
 		 OPTION_COPIES,
 		 "--call-graph dwarf,1024"},
-		{OWN("-m|2048|", "") "|--|x",
+		{OWN("-m|8M|", "") "|--|x",
 		 {.ring = 1, .sched = 1},
 		 {.ring = 1, .sched = 1},
 		 OPTION_RING,
-		 "-m 16384"},
+		 "-m 64M"},
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
