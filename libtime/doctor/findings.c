@@ -160,16 +160,22 @@ void diagnose_record(struct diagnosis *j, struct finding *f, const struct remedy
 	f->again = 1;
 }
 
-/* Stack copies of all switches do not fit into perf's default buffers. */
-static int needs_room(const struct diagnosis *j)
+/* Stack copies of all switches do not fit into perf's default buffers: a finding whose change makes
+ * such copies takes larger ones, and so does the line if two findings make them together. */
+static void give_room(struct diagnosis *j)
 {
-	const struct remedy *r = &j->remedy;
-	int switches = r->sched;
+	struct remedy *r = &j->remedy;
+	uint32_t copied = diagnose_dump_size(j);
+	int switches = 0;
 	for (size_t i = 0; i < j->rec->events.n; i++) {
 		const char *name = j->rec->events.v[i].name;
 		switches |= name && !strncmp(name, "sched:sched_switch", 18);
 	}
-	return switches && (r->dump || (r->sched && diagnose_dump_size(j)));
+	for (size_t i = 0; i < j->out->v.n; i++) {
+		struct remedy *c = &j->out->v.v[i].change;
+		c->ring |= (c->dump && (switches || c->sched)) || (c->sched && copied);
+	}
+	r->ring |= (r->dump && (switches || r->sched)) || (r->sched && copied);
 }
 
 int diagnose_line_changes(struct diagnosis *j, const struct remedy *change)
@@ -246,7 +252,7 @@ static void set_line(struct diagnosis *j)
 	struct record_plan p;
 	struct buf b = {0};
 	int again = 0;
-	j->remedy.ring |= needs_room(j);
+	give_room(j);
 	j->remedy.all_cpus = j->in->survey && j->in->survey->all_threads;
 	for (size_t i = 0; i < j->out->v.n; i++) {
 		struct finding *f = &j->out->v.v[i];

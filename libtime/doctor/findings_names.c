@@ -399,6 +399,14 @@ static uint64_t group_samples(const struct diagnosis *j, const struct name_weigh
 	return n;
 }
 
+/* --buildid-all lists the files that perf finds in the end: of one that it found no more, or whose
+ * path has several, the kernel knows the build-id when it is mapped. */
+static void diagnose_ids(struct diagnosis *j, struct finding *f, struct remedy ids)
+{
+	ids.own_ids |= !diagnose_line_changes(j, &ids);
+	diagnose_record(j, f, &ids);
+}
+
 /* Make one finding for all DSOs that lack names for the same reason. */
 static void diagnose_group(struct diagnosis *j, const struct name_weights *w, size_t group)
 {
@@ -424,7 +432,7 @@ static void diagnose_group(struct diagnosis *j, const struct name_weights *w, si
 	if (t->remedy)
 		diagnose_remedy(j, f, t->remedy, NO_FACTS);
 	else if (t->title == FORM_NO_BUILD_IDS)
-		diagnose_record(j, f, &ids);
+		diagnose_ids(j, f, ids);
 	else if (by_frame_pointer(j))
 		diagnose_suggest_copies(j, f);
 	else

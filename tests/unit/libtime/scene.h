@@ -73,6 +73,7 @@ struct scene {
 	int off_cpu;   /* the second event is of --off-cpu: 1 sums, 2 single waits */
 	uint32_t cpus; /* of the machine; 0: one */
 	int all_threads;
+	int all_ids; /* recorded with --buildid-all */
 };
 
 static void add_clock(struct pw *w, const struct scene *s)
@@ -242,7 +243,8 @@ static void add_waits(struct pw *w, const struct scene *s, int n)
 
 static void add_features(struct pw *w, const struct scene *s)
 {
-	static const char *const argv[] = {"perf", "record", "-F", "99", "-g", "server"};
+	const char *const argv[] = {
+		"perf", "record", "-F", "99", s->all_ids ? "--buildid-all" : "-g", "server"};
 	static const uint8_t id[20] = {1, 2, 3}, other[20] = {4};
 	pw_feature_string(w, PW_FEAT_HOSTNAME, "elsewhere");
 	pw_feature_string(w, PW_FEAT_OSRELEASE, "5.4.0-elsewhere");

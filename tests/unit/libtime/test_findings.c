@@ -481,6 +481,14 @@ static void an_empty_recording_is_not_repeated_as_it_was(void **state)
 	}
 }
 
+static int offers(const struct finding *f, enum form remedy)
+{
+	for (size_t i = 0; i < f->nremedies; i++)
+		if (f->remedies[i].form == remedy)
+			return 1;
+	return 0;
+}
+
 /* … in which all switches with copies of their stacks would not fit into perf's own buffers. */
 static void copies_of_all_switches_get_larger_buffers(void **state)
 {
@@ -496,6 +504,7 @@ static void copies_of_all_switches_get_larger_buffers(void **state)
 		assert_non_null(f);
 		assert_true(f->again);
 		assert_int_equal(!!strstr(a.f.line, " -m 64M "), i == 1);
+		assert_int_equal(offers(f, FORM_LARGER_BUFFERS), i == 1);
 		answer_release(&a);
 	}
 }
@@ -626,6 +635,22 @@ static void files_of_one_path_are_told_apart_by_their_mappings(void **state)
 	answer_release(&a);
 }
 
+/* perf lists the files that it finds in the end; the kernel knows them when they are mapped. */
+static void files_that_the_list_of_build_ids_lacks_have_them_in_mappings(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		struct answer a;
+		ask(&(struct scene){.dso = "/no/such", .all_ids = i}, 0, &a);
+		const struct finding *f = find(&a, "no-build-ids");
+		assert_non_null(f);
+		assert_int_equal(f->nremedies, 1);
+		assert_int_equal(f->remedies[0].form, i ? FORM_MAPPED_IDS : FORM_ALL_IDS);
+		assert_true(says(a.f.line, i ? "--buildid-mmap" : "--buildid-all"));
+		answer_release(&a);
+	}
+}
+
 /* Bytes of the stack copies that a line asks for; 0: none. */
 static long copies_of(const char *line)
 {
@@ -730,6 +755,7 @@ int main(void)
 		cmocka_unit_test(a_sound_recording_has_nothing_wrong),
 		cmocka_unit_test(worst_comes_first),
 		cmocka_unit_test(files_of_one_path_are_told_apart_by_their_mappings),
+		cmocka_unit_test(files_that_the_list_of_build_ids_lacks_have_them_in_mappings),
 		cmocka_unit_test(dropped_samples_are_a_share_of_all),
 		cmocka_unit_test(losses_are_drawn_where_they_were),
 		cmocka_unit_test(the_copy_needed_is_told_by_what_was_cut),
