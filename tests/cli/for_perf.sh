@@ -25,6 +25,9 @@ for p in "$perf" ${PERFS:-}; do
 	tail --no-lock-owner
 	tail --no-lock-owner --stacks none -p $$ --also vectors,faults,block,idle
 	END
+	"$PERFKIT" record jitter -c 0 -d 1 --for-perf "$version" --perf "$p" -o try.tar.zst >/dev/null 2>err &&
+		"$PERFKIT" report -q try.tar.zst >/dev/null 2>>err ||
+		{ echo "perf $version: record jitter: $(cat err)"; fails=$((fails + 1)); }
 	echo "perf $version"
 done
 [ $fails = 0 ]

@@ -78,11 +78,14 @@ incident() { says "$1" "$2" "--comm front $3" fp "$bin/incident" "$here/log" "$1
 incident pipe 'front waited for room in a full pipe, which reader emptied; reader was asleep' '--cause pipe --work-frame ^(full_pipe|send_report)$'
 incident inversion 'mid had the CPU( \([0-9]+ % of the time\))?(, in [0-9]+ of them)? while low held the lock that front wanted' '--cause lock,futex'
 incident thief 'thief had the CPU, running (thief|steal|burn_ns)' ''
-# needs a CPU that is idle when it is called
+# needs a CPU that is idle when it is called, which the loops of busy.sh prevent
+signal_busy() { [ -z "${BUSY:-}" ] || kill "-$1" $BUSY; }
+signal_busy STOP
 also='--also idle'
 says idle 'waiting for an idle CPU to wake up( .idle state [0-9]+.)?' \
 	'--comm front --state runnable' fp "$bin/incident" "$here/log" idle
 also=''
+signal_busy CONT
 # A busy machine leaves what a timer sends to ksoftirqd, in whose stack no timer is seen any more: then
 # all that is known is "the network", and only another recording tells.
 least=20
