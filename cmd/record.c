@@ -193,7 +193,9 @@ static int choose(struct chosen *out, const struct record_opts *o, struct record
 {
 	if (w->mode == RECORD_CPU || !chosen_any(&o->chosen))
 		return 0;
-	int rc = chosen_find(out, &o->chosen, e);
+	struct chosen_wish wish = o->chosen;
+	wish.copies = !o->stacks || !strcmp(o->stacks, "auto") || !strcmp(o->stacks, "dwarf");
+	int rc = chosen_find(out, &wish, e);
 	w->chosen = rc ? NULL : out;
 	return rc;
 }

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
+#include <time.h>
 
 enum {
 	PROC_PATH = 320,
@@ -238,6 +239,29 @@ static uint64_t most_used(const struct search *s)
 	return most;
 }
 
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+/* The same in half a second: a thread that is in its loop now may be deep in a request soon. At most a
+ * tenth of that time goes into looking. */
+static uint64_t most_used_in_trial(const struct search *s)
+{
+	enum { TRIAL = 500000000, PAUSE = 10000000 };
+	uint64_t begun = now_ns(), most = most_used(s);
+	for (uint64_t look = now_ns() - begun; s->threads.n && now_ns() - begun < TRIAL;) {
+		uint64_t pause = look * 9 < PAUSE ? PAUSE : look * 9 < TRIAL ? look * 9 : TRIAL;
+		nanosleep(&(struct timespec){.tv_nsec = (long)pause}, NULL);
+		uint64_t from = now_ns(), used = most_used(s);
+		look = now_ns() - from;
+		most = used > most ? used : most;
+	}
+	return most;
+}
+
 /* --- all together ---------------------------------------------------------------------- */
 
 static int find_threads(struct search *s, const struct chosen_wish *w, struct err *e)
@@ -270,7 +294,7 @@ int chosen_find(struct chosen *out, const struct chosen_wish *w, struct err *e)
 	rc = rc ? rc : find_threads(&s, w, e);
 	rc = rc ? rc : chosen_filters(out, w, s.threads.v, s.threads.n, e);
 	if (!rc)
-		out->copy = chosen_copy(most_used(&s));
+		out->copy = w->copies ? chosen_copy(most_used_in_trial(&s)) : 0;
 	vec_release(&s.threads);
 	return rc;
 }

@@ -18,6 +18,7 @@ struct chosen_wish {
 	const char *cpus;      /* "0,2-3" */
 	const char *cgroup;    /* path, absolute or below /sys/fs/cgroup */
 	const char *comm;      /* globs of thread names */
+	int copies;            /* how much of their stacks is copied depends on what they use */
 };
 
 /* A thread that was found for it. */
@@ -41,7 +42,7 @@ int chosen_filters(struct chosen *out, const struct chosen_wish *w,
 		   const struct chosen_thread *v, size_t n, struct err *e);
 void chosen_release(struct chosen *c);
 
-/* How many bytes of stack to copy if at most `used` are in use now; 0: not known. */
+/* How many bytes of stack to copy if at most `used` are in use; 0: not known. */
 int chosen_copy(uint64_t used);
 
 #endif

@@ -18,9 +18,9 @@ refused()  # status text record-arguments...
 	grep -qF -- "$text" err || bad "record $* said: $(cat err)"
 	[ ! -s out ] || bad "record $* printed: $(cat out)"
 }
-dry="--dry-run --no-estimate -m 64"
+dry="--dry-run --no-estimate -m 64K"
 sched='-e sched:sched_waking/call-graph=fp/ -e sched:sched_wakeup -e sched:sched_wakeup_new -e sched:sched_migrate_task -e sched:sched_process_fork -e sched:sched_process_exec -e sched:sched_process_exit'
-start='perf record -k CLOCK_MONOTONIC --buildid-all -m 64'
+start='perf record -k CLOCK_MONOTONIC --buildid-all -m 64K'
 irqs='-e irq:irq_handler_entry -e irq:irq_handler_exit -e irq:softirq_entry -e irq:softirq_exit'
 # samples have the stacks that switches have
 tail="$irqs -e cpu-clock/freq=199,name=cpu-clock,call-graph=dwarf,stack-size=4096/"

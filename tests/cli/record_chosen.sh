@@ -41,6 +41,30 @@ try() # NAMES-ALLOWED OPTIONS...
 	read n others <counts
 	[ "$n" -gt 0 ] && [ "$others" = 0 ] || bad "$*: $n stacks, $others of others: $(sort script | uniq -c | sort -rn | head -5)"
 }
+# copies are as large as the deepest wait needs, which a thread is seldom in
+cat >seldom.c <<'END'
+#include <unistd.h>
+__attribute__((noinline)) void request(void)
+{
+	volatile char text[6000] = {1};
+	usleep(6000);
+	text[1] = text[0];
+}
+int main(void)
+{
+	for (;; request())
+		usleep(30000);
+}
+END
+$cc -O1 seldom.c -o seldom && {
+	./seldom &
+	seldom=$!
+	sleep 0.1
+	"$PERFKIT" record offcpu -p $seldom --dry-run --no-estimate >out 2>err
+	kill $seldom
+	size=$(grep -o 'stack-size=[0-9]*' out | head -1 | tr -dc 0-9)
+	[ "${size:-0}" -ge 8000 ] || bad "copies of $size bytes do not hold a stack of 6 kB: $(cat out err)"
+}
 # a process that gets another name while it is recorded
 sh -c 'sleep 1; exec perl -e "for (1 .. 400) { select undef, undef, undef, 0.01 }"' &
 later=$!
