@@ -123,6 +123,27 @@ void record_id_decode(const struct record *r, const struct event *ev, int swap,
 		out->id = bytes_u64(&b);
 }
 
+/*
+ * A size, three zeros and the build-id. 0: it is a device and an inode after all. While any event on
+ * the host takes build-ids from mappings, Linux sets the bit in the records of all events
+ * (perf_event_mmap_output() in kernel/events/core.c, 5.12 to 6.18 at least).
+ */
+static int take_build_id(struct bytes *b, struct record_mmap *out)
+{
+	static const uint8_t zero[20];
+	struct bytes at = *b;
+	const uint8_t *size = bytes_take(&at, 4), *id = bytes_take(&at, 20);
+	if (!id || !*size || *size > 20 || memcmp(size + 1, zero, 3) != 0)
+		return 0;
+	/* the kernel fills up with zeros, perf need not; disks have numbers like 8 */
+	if (*size < 16 && memcmp(id + *size, zero, 20 - *size) != 0)
+		return 0;
+	out->build_id_size = *size;
+	memcpy(out->build_id, id, 20);
+	*b = at;
+	return 1;
+}
+
 int record_mmap_decode(const struct record *r, int swap, struct record_mmap *out, struct err *e)
 {
 	struct bytes b = body(r, swap);
@@ -133,14 +154,7 @@ int record_mmap_decode(const struct record *r, int swap, struct record_mmap *out
 	out->len = bytes_u64(&b);
 	out->pgoff = bytes_u64(&b);
 	if (r->type == PERF_RECORD_MMAP2) {
-		if (r->misc & PERF_RECORD_MISC_MMAP_BUILD_ID) {
-			uint8_t n = bytes_u8(&b);
-			bytes_skip(&b, 3);
-			const void *id = bytes_take(&b, 20);
-			out->build_id_size = n > 20 ? 20 : n;
-			if (id)
-				memcpy(out->build_id, id, 20);
-		} else {
+		if (!(r->misc & PERF_RECORD_MISC_MMAP_BUILD_ID) || !take_build_id(&b, out)) {
 			out->dev_major = bytes_u32(&b);
 			out->dev_minor = bytes_u32(&b);
 			out->ino = bytes_u64(&b);

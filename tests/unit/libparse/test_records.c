@@ -79,6 +79,10 @@ static void close_opened(struct opened *o)
 
 enum { WHO = PW_S_IP | PW_S_TID | PW_S_TIME | PW_S_ID | PW_S_CPU | PW_S_STREAM_ID };
 
+/* Disks whose files' mappings claim to have build-ids. */
+enum { DISKS = 4 };
+static const uint32_t disks[DISKS] = {0, 8, 254, 259};
+
 static void put_maps(struct pw *w)
 {
 	struct pw_mmap m = {.pid = 7,
@@ -103,6 +107,12 @@ static void put_maps(struct pw *w)
 	pw_mmap2(w, &at, &m);
 	m.build_id_size = 16;
 	pw_mmap2(w, &at, &m);
+	m.build_id = NULL;
+	m.misc = PW_MISC_USER | PW_MISC_MMAP_BUILD_ID;
+	for (size_t i = 0; i < DISKS; i++) {
+		m.maj = disks[i];
+		pw_mmap2(w, &at, &m);
+	}
 }
 
 static void check_map(struct opened *o, uint32_t type, struct record_mmap *m)
@@ -141,6 +151,13 @@ static void mmap_and_mmap2_with_and_without_build_id(void **state)
 		check_map(&o, PERF_RECORD_MMAP2, &m);
 		assert_int_equal(m.build_id_size, 16);
 		assert_memory_equal(m.build_id, build_id, 16);
+		for (size_t i = 0; i < DISKS; i++) {
+			check_map(&o, PERF_RECORD_MMAP2, &m);
+			assert_int_equal(m.build_id_size, 0);
+			assert_int_equal(m.dev_major, disks[i]);
+			assert_int_equal(m.ino, 99);
+			assert_int_equal(m.prot, 5);
+		}
 		close_opened(&o);
 	}
 }
