@@ -35,6 +35,10 @@ kept reclaim 75 '^[0-9]+ of [0-9]+ worst waits of front: reclaiming memory, its 
 kept dirty 75 '^[0-9]+ of [0-9]+ worst waits of front: throttled, too many dirty pages' --comm front --cause io
 kept disk 75 'waiting for a device in [a-z_]+\(\), a write of 4.00 KiB to loop[0-9]+: [0-9.]+ ms queued, [0-9.]+ ms served' \
 	--comm front --cause io
+kept fork 75 '^[0-9]+ of [0-9]+ worst waits of front: forker held mmap_lock that front wanted, in fork' \
+	--comm front --cause rwlock
+kept journal 75 "^[0-9]+ of [0-9]+ worst waits of front: front waited for the ext4 journal's commit, which jbd2/[^ ]* wrote" \
+	--comm front --cause io
 kept inversion 75 '^[0-9]+ of [0-9]+ worst waits of front: mid had the CPU while low held the lock that front wanted' \
 	--comm front --cause lock
 kept quota 75 '^[0-9]+ of [0-9]+ worst waits of quota: throttled, its cgroup had used up its CPU quota' \
