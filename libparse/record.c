@@ -124,9 +124,9 @@ void record_id_decode(const struct record *r, const struct event *ev, int swap,
 }
 
 /*
- * A size, three zeros and the build-id. 0: it is a device and an inode after all. While any event on
- * the host takes build-ids from mappings, Linux sets the bit in the records of all events
- * (perf_event_mmap_output() in kernel/events/core.c, 5.12 to 6.18 at least).
+ * A size, three zeros and the build-id. 0: it is a device and an inode after all. While any
+ * event on the host takes build-ids from mappings, Linux sets the bit in the records of all
+ * events (perf_event_mmap_output() in kernel/events/core.c, 5.12 to 6.18 at least).
  */
 static int take_build_id(struct bytes *b, struct record_mmap *out)
 {

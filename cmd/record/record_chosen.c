@@ -246,8 +246,8 @@ static uint64_t now_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-/* The same in half a second: a thread that is in its loop now may be deep in a request soon. At most a
- * tenth of that time goes into looking. */
+/* The same in half a second: a thread that is in its loop now may be deep in a request soon. At
+ * most a tenth of that time goes into looking. */
 static uint64_t most_used_in_trial(const struct search *s)
 {
 	enum { TRIAL = 500000000, PAUSE = 10000000 };

@@ -141,7 +141,8 @@ int builder_begin(struct builder *b, struct err *e);
  * ERR_NOMEM. */
 int builder_find_twins(struct builder *b);
 
-/* What the first event of a tracepoint is for spans, all of them are, as any may report a hit first. */
+/* What the first event of a tracepoint is for spans, all of them are, as any may report a hit
+ * first. */
 void builder_share_roles(struct builder *b);
 
 /* Set b->hit_ns. ERR_NOMEM. */

@@ -160,8 +160,9 @@ void diagnose_record(struct diagnosis *j, struct finding *f, const struct remedy
 	f->again = 1;
 }
 
-/* Stack copies of all switches do not fit into perf's default buffers: a finding whose change makes
- * such copies takes larger ones, and so does the line if two findings make them together. */
+/* Stack copies of all switches do not fit into perf's default buffers: a finding whose change
+ * makes such copies takes larger ones, and so does the line if two findings make them together.
+ */
 static void give_room(struct diagnosis *j)
 {
 	struct remedy *r = &j->remedy;

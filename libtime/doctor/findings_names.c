@@ -399,8 +399,8 @@ static uint64_t group_samples(const struct diagnosis *j, const struct name_weigh
 	return n;
 }
 
-/* --buildid-all lists the files that perf finds in the end: of one that it found no more, or whose
- * path has several, the kernel knows the build-id when it is mapped. */
+/* --buildid-all lists the files that perf finds in the end: of one that it found no more, or
+ * whose path has several, the kernel knows the build-id when it is mapped. */
 static void diagnose_ids(struct diagnosis *j, struct finding *f, struct remedy ids)
 {
 	ids.own_ids |= !diagnose_line_changes(j, &ids);

@@ -64,8 +64,8 @@ int spans_kind(struct spans *s, const struct span_kind *kind, uint32_t *id);
  */
 int spans_event(struct spans *s, const struct span_event *ev, struct err *e);
 
-/* What another sample of the event's hit has read: for the span that it began or ended, if nothing
- * was read there yet. ERR_NOMEM. */
+/* What another sample of the event's hit has read: for the span that it began or ended, if
+ * nothing was read there yet. ERR_NOMEM. */
 int spans_reading(struct spans *s, const struct span_event *ev);
 
 /*
