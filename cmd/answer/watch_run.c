@@ -370,9 +370,10 @@ static void save_if_due(struct watcher *w)
 	if (!w->save_until)
 		return;
 	int whole = w->ended || w->now.newest_ns >= w->save_until;
-	if (whole || (!w->early && is_quiet(w)))
+	int early = !whole && !w->early && is_quiet(w);
+	if (whole || early)
 		save(w);
-	w->early |= is_quiet(w);
+	w->early |= early;
 	w->save_until = whole ? 0 : w->save_until;
 }
 
@@ -414,7 +415,11 @@ int watch_run(const struct watch_plan *plan, int fd)
 	static struct watcher w;
 	struct err e = {0};
 	use_little_memory();
-	w = (struct watcher){.plan = plan, .fd = fd, .lag_s = -1, .said_s = seconds()};
+	w = (struct watcher){.plan = plan,
+			     .fd = fd,
+			     .left = plan->query.most,
+			     .lag_s = -1,
+			     .said_s = seconds()};
 	prctl(PR_SET_NAME, WATCH_COMM);
 	catch_signals();
 	if (history_new(&w.h, plan->limits, &e))
