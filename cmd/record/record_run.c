@@ -169,17 +169,22 @@ static int start_reader(const struct words *w, int *out)
 int run_stream(const struct words *w, const struct words *to, int *reader_status)
 {
 	struct ends x = inherited;
-	int control[2], status = 127;
+	int control[2] = {-1, -1}, status = 127;
+	pid_t pid = -1;
 	*reader_status = to ? start_reader(to, &x.out) : 0;
 	if (!*reader_status && !socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, control)) {
 		x.control = control[0];
-		pid_t pid = spawn(w, x);
+		pid = spawn(w, x);
 		close(control[0]);
-		if (x.out >= 0)
-			close(x.out);
-		status = pid < 0 ? 127 : finish_asking(pid, control[1]);
-		close(control[1]);
 	}
+	if (pid < 0)
+		fprintf(stderr, "perfkit record: cannot start: %s\n", strerror(errno));
+	if (x.out >= 0) /* only perf writes to the reader, which ends with it */
+		close(x.out);
+	if (pid >= 0)
+		status = finish_asking(pid, control[1]);
+	if (control[1] >= 0)
+		close(control[1]);
 	if (reader > 0)
 		*reader_status = finish(reader);
 	return status;

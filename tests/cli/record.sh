@@ -117,6 +117,10 @@ got=0
 timeout 60 "$PERFKIT" record watch --perf ./stream.sh -- --status 0 >out 2>err || got=$?
 [ $got = 1 ] && grep -q "not a stream of perf record" err || bad "record watch: exit $got: $(cat out err)"
 refused 2 "--most must be at least 1" watch --perf ./stream.sh -- --most 0
+# Out of files after the reader has its pipe: the reader's input ends, and so does the command.
+got=0
+sh -c 'ulimit -n 5; exec timeout 60 "$@"' - "$PERFKIT" record watch --perf ./stream.sh -- --status 0 >out 2>err </dev/null || got=$?
+[ $got != 0 ] && [ $got != 124 ] || bad "record watch, out of files: exit $got: $(cat out err)"
 # The estimate: counts of `perf stat` as a perf of ours gives them, sizes by arithmetic.
 cat >perf.sh <<'END'
 #!/bin/sh
