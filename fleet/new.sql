@@ -36,8 +36,10 @@ stacks AS ( -- as far as the innermost function of the program
 	GROUP BY ran.program, ran.role, ran.date, ran.host,
 		concat(substring(call_paths.stack, 1, position(concat(';', call_paths.function, ';') IN
 			concat(';', call_paths.stack, ';')) - 1), call_paths.function)),
-functions AS (
-	SELECT program, role, date, host, ns, explode(array_distinct(split(functions, ';'))) AS function FROM stacks),
+functions AS ( -- and one without a name, for all that a thread ran
+	SELECT program, role, date, host, ns,
+		explode(array_distinct(split(concat(coalesce(functions, ''), ';'), ';'))) AS function
+	FROM stacks),
 seen AS (
 	SELECT CASE WHEN sites.verdict = 'work' THEN 'wait site' ELSE 'unclear site' END AS what,
 		sites.program AS program, sites.role AS role, sites.function AS function, sites.cause AS cause,
@@ -49,7 +51,8 @@ seen AS (
 		episodes.host AS host, episodes.root_ns AS ns
 	FROM episodes WHERE episodes.kind = 'wait'
 	UNION ALL
-	SELECT 'function' AS what, functions.program AS program, functions.role AS role, functions.function AS function,
+	SELECT CASE WHEN functions.function = '' THEN 'running' ELSE 'function' END AS what,
+		functions.program AS program, functions.role AS role, functions.function AS function,
 		'running' AS cause, functions.date AS date, functions.host AS host, CAST(functions.ns AS BIGINT) AS ns
 	FROM functions WHERE functions.function NOT IN ('[unknown]', '[truncated]')),
 known AS (
@@ -62,7 +65,7 @@ news AS (
 		CASE WHEN known.before = 1 THEN seen.cause ELSE 'waiting or running' END AS cause,
 		seen.date AS date, seen.host AS host, seen.ns AS ns
 	FROM seen JOIN known ON known.program = seen.program
-	WHERE known.before = 1 OR seen.what = 'wait site' OR seen.what = 'function'),
+	WHERE CASE WHEN known.before = 1 THEN seen.what <> 'running' ELSE seen.what IN ('wait site', 'running') END),
 summed AS (
 	SELECT news.what AS what, news.program AS program, news.role AS role, news.function AS function, news.cause AS cause,
 		count(DISTINCT CASE WHEN news.date = last_day.day THEN news.host END) AS hosts,

@@ -100,8 +100,8 @@ assert spans and int(rows("worst")[0]["duration_ns"]) == max(int(r["duration_ns"
 # that it called; what the kernel called is not listed.
 import collections
 days = [sqlite3.connect(f) for f in ("one-cpu.db", "orders.tar.zst.db")]
-ran, waited = ([collections.Counter() for q in days] for _ in range(2))
-for q, functions, waits in zip(days, ran, waited):
+ran, waited, whole = ([collections.Counter() for q in days] for _ in range(3))
+for q, functions, waits, sums in zip(days, ran, waited, whole):
     frames = dict((i, (n, k)) for i, n, k in q.execute(
         "SELECT f.id, y.name, f.kind FROM frames f LEFT JOIN symbols y ON y.id = f.symbol_id"))
     paths = {i: (p, f) for i, p, f in q.execute("SELECT id, parent_id, frame_id FROM call_paths")}
@@ -109,8 +109,9 @@ for q, functions, waits in zip(days, ran, waited):
     for pid, comm, path, ns in q.execute(
             "SELECT t.pid, c.comm, s.call_path_id, sum(s.period) FROM samples s JOIN selected_events e ON e.id = s.event_id "
             "JOIN threads t ON t.id = s.thread_id JOIN comms c ON c.id = t.comm_id "
-            "WHERE e.name LIKE '%clock%' AND NOT t.kernel AND NOT t.recorder AND s.call_path_id IS NOT NULL GROUP BY 1, 2, 3"):
+            "WHERE e.name LIKE '%clock%' AND NOT t.kernel AND NOT t.recorder GROUP BY 1, 2, 3"):
         names = set()
+        sums[program[pid]] += ns
         while path:
             path, frame = paths[path]
             names |= {frames[frame][0]} if frames[frame][1] != "kernel" else set()
@@ -122,6 +123,7 @@ for q, functions, waits in zip(days, ran, waited):
             "FROM v_offcpu o JOIN sites s ON s.id = o.site_id LEFT JOIN frames f ON f.id = s.frame_id "
             "LEFT JOIN symbols y ON y.id = f.symbol_id WHERE s.verdict <> 'idle' AND NOT o.system GROUP BY s.id"):
         waits[(verdict, *key)] += ns
+        sums[key[0]] += ns if verdict == "work" else 0
 long = [q.execute("SELECT end_ns - origin_ns FROM recordings").fetchone()[0] for q in days]
 known = {k[0] for k in ran[0]} | {k[1] for k in waited[0]}
 def news(sums, program):
@@ -135,8 +137,9 @@ assert ("orders", "snapshot", "running", "compress_pages") in got
 got = {("work" if r["what"] == "wait site" else "unclear", r["program"], r["role"], r["cause"], r["function"]): int(r["day_ns"])
        for r in answer if r["what"].endswith(" site")}
 assert got == news(waited, 1) and ("work", "orders", "snapshot", "sleep", "write_pages") in got, (got, news(waited, 1))
-new = {r["program"] for r in answer if r["what"] == "program"}
-assert "backtest" in new and not new & known and not any(r["program"] in new for r in answer if r["what"] != "program"), answer
+new = {r["program"]: int(r["day_ns"]) for r in answer if r["what"] == "program"}
+assert all(whole[1][p] == ns for p, ns in new.items()), (new, whole)
+assert "backtest" in new and not new.keys() & known and not any(r["program"] in new for r in answer if r["what"] != "program"), answer
 E2
 # where they are elsewhere, DuckDB is told so
 "$PERFKIT" fleet --csv hosts "file://$PWD/tables" >elsewhere.csv 2>err && cmp -s hosts.csv elsewhere.csv || wrong "a URL: $(cat err)"
