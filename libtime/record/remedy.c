@@ -32,6 +32,14 @@ void remedy_merge(struct remedy *all, const struct remedy *more)
 
 /* --- the recorded line ------------------------------------------------------ */
 
+/* "8M,64M": the second size is that of AUX areas. */
+static uint64_t ring_of(const char *value)
+{
+	char first[PERF_RING_TEXT];
+	snprintf(first, sizeof(first), "%.*s", (int)strcspn(value, ","), value);
+	return perf_ring_bytes(first, PAGE);
+}
+
 static void look_at(struct line *l, const struct perf_arg *a)
 {
 	const char *value = a->value ? a->value : "";
@@ -51,7 +59,7 @@ static void look_at(struct line *l, const struct perf_arg *a)
 		remedy_look_at_list(l, value);
 		break;
 	case PERF_RING:
-		l->ring = perf_ring_bytes(value, PAGE);
+		l->ring = ring_of(value);
 		break;
 	case PERF_CPUS:
 		l->some_cpus = 1;

@@ -211,6 +211,7 @@ static const struct {
 	 "-e irq:softirq_entry/call-graph=fp/ -e cycles/freq=199,call-graph=fp/ "
 	 "-e page-faults/freq=999,call-graph=dwarf,stack-size=16384/ -- x"},
 	{"perf|record|-m|256M|x", {.ring = 1, .lossy = 1}, "perf record -m 256M -- x"},
+	{"perf|record|-m|256M,4M|x", {.ring = 1, .lossy = 1}, "perf record -m 256M -- x"},
 	/* probes are gone by now */
 	{"perf|record|-g|-e|cycles,probe_libc:malloc|-e|probe_a:b|x",
 	 {.clock = 1},
