@@ -32,7 +32,8 @@ static const struct opt rows[] = {
 	{"work-frame", 0, OPT_EACH, AT(wait.tl.work_frames), "RE",
 	 "waits with a function matching RE on the stack are work\n(repeatable)"},
 	{"most", 0, OPT_INT, AT(most), "N",
-	 "print at most N spikes a second, the longest (default 20);\nall are counted"},
+	 "print N spikes a second (default 20), after that the longest\n"
+	 "of each answer; all are counted"},
 	OPT_HEADING("What is kept"),
 	{"window", 0, OPT_STRING, AT(window), "DURATION",
 	 "how far back an explanation can reach (default 10s)"},
@@ -144,7 +145,7 @@ const struct verb verb_watch = {
 	.usage = "[options] [STREAM]",
 	.text = "Reads what `perf record ... -o -` writes (standard input by default) in "
 		"bounded\n"
-		"memory and prints a line for each wait that is longer than --over: when, how\n"
+		"memory and prints a line for each wait of --over or longer: when, how\n"
 		"long, who, the cause, its root as far as it is known, and who ended it.\n\n"
 		"Sums are kept for Prometheus with --prom, the records around a spike with "
 		"--save.",

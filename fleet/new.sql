@@ -1,8 +1,7 @@
--- What is new on the last day, 20 of each kind: programs (and of those that are not new:) wait sites at work,
--- unclear ones, what caused the worst waits (from p99.9 of each recording on), and functions of programs that
--- ran, with all that they called (samples of clocks). New is what was not there before, or takes more than twice
--- as much time per recorded second as on all days before; what has added most time is first. Kernel threads and
--- the recorder do not count.
+-- What is new on the last day, 20 of each kind: programs; and, in programs seen before, wait sites at work, unclear
+-- ones, what caused the worst waits (from p99.9 of each recording on), and functions that ran, with all that they
+-- called (samples of clocks). New is what was not there before, or takes more than twice as much time per recorded
+-- second as on all days before; what has added most time is first. Kernel threads and the recorder do not count.
 WITH last_day AS ( -- DuckDB 1.5 cannot take the max() of a folder's name
 	SELECT date AS day FROM recordings GROUP BY date ORDER BY date DESC LIMIT 1),
 recorded AS (
