@@ -71,6 +71,7 @@ for page in "$SRC"/README.md "$SRC"/docs/*.md; do
 	grep -o 'perfkit [a-z][a-z]* [^|;`>)]*' "$page" | sort -u >named
 	while read -r _ verb words; do
 		perfkit help "$verb" >help 2>/dev/null || continue
+		case "$verb $words" in "record watch "*) perfkit help watch >>help ;; esac
 		for w in $words; do
 			case $w in
 			--[a-z]*) w=${w%%=*} ;;
