@@ -102,7 +102,8 @@ static const struct opt rows[] = {
 	 "the perf that is to run the line (4.18, 6.17): options that\nit lacks are refused"},
 	{"mmap-pages", 'm', OPT_STRING, AT(ring), "SIZE",
 	 "size of each CPU's ring buffer: 8M, or a number of pages\n"
-	 "(default as root: cpu 4M, else 8M); calls: of each thread (4M, less if there are\nmany)"},
+	 "(default as root: cpu 4M, else 8M); calls: of each thread (4M, less if there "
+	 "are\nmany)"},
 	{"buildid-mmap", 0, OPT_FLAG, AT(own_ids), NULL,
 	 "a build-id with each mapping (perf 5.12): containers may have\nother files at the "
 	 "same "
