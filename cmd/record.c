@@ -105,9 +105,8 @@ static const struct opt rows[] = {
 	 "(default as root: cpu 4M, else 8M); calls: of each thread (4M, less if there "
 	 "are\nmany)"},
 	{"buildid-mmap", 0, OPT_FLAG, AT(own_ids), NULL,
-	 "a build-id with each mapping (perf 5.12): containers may have\nother files at the "
-	 "same "
-	 "path"},
+	 "a build-id with each mapping (perf 5.12), for containers with\n"
+	 "other files at one path; may crash perf that others run meanwhile"},
 	{"perf", 0, OPT_STRING, AT(perf), "FILE", "the perf to run (default: perf)"},
 	OPT_END,
 };
