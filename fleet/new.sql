@@ -28,13 +28,15 @@ ran AS (
 		coalesce(processes.program, threads.comm), threads.comm),
 stacks AS ( -- as far as the innermost function of the program
 	SELECT ran.program AS program, ran.role AS role, ran.date AS date, ran.host AS host, sum(ran.ns) AS ns,
+		CASE WHEN call_paths.function IS NULL THEN call_paths.stack ELSE -- of an export by an older version
 		concat(substring(call_paths.stack, 1, position(concat(';', call_paths.function, ';') IN
-			concat(';', call_paths.stack, ';')) - 1), call_paths.function) AS functions
+			concat(';', call_paths.stack, ';')) - 1), call_paths.function) END AS functions
 	FROM call_paths RIGHT JOIN ran -- the smaller side last: ClickHouse holds it in memory
 		ON call_paths.recording = ran.recording AND call_paths.id = ran.call_path_id
 	GROUP BY ran.program, ran.role, ran.date, ran.host,
+		CASE WHEN call_paths.function IS NULL THEN call_paths.stack ELSE
 		concat(substring(call_paths.stack, 1, position(concat(';', call_paths.function, ';') IN
-			concat(';', call_paths.stack, ';')) - 1), call_paths.function)),
+			concat(';', call_paths.stack, ';')) - 1), call_paths.function) END),
 functions AS ( -- and one without a name, for all that a thread ran
 	SELECT program, role, date, host, ns,
 		explode(array_distinct(split(concat(coalesce(functions, ''), ';'), ';'))) AS function

@@ -10,7 +10,8 @@ CREATE OR REPLACE FUNCTION split AS (text, at) -> splitByString(at, text);
 CREATE OR REPLACE VIEW recordings AS SELECT * FROM file('recordings/*/*/*.parquet', Parquet);
 CREATE OR REPLACE VIEW threads AS SELECT * FROM file('threads/*/*/*.parquet', Parquet);
 CREATE OR REPLACE VIEW frames AS SELECT * FROM file('frames/*/*/*.parquet', Parquet);
-CREATE OR REPLACE VIEW call_paths AS SELECT * FROM file('call_paths/*/*/*.parquet', Parquet);
+CREATE OR REPLACE VIEW call_paths AS SELECT * FROM file('call_paths/*/*/*.parquet', Parquet)
+	SETTINGS schema_inference_mode = 'union'; -- `function` is younger than the table
 CREATE OR REPLACE VIEW sites AS SELECT * FROM file('sites/*/*/*.parquet', Parquet);
 CREATE OR REPLACE VIEW offcpu AS SELECT * FROM file('offcpu/*/*/*.parquet', Parquet);
 CREATE OR REPLACE VIEW samples AS SELECT * FROM file('samples/*/*/*.parquet', Parquet);

@@ -6,14 +6,15 @@
 SET enable_progress_bar = false; -- DuckDB 2 draws it into the answer
 SET memory_limit = '3GB';
 SET preserve_insertion_order = false;
-CREATE OR REPLACE TEMP MACRO tables_of(files) AS TABLE
-	SELECT * FROM read_parquet(coalesce(getvariable('tables'), '') || files, hive_partitioning = true, hive_types = {'date': DATE, 'host': VARCHAR})
+CREATE OR REPLACE TEMP MACRO tables_of(files, by_name := false) AS TABLE
+	SELECT * FROM read_parquet(coalesce(getvariable('tables'), '') || files, hive_partitioning = true, union_by_name = by_name, hive_types = {'date': DATE, 'host': VARCHAR})
 	WHERE getvariable('since') IS NULL OR date >= getvariable('since');
 CREATE OR REPLACE TEMP MACRO explode(list) AS unnest(list); -- Spark's word; split, array_distinct are DuckDB's, too
 CREATE OR REPLACE TEMP VIEW recordings AS SELECT * FROM tables_of('recordings/*/*/*.parquet');
 CREATE OR REPLACE TEMP VIEW threads AS SELECT * FROM tables_of('threads/*/*/*.parquet');
 CREATE OR REPLACE TEMP VIEW frames AS SELECT * FROM tables_of('frames/*/*/*.parquet');
-CREATE OR REPLACE TEMP VIEW call_paths AS SELECT * FROM tables_of('call_paths/*/*/*.parquet');
+CREATE OR REPLACE TEMP VIEW call_paths AS -- `function` is younger than the table
+	SELECT * FROM tables_of('call_paths/*/*/*.parquet', by_name := true);
 CREATE OR REPLACE TEMP VIEW sites AS SELECT * FROM tables_of('sites/*/*/*.parquet');
 CREATE OR REPLACE TEMP VIEW offcpu AS SELECT * FROM tables_of('offcpu/*/*/*.parquet');
 CREATE OR REPLACE TEMP VIEW samples AS SELECT * FROM tables_of('samples/*/*/*.parquet');

@@ -4,7 +4,7 @@ SET spark.sql.legacy.parquet.nanosAsLong = true;
 CREATE OR REPLACE TEMPORARY VIEW recordings USING parquet OPTIONS (path 'recordings');
 CREATE OR REPLACE TEMPORARY VIEW threads USING parquet OPTIONS (path 'threads');
 CREATE OR REPLACE TEMPORARY VIEW frames USING parquet OPTIONS (path 'frames');
-CREATE OR REPLACE TEMPORARY VIEW call_paths USING parquet OPTIONS (path 'call_paths');
+CREATE OR REPLACE TEMPORARY VIEW call_paths USING parquet OPTIONS (path 'call_paths', mergeSchema 'true');
 CREATE OR REPLACE TEMPORARY VIEW sites USING parquet OPTIONS (path 'sites');
 CREATE OR REPLACE TEMPORARY VIEW offcpu USING parquet OPTIONS (path 'offcpu');
 CREATE OR REPLACE TEMPORARY VIEW samples USING parquet OPTIONS (path 'samples');

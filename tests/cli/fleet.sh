@@ -71,6 +71,14 @@ done
 cp "$SRC/testdata/orders-one-cpu/orders.tar.zst" one-cpu.tar.zst
 "$PERFKIT" export -q --no-local --to parquet -o days orders.tar.zst one-cpu.tar.zst 2>err || wrong "export: $(cat err)"
 "$PERFKIT" fleet --csv new days >days.csv 2>err || wrong "fleet new: $(cat err)"
+# so are tables of a version that did not write which function of a stack is the program's
+cp -r days older
+"$reader" - $(ls older/call_paths/*/*/* | head -1) <<'E1' || wrong "no older tables"
+import duckdb, sys
+duckdb.sql(f"COPY (SELECT * EXCLUDE function FROM read_parquet('{sys.argv[1]}', hive_partitioning = false)) TO 'older.parquet'")
+E1
+mv older.parquet "$(ls older/call_paths/*/*/* | head -1)"
+"$PERFKIT" fleet --csv new older >older.csv 2>err && cmp -s days.csv older.csv || wrong "older tables: $(cat err; diff days.csv older.csv)"
 "$PERFKIT" import -q --no-local one-cpu.tar.zst -o one-cpu.db || wrong "import one-cpu.tar.zst"
 # the fleet's waiting is that of the stores, recording by recording
 for f in orders.tar.zst kinds.data perf.data; do "$PERFKIT" import -q --no-local $f -o $f.db || wrong "import $f"; done
