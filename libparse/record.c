@@ -135,8 +135,9 @@ static int take_build_id(struct bytes *b, struct record_mmap *out)
 	const uint8_t *size = bytes_take(&at, 4), *id = bytes_take(&at, 20);
 	if (!id || !*size || *size > 20 || memcmp(size + 1, zero, 3) != 0)
 		return 0;
-	/* the kernel fills up with zeros, perf need not; disks have numbers like 8 */
-	if (*size < 16 && memcmp(id + *size, zero, 20 - *size) != 0)
+	/* the kernel fills up with zeros, perf need not; disks have numbers like 8, and minor
+	 * ones below 65536; squashfs has no generations */
+	if (*size < 16 && (memcmp(id + *size, zero, 20 - *size) != 0 || (!id[2] && !id[3])))
 		return 0;
 	out->build_id_size = *size;
 	memcpy(out->build_id, id, 20);

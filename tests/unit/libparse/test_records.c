@@ -80,8 +80,8 @@ static void close_opened(struct opened *o)
 enum { WHO = PW_S_IP | PW_S_TID | PW_S_TIME | PW_S_ID | PW_S_CPU | PW_S_STREAM_ID };
 
 /* Disks whose files' mappings claim to have build-ids. */
-enum { DISKS = 4 };
-static const uint32_t disks[DISKS] = {0, 8, 254, 259};
+enum { DISKS = 6, SNAP = 4 };
+static const uint32_t disks[DISKS] = {0, 8, 254, 259, 7, 8}; /* from SNAP on, as of squashfs */
 
 static void put_maps(struct pw *w)
 {
@@ -111,6 +111,7 @@ static void put_maps(struct pw *w)
 	m.misc = PW_MISC_USER | PW_MISC_MMAP_BUILD_ID;
 	for (size_t i = 0; i < DISKS; i++) {
 		m.maj = disks[i];
+		m.ino_generation = i < SNAP ? 3 : 0;
 		pw_mmap2(w, &at, &m);
 	}
 }
