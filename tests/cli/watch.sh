@@ -121,6 +121,10 @@ wait $watch || bad "watch of a silent stream: exit $?: $(cat silent.err)"
 
 # Both started by one command, which passes a request to save on.
 mkdir both
+kill $service 2>/dev/null || : # it lives for a minute
+./few &
+service=$!
+sleep 0.3
 "$PERFKIT" record watch -p $service --duration 5 -- --over 5ms --save both --after 200ms --keep 1 >both.out 2>both.err &
 watch=$!
 for i in $(seq 100); do
