@@ -24,7 +24,7 @@ if command -v fish >/dev/null; then
 	done
 	[ "$(offered 'perfkit svg --split t')" = tid ] || wrong "fish: choice: $(offered 'perfkit svg --split t')"
 	offered 'perfkit report some' | grep -qx some.data || wrong "fish: file"
-	for ask in 'record =>calls cpu jitter offcpu requests tail' 'record --call-graph =>dwarf fp none' 'tail --top =>' \
+	for ask in 'record =>calls cpu jitter offcpu requests tail watch' 'record --call-graph =>dwarf fp none' 'tail --top =>' \
 		'tail --by =>activation span wait window' 'help --completion =>bash fish zsh' 'record tail --hist=>'; do
 		got=$(offered "perfkit ${ask%%=>*}" | sort | xargs)
 		[ "$got" = "${ask##*=>}" ] || wrong "fish: ${ask%%=>*} gives $got"

@@ -74,14 +74,14 @@ fi
 calls()
 {
 	for try in 1 2 3 4 5; do
-		"$PERFKIT" record calls -r work -e page-faults -m 64 -o x.data -- ./$name >/dev/null 2>err
+		"$PERFKIT" record calls -r work -e page-faults -m 256K -o x.data -- ./$name >/dev/null 2>err
 		rc=$?
 		[ $rc = 3 ] || break
 		sleep 1
 	done
 	[ $rc = 0 ] || { echo "no calls here: $(cat err)"; return 0; }
 	"$PERFKIT" record --like x.data >remedy
-	[ "$(cat remedy)" = "perfkit record calls -r work -e page-faults -m 64 -- ./$name" ] ||
+	[ "$(cat remedy)" = "perfkit record calls -r work -e page-faults -m 256K -- ./$name" ] ||
 		bad "calls: $(cat remedy)"
 	"$PERFKIT" doctor x.data >out
 	if grep -q 'no option would change it\|remedy: -a' out; then
