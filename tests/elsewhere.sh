@@ -80,6 +80,8 @@ inside()
 	unshare -m sh -eu -c '
 		mount --bind "$0" "$0"
 		for d in proc sys dev; do mount --rbind /$d "$0/$d"; done
+		# systemd mounts it at boot; a machine without systemd may not have it
+		[ -e /sys/kernel/tracing/events ] || mount -t tracefs none "$0/sys/kernel/tracing" || :
 		cd "$0"
 		mkdir -p outside
 		pivot_root . outside
