@@ -14,6 +14,7 @@
 #include "cmd/record/record_run.h"
 #include "cmd/verbs.h"
 #include "libtime/record/perf_args.h"
+#include "libtime/record/trial.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -62,7 +63,8 @@ static const struct opt rows[] = {
 	 "samples per second (default: cpu 999, else 199); not for\noffcpu"},
 	{"stacks", 0, OPT_STRING, AT(stacks), "KIND",
 	 "auto (default), dwarf[:BYTES], fp, lbr or none; auto copies\n8192 bytes for cpu, "
-	 "else what the chosen threads' stacks\nhave in use now, or 4096"},
+	 "else what the chosen threads' stacks\nhave in use now, or 4096; fp if that gives the "
+	 "same stacks of\ntheir waits in a trial"},
 	{"call-graph", 0, OPT_STRING, AT(stacks), "KIND", "perf's name of --stacks"},
 	{"also", 0, OPT_STRING, AT(also), "WHAT,...",
 	 "vectors (of interrupts), faults, nmi, block, idle, cgroups;\nnot for cpu"},
@@ -194,8 +196,11 @@ static int choose(struct chosen *out, const struct record_opts *o, struct record
 	if (w->mode == RECORD_CPU || !chosen_any(&o->chosen))
 		return 0;
 	struct chosen_wish wish = o->chosen;
-	wish.copies = !o->stacks || !strcmp(o->stacks, "auto") || !strcmp(o->stacks, "dwarf");
+	int any = !o->stacks || !strcmp(o->stacks, "auto");
+	wish.copies = any || !strcmp(o->stacks, "dwarf");
 	int rc = chosen_find(out, &wish, e);
+	if (!rc && any)
+		record_trial(out, w->perf);
 	w->chosen = rc ? NULL : out;
 	return rc;
 }
@@ -249,6 +254,18 @@ static void print_plan(const struct record_plan *p, const struct words *to)
 	puts(buf_cstr(&b));
 	buf_release(&b);
 	print_line(&p->undo);
+	fflush(stdout);
+}
+
+/* Why the line has stacks of this kind. */
+static void print_stacks(const struct record_opts *o, const struct record_wish *w)
+{
+	struct buf b = {0};
+	if (!w->chosen || (o->stacks && strcmp(o->stacks, "auto") != 0))
+		return;
+	trial_text(&b, &w->chosen->trial, w->chosen->copy ? w->chosen->copy : PLAN_DUMP);
+	fputs(buf_cstr(&b), stderr);
+	buf_release(&b);
 }
 
 /* --- running -------------------------------------------------------------------------- */
@@ -633,7 +650,7 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 		rc = rc == ERR_USAGE ? 2 : 1;
 	} else if (o->dry_run) {
 		print_plan(&plan, watch ? &reader : NULL);
-		fflush(stdout);
+		print_stacks(o, &w);
 		if (!o->no_estimate)
 			print_estimate(&plan, &w, o->measure);
 	} else {

@@ -1,8 +1,10 @@
-/* record_price.c - what a planned recording costs here; print_estimate of record_run.h. */
+/* record_price.c - short recordings before the planned one: what it costs here, and whether frame
+ * pointers suffice; print_estimate and record_trial of record_run.h. */
 #include "cmd/record/record_run.h"
 #include "libparse/recording.h"
 #include "libtime/record/perf_args.h"
 #include "libtime/record/price.h"
+#include "libtime/record/trial.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -72,22 +74,51 @@ static void measure_in(struct price *p, const struct record_wish *x, const char 
 	words_release(&w);
 }
 
+/* An empty file of our own, to be removed. 0, or -1 and errno. */
+static int make_file(struct buf *path, const char **dir)
+{
+	const char *tmp = getenv("TMPDIR");
+	*dir = tmp && *tmp ? tmp : "/tmp";
+	buf_fmt(path, "%s/perfkit-measure.XXXXXX", *dir);
+	int fd = buf_failed(path) ? -1 : mkstemp(path->v);
+	if (fd >= 0)
+		close(fd);
+	return fd < 0 ? -1 : 0;
+}
+
 /* `why`: nothing, or why there can be no such file. */
 static void measure_events(struct price *p, const struct record_wish *x, struct buf *why)
 {
-	const char *tmp = getenv("TMPDIR"), *dir = tmp && *tmp ? tmp : "/tmp";
 	struct buf path = {0};
-	buf_fmt(&path, "%s/perfkit-measure.XXXXXX", dir);
-	int fd = buf_failed(&path) ? -1 : mkstemp(path.v);
-	if (fd < 0) {
+	const char *dir;
+	if (make_file(&path, &dir)) {
 		buf_fmt(why, "# rate not measured: cannot make a file in %s: %s\n", dir,
 			strerror(errno));
 	} else {
-		close(fd);
 		measure_in(p, x, buf_cstr(&path));
 		unlink(buf_cstr(&path));
 	}
 	buf_release(&path);
+}
+
+void record_trial(struct chosen *c, const char *perf)
+{
+	struct words w = {0};
+	struct buf path = {0}, out = {0};
+	const char *dir;
+	if (!make_file(&path, &dir)) {
+		words_pair(&w, perf, "record");
+		trial_words(&w, c);
+		words_pair(&w, "-o", buf_cstr(&path));
+		words_add(&w, "--");
+		words_pair(&w, "sleep", "0.5");
+		if (!w.failed && !run_words_read(&w, &out))
+			trial_read(&c->trial, buf_cstr(&path), NULL);
+		unlink(buf_cstr(&path));
+	}
+	buf_release(&path);
+	buf_release(&out);
+	words_release(&w);
 }
 
 void print_estimate(const struct record_plan *plan, const struct record_wish *w, int measure)

@@ -66,4 +66,8 @@ char *file_of_command(const char *word);
  */
 void print_estimate(const struct record_plan *p, const struct record_wish *w, int measure);
 
+/* Record the chosen threads' switches for half a second, and set c->trial; nothing if perf
+ * cannot. */
+void record_trial(struct chosen *c, const char *perf);
+
 #endif

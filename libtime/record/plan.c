@@ -359,15 +359,29 @@ static void plan_cpu(struct words *w, const struct record_wish *x)
 		words_add(w, stacks == GRAPH_FP ? "fp" : "lbr");
 }
 
+/* They say which descriptor or lock a wait is for, as stack copies do. */
+static const char *argument_registers(void)
+{
+	struct utsname here;
+	if (uname(&here))
+		return NULL;
+	return !strcmp(here.machine, "x86_64")    ? "di,si,dx"
+	       : !strcmp(here.machine, "aarch64") ? "x0,x1,x2"
+						  : NULL;
+}
+
 static void plan_waits(struct record_plan *p, const struct record_wish *x)
 {
 	struct words *w = &p->record;
-	int normal = x->chosen && x->chosen->copy ? x->chosen->copy : PLAN_DUMP;
+	int fp = x->chosen && x->chosen->trial.fp;
+	int normal = fp ? GRAPH_FP : x->chosen && x->chosen->copy ? x->chosen->copy : PLAN_DUMP;
 	words_add(w, "-a");
 	words_pair(w, "-c", "1");
 	if (x->mode == RECORD_JITTER && !x->stacks)
 		normal = GRAPH_NONE;
 	add_events(p, x, record_graph(x->stacks, normal));
+	if (fp && record_graph(x->stacks, normal) == GRAPH_FP && argument_registers())
+		words_add(w, "--user-regs=%s", argument_registers());
 }
 
 static void plan_target(struct words *w, const struct record_wish *x)

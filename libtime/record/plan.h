@@ -48,11 +48,18 @@ struct plan_event {
 };
 extern const struct plan_event plan_sched_events[];
 
+/* Waits that were recorded both with frame pointers and with stack copies (trial.h). */
+struct stack_trial {
+	uint64_t waits, alike; /* alike: both gave the same stack */
+	int fp;                /* frame pointers suffice */
+};
+
 /* Threads whose stacks are recorded. */
 struct chosen {
 	char *leaving; /* filter of sched_switch: a chosen thread leaves its CPU; heap */
 	char *woken;   /* filter of sched_waking: one is woken; heap */
-	int copy;      /* bytes of stack that its threads have in use; 0: not known */
+	int copy;      /* bytes of stack to copy for what they have in use; 0: not known */
+	struct stack_trial trial; /* all 0: there was none */
 };
 
 /* Texts are borrowed; NULL or 0: the default. */

@@ -53,6 +53,27 @@ static void a_plan_about_waits_is_known_again(void **state)
 	record_plan_release(&cpu);
 }
 
+/* Frame pointers only where a trial found them enough, and copies if asked for. */
+static void a_trial_decides_about_copies(void **state)
+{
+	(void)state;
+	char all[] = "prev_pid == 7";
+	struct chosen c = {.leaving = all, .woken = all, .copy = 3072};
+	struct record_wish w = wish(RECORD_OFFCPU, 0);
+	w.chosen = &c;
+	for (int i = 0; i < 3; i++) {
+		c.trial.fp = i > 0;
+		w.stacks = i == 2 ? "dwarf:2048" : NULL;
+		struct record_plan p = plan(w);
+		assert_int_equal(i == 0, has(&p.record,
+					     "sched_switch/call-graph=dwarf,stack-size=3072/"));
+		assert_int_equal(i == 1, has(&p.record, "sched_switch/call-graph=fp/"));
+		assert_int_equal(i == 2, has(&p.record,
+					     "sched_switch/call-graph=dwarf,stack-size=2048/"));
+		record_plan_release(&p);
+	}
+}
+
 /* Tracepoints have period 1; what samples by frequency says so itself. */
 static void waits_are_recorded_each_time(void **state)
 {
@@ -139,6 +160,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_plan_about_waits_is_known_again),
+		cmocka_unit_test(a_trial_decides_about_copies),
 		cmocka_unit_test(waits_are_recorded_each_time),
 		cmocka_unit_test(stacks_are_those_asked_for),
 		cmocka_unit_test(rings_of_many_threads_are_smaller),
