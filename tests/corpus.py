@@ -69,7 +69,7 @@ def check_samples(data, row):
 
 def check_folded(data, truth, empty):
     want = truth + "/folded.txt.gz"
-    p = run([perfkit, "collapse", "-q", "--no-inline", "--no-local", "--buildid-dir", empty,
+    p = run([perfkit, "collapse", "-q", "--force", "--no-inline", "--no-local", "--buildid-dir", empty,
              "--weight", "samples", "--symfs", empty, "-o", empty + ".folded", data])
     if p.returncode:
         return "collapse exits %d: %s" % (p.returncode, p.stderr.decode(errors="replace").strip())
