@@ -117,6 +117,7 @@ static int fill(struct exporting *x, const char *path, struct err *e)
 		[STACKS_OF_TAIL] = "no episode selected"};
 	int samples = x->s.asked == STACKS_OF_SAMPLES;
 	x->rows.stacks = x->s.stacks;
+	x->rows.distinct = samples;
 	x->rows.labels = x->s.ti->split;
 	x->rows.label_keys = x->s.ti->opt->by_labels.v;
 	x->s.causes = 1;

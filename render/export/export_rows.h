@@ -38,6 +38,7 @@ struct export_rows {
 	const struct stacks *stacks; /* borrowed; may grow until the rows are sorted */
 	VEC(struct export_column) columns;
 	VEC(struct export_row) v;
+	int distinct; /* few rows are alike: sum up when sorting, not when adding */
 	struct idmap index;
 	const struct label_sets *labels; /* borrowed; NULL: none asked for */
 	const char *const *label_keys;   /* theirs, borrowed */
