@@ -1,6 +1,7 @@
 #include "base/mem.h"
 #include "base/shortage.h"
 
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -24,15 +25,23 @@ static int must_fail(void)
 
 enum { LARGE_PAGE = 2 << 20 };
 
-/* Every pointer returned passes through here. Memory that holds several large pages uses them:
- * 512 small ones cost eight times as much to get. */
+/* Memory that holds several large pages uses them: 512 small ones cost eight times as much to
+ * get. All pages of the block are advised, for realloc can move a mapping only as a whole, and
+ * the kernel divides one that is advised in part: then each growth would copy the block. */
+static void use_large_pages(void *p)
+{
+	uintptr_t from = (uintptr_t)p & ~(uintptr_t)4095;
+	uintptr_t to = ((uintptr_t)p + malloc_usable_size(p) + 4095) & ~(uintptr_t)4095;
+	madvise((void *)from, to - from, MADV_HUGEPAGE); /* refusal is harmless */
+}
+
+/* Every pointer returned passes through here. */
 static void *allocated(void *p, size_t bytes)
 {
 	if (!p)
 		shortage_note_memory(bytes);
-	else if (bytes >= 2 * (size_t)LARGE_PAGE) /* refusal is harmless */
-		madvise((void *)(((uintptr_t)p + 4095) & ~(uintptr_t)4095),
-			bytes & ~(size_t)8191, MADV_HUGEPAGE);
+	else if (bytes >= 2 * (size_t)LARGE_PAGE)
+		use_large_pages(p);
 	return p;
 }
 
