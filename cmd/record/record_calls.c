@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -19,6 +20,13 @@ static const char *events_file(void)
 	static const char *const files[] = {"/sys/kernel/tracing/uprobe_events",
 					    "/sys/kernel/debug/tracing/uprobe_events"};
 	return access(files[0], F_OK) && !access(files[1], F_OK) ? files[1] : files[0];
+}
+
+/* perf mounts the kernel's tracing files where nobody has, but only when it runs. */
+static void mount_tracing(void)
+{
+	if (access(events_file(), F_OK))
+		mount("none", "/sys/kernel/tracing", "tracefs", 0, NULL);
 }
 
 static void print_quoted(const char *text, size_t n)
@@ -66,7 +74,10 @@ static int write_definitions(const struct buf *text, int keep_going, struct err 
 	int fd = open(file, O_WRONLY | O_APPEND | O_CLOEXEC), r = 0;
 	if (fd < 0)
 		return err_set(e, ERR_IO, "%s: %s%s", file, strerror(errno),
-			       geteuid() ? " (probes need root)" : "");
+			       geteuid() ? " (probes need root)"
+			       : errno == ENOENT
+				       ? " (mount -t tracefs none /sys/kernel/tracing)"
+				       : "");
 	for (const char *p = text->v; *p && (!r || keep_going); p += strcspn(p, "\n") + 1) {
 		size_t n = strcspn(p, "\n");
 		if (write(fd, p, n + 1) != (ssize_t)n + 1 && !r)
@@ -149,6 +160,7 @@ static int run(const struct calls *c, const struct calls_request *q, const struc
 	struct buf context = {0};
 	if (q->wish.inherit && !kernel_inherits())
 		return err_set(e, ERR_UNSUPPORTED, "--inherit needs Linux 6.12"), 1;
+	mount_tracing();
 	if (are_taken())
 		return err_set(e, ERR_REFUSED,
 			       "probes named perfkit:* already exist, from another recording "

@@ -66,6 +66,7 @@ fails "--inherit needs perf 6.13" -x "$prog" -r work --for-perf 6.12 --inherit -
 
 command -v perf >/dev/null || { echo "perf is not installed"; exit 77; }
 [ "$(id -u)" = 0 ] || { echo "probes need root"; exit 77; }
+perf probe -l >/dev/null 2>&1 # mounts the kernel's tracing files where nobody has
 [ -w /sys/kernel/tracing/uprobe_events ] || { echo "no uprobes here"; exit 77; }
 try=0
 until "$PERFKIT" record calls -x "$prog" -r work -r walk -r "counted.c:$first-$last" -o live.data -- \
@@ -75,6 +76,10 @@ until "$PERFKIT" record calls -x "$prog" -r work -r walk -r "counted.c:$first-$l
 	sleep 1
 done
 [ -s live.data ] || { echo "cannot record here: $(tail -1 out)"; exit 77; }
+# perfkit mounts them, too: tried where nothing else sees it
+export PERFKIT prog
+unshare -m sh -c 'umount /sys/kernel/tracing && exec "$PERFKIT" record calls -x "$prog" -r walk -o unmounted.data -- "$prog" log.unmounted --rounds 3' \
+	>out 2>&1 || grep -Eq 'already exist|unshare|umount' out || { echo "without tracefs: $(cat out)"; exit 1; }
 if grep -qs 'perfkit/work\|perfkit/counted_c' /sys/kernel/tracing/uprobe_events; then
 	echo "probes are left"
 	exit 1
