@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -66,7 +65,8 @@ static void catch_signals(void)
 /* What a child inherits in place of this process's files; -1: nothing. */
 struct ends {
 	int in, out, err;
-	int control; /* perf's --control */
+	int control; /* perf's --control: it opens this process's pipe, as what it inherited
+		      * would also be inherited by the command that it records */
 };
 static const struct ends inherited = {-1, -1, -1, -1};
 
@@ -74,12 +74,13 @@ static void start_child(const struct words *w, const struct ends *x)
 {
 	enum { BEHIND_RECORD = 2 };
 	struct words copy = {0};
-	char fd[32];
+	char fifo[64];
 	int failed = 0;
-	snprintf(fd, sizeof(fd), "--control=fd:%d", x->control);
+	snprintf(fifo, sizeof(fifo), "--control=fifo:/proc/%ld/fd/%d", (long)getppid(),
+		 x->control);
 	for (size_t i = 0; i < w->v.n; i++) {
 		if (i == BEHIND_RECORD && x->control >= 0)
-			failed |= vec_push(&copy.v, fd);
+			failed |= vec_push(&copy.v, fifo);
 		failed |= vec_push(&copy.v, w->v.v[i]);
 	}
 	if (failed || vec_push(&copy.v, NULL))
@@ -88,8 +89,6 @@ static void start_child(const struct words *w, const struct ends *x)
 	for (int i = 0; i < 3; i++)
 		if (ends[i] >= 0)
 			dup2(ends[i], i);
-	if (x->control >= 0)
-		fcntl(x->control, F_SETFD, 0);
 	execvp(copy.v.v[0], copy.v.v);
 	fprintf(stderr, "perfkit record: %s: %s\n", copy.v.v[0], strerror(errno));
 	_exit(127);
@@ -146,7 +145,8 @@ static int finish_asking(pid_t pid, int control)
 	siginfo_t ended = {0};
 	while (!waitid(P_PID, (id_t)pid, &ended, WEXITED | WNOHANG | WNOWAIT) &&
 	       !ended.si_pid) {
-		send(control, "ping\n", 5, MSG_NOSIGNAL | MSG_DONTWAIT);
+		if (write(control, "ping\n", 5) < 0 && errno != EAGAIN)
+			break;
 		nanosleep(&moment, NULL);
 	}
 	return finish(pid);
@@ -172,10 +172,9 @@ int run_stream(const struct words *w, const struct words *to, int *reader_status
 	int control[2] = {-1, -1}, status = 127;
 	pid_t pid = -1;
 	*reader_status = to ? start_reader(to, &x.out) : 0;
-	if (!*reader_status && !socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, control)) {
+	if (!*reader_status && !pipe2(control, O_CLOEXEC | O_NONBLOCK)) {
 		x.control = control[0];
 		pid = spawn(w, x);
-		close(control[0]);
 	}
 	if (pid < 0)
 		fprintf(stderr, "perfkit record: cannot start: %s\n", strerror(errno));
@@ -183,8 +182,9 @@ int run_stream(const struct words *w, const struct words *to, int *reader_status
 		close(x.out);
 	if (pid >= 0)
 		status = finish_asking(pid, control[1]);
-	if (control[1] >= 0)
-		close(control[1]);
+	for (int i = 0; i < 2; i++)
+		if (control[i] >= 0)
+			close(control[i]);
 	if (reader > 0)
 		*reader_status = finish(reader);
 	return status;

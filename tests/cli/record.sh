@@ -102,11 +102,11 @@ line "perf record -k CLOCK_MONOTONIC --buildid-mmap -m 64K -a -c 1 -e sched:sche
 # A perf that streams is asked again and again to hand over what it has, and runs as it was called.
 cat >stream.sh <<'END'
 #!/bin/sh
-[ "$1" = record ] && fd=${2#--control=fd:} && [ "$3" = -k ] || exit 1
+[ "$1" = record ] && fifo=${2#--control=fifo:} && [ "$3" = -k ] || exit 1
 for i in 1 2 3 4; do
-	eval "read word <&$fd"
+	read word
 	echo "$word"
-done
+done <"$fifo"
 exit 5
 END
 chmod +x stream.sh
@@ -178,6 +178,15 @@ grep -q 'next: perfkit svg cpu.data' err || bad "cpu: no next step: $(cat err)"
 	bad "forks: $(cat err)"
 "$PERFKIT" report -q --by thread --top 0 forks.data >forks 2>&1
 grep -q '^server/' forks && ! grep -q '^/[0-9]' forks || bad "threads without names: $(cat forks)"
+# the command gets no file of perfkit's own, through which it could command perf
+cat >files.sh <<'END'
+for f in /proc/$$/fd/*; do [ $f = /proc/$$/fd/1 ] || readlink $f; done
+END
+sh files.sh >files.here 2>/dev/null
+"$PERFKIT" record offcpu --stacks none -o - -- sh -c '. ./files.sh >files.there 2>/dev/null' >stream 2>err || bad "stream: $(cat err)"
+[ "$(grep -c '^socket:' files.here)" = "$(grep -c '^socket:' files.there)" ] &&
+	[ "$(grep -c '^pipe:' files.here)" = "$(grep -c '^pipe:' files.there)" ] ||
+	bad "stream: the command has $(cat files.there), not $(cat files.here)"
 sleep 2 &
 "$PERFKIT" record cpu -e cpu-clock -p $! -d 30 -o ended.data >out 2>err || bad "cpu: a process that ends: exit $?: $(cat err)"
 grep -q 'ended within 30 s' err || bad "cpu: a process that ends: $(cat err)"
