@@ -41,6 +41,11 @@ void buf_add(struct buf *b, const void *p, size_t n)
 	b->n += n;
 }
 
+void *buf_room(struct buf *b, size_t n)
+{
+	return reserve(b, n) ? NULL : b->v + b->n;
+}
+
 void buf_str(struct buf *b, const char *s)
 {
 	buf_add(b, s, strlen(s));

@@ -21,6 +21,10 @@ struct buf {
 /* Append n bytes. */
 void buf_add(struct buf *b, const void *p, size_t n);
 
+/* Room for n bytes behind the content: the caller writes there and adds what it wrote to b->n.
+ * NULL after a failure. */
+void *buf_room(struct buf *b, size_t n);
+
 /* Append a NUL-terminated string, one byte, a decimal number. */
 void buf_str(struct buf *b, const char *s);
 void buf_char(struct buf *b, char c);

@@ -69,9 +69,12 @@ struct pprof {
 	VEC(uint32_t) functions;   /* a frame of each */
 	struct u64map mapping_of;  /* dso → index of mappings */
 	VEC(uint32_t) mappings;
-	VEC(uint32_t) frames; /* of the sample at hand, root first */
-	VEC(uint64_t) stack;  /* its locations, root first */
+	uint32_t *place_of;   /* path that calls → its location's number; 0: none yet */
+	VEC(uint32_t) nodes;  /* paths of the sample at hand that end a group, leaf first */
+	VEC(uint32_t) stack;  /* its locations, leaf first */
+	VEC(uint32_t) group;  /* paths of a group, innermost first */
 	VEC(uint64_t) values; /* one a sample type */
+	struct buf thread;    /* labels of the row before that name its thread */
 };
 
 enum { FLUSH = 1 << 16 }; /* bytes gathered before they are compressed */
@@ -155,7 +158,7 @@ static int put_types(struct pprof *p)
 
 /* The number of a location, given at first use. Only of bare addresses it matters whether they
  * called: pprof gets an address there. */
-static int location(struct pprof *p, uint32_t group, int caller, uint64_t *id)
+static int location(struct pprof *p, uint32_t group, int caller, uint32_t *id)
 {
 	const struct frame *f = &p->s->frames.v[p->groups.paths.v[group].frame];
 	struct pprof_location l = {group, caller && !f->name && f->addr};
@@ -166,62 +169,105 @@ static int location(struct pprof *p, uint32_t group, int caller, uint64_t *id)
 		if (vec_push(&p->locations, l) || u64map_put(&p->location_of, key, at))
 			return ERR_NOMEM;
 	}
-	*id = (uint64_t)at + 1;
+	*id = at + 1;
 	return 0;
 }
 
-/* The locations of a path into p->stack. A frame that is not inlined begins a group, which ends
- * before the next such. */
+/* The path where the group that ends with `path` begins. A frame that is not inlined begins a
+ * group, which ends before the next such. */
+static uint32_t group_begin(const struct stacks *s, uint32_t path)
+{
+	while (s->frames.v[s->paths.v[path].frame].flags & FRAME_INLINED &&
+	       s->paths.v[path].parent)
+		path = s->paths.v[path].parent;
+	return path;
+}
+
+static int group_of(struct pprof *p, uint32_t path, uint32_t *group)
+{
+	const struct call_path *paths = p->s->paths.v;
+	uint32_t begin = group_begin(p->s, path);
+	p->group.n = 0;
+	for (;; path = paths[path].parent) {
+		if (vec_push(&p->group, path))
+			return ERR_NOMEM;
+		if (path == begin)
+			break;
+	}
+	*group = 0;
+	for (size_t i = p->group.n; i-- > 0;)
+		if (stacks_push(&p->groups, *group, paths[p->group.v[i]].frame, group))
+			return ERR_NOMEM;
+	return 0;
+}
+
+/* The number of the location that ends with `path`. */
+static int place(struct pprof *p, uint32_t path, int caller, uint32_t *id)
+{
+	uint32_t group;
+	*id = caller ? p->place_of[path] : 0;
+	if (*id)
+		return 0;
+	if (group_of(p, path, &group) || location(p, group, caller, id))
+		return ERR_NOMEM;
+	if (caller)
+		p->place_of[path] = *id;
+	return 0;
+}
+
+/* The locations of a path into p->stack, numbered from the root on. */
 static int locate(struct pprof *p, uint32_t path)
 {
-	size_t n = stacks_depth(p->s, path);
-	uint32_t group = 0;
-	p->stack.n = 0;
-	if (n > p->frames.cap && vec_reserve(&p->frames, n))
+	const struct call_path *paths = p->s->paths.v;
+	p->nodes.n = 0;
+	for (; path; path = paths[group_begin(p->s, path)].parent)
+		if (vec_push(&p->nodes, path))
+			return ERR_NOMEM;
+	if (vec_reserve(&p->stack, p->nodes.n))
 		return ERR_NOMEM;
-	stacks_frames(p->s, path, p->frames.v, n);
-	for (size_t i = 0; i < n; i++) {
-		const struct frame *frame = &p->s->frames.v[p->frames.v[i]];
-		uint64_t id = 0;
-		if (!(frame->flags & FRAME_INLINED))
-			group = 0;
-		if (stacks_push(&p->groups, group, p->frames.v[i], &group))
+	p->stack.n = p->nodes.n;
+	for (size_t i = p->nodes.n; i-- > 0;)
+		if (place(p, p->nodes.v[i], i > 0, &p->stack.v[i]))
 			return ERR_NOMEM;
-		if (i + 1 < n && p->s->frames.v[p->frames.v[i + 1]].flags & FRAME_INLINED)
-			continue;
-		if (location(p, group, i + 1 < n, &id) || vec_push(&p->stack, id))
-			return ERR_NOMEM;
-	}
 	return 0;
 }
 
-static void label(struct pprof *p, const char *key, const char *s, int64_t num)
+static void label(struct pprof *p, struct buf *b, const char *key, const char *s, int64_t num)
 {
 	uint32_t k = text(p, key), v = s ? text(p, s) : 0;
-	size_t at = pb_open(&p->b, SAMPLE_LABEL);
-	pb_u64(&p->b, LABEL_KEY, k);
+	size_t at = pb_open(b, SAMPLE_LABEL);
+	pb_u64(b, LABEL_KEY, k);
 	if (s)
-		pb_u64(&p->b, LABEL_STR, v);
+		pb_u64(b, LABEL_STR, v);
 	else
-		pb_i64(&p->b, LABEL_NUM, num);
-	pb_close(&p->b, at);
+		pb_i64(b, LABEL_NUM, num);
+	pb_close(b, at);
 }
 
+static void thread_labels(struct pprof *p, const struct export_row *r)
+{
+	buf_clear(&p->thread);
+	label(p, &p->thread, "comm", stacks_text(p, r->comm), 0);
+	if (r->pid >= 0)
+		label(p, &p->thread, "pid", NULL, r->pid);
+	if (r->tid >= 0)
+		label(p, &p->thread, "tid", NULL, r->tid);
+	if (buf_failed(&p->thread))
+		p->b.failed = ERR_NOMEM;
+}
+
+/* p->thread has the labels of r's thread. */
 static void labels(struct pprof *p, const struct export_row *r)
 {
-	label(p, "comm", stacks_text(p, r->comm), 0);
-	if (r->pid >= 0)
-		label(p, "pid", NULL, r->pid);
-	if (r->tid >= 0)
-		label(p, "tid", NULL, r->tid);
+	buf_add(&p->b, p->thread.v, p->thread.n);
 	if (r->cgroup)
-		label(p, "cgroup", stacks_text(p, r->cgroup), 0);
+		label(p, &p->b, "cgroup", stacks_text(p, r->cgroup), 0);
 	if (r->cause)
-		label(p, "cause", r->cause, 0);
+		label(p, &p->b, "cause", r->cause, 0);
 	for (size_t i = 0; p->rows->labels && i < p->rows->labels->lanes.n; i++) {
 		uint32_t value = label_sets_value(p->rows->labels, r->labels, i);
 		if (value)
-			label(p, p->rows->label_keys[i], stacks_text(p, value), 0);
+			label(p, &p->b, p->rows->label_keys[i], stacks_text(p, value), 0);
 	}
 }
 
@@ -244,8 +290,7 @@ static int put_sample(struct pprof *p, const struct export_row *r, size_t n)
 	for (size_t i = 0; i < n; i++)
 		add_values(p, &r[i]);
 	size_t sample = pb_open(&p->b, PROFILE_SAMPLE), at = pb_open(&p->b, SAMPLE_LOCATION_ID);
-	for (size_t i = p->stack.n; i-- > 0;)
-		pb_packed(&p->b, p->stack.v[i]);
+	pb_packed_u32(&p->b, p->stack.v, p->stack.n);
 	pb_close(&p->b, at);
 	at = pb_open(&p->b, SAMPLE_VALUE);
 	for (size_t i = 0; i < p->values.n; i++)
@@ -264,6 +309,8 @@ static int put_samples(struct pprof *p, struct err *e)
 		for (n = 1; i + n < p->rows->v.n; n++)
 			if (!export_rows_same_stack(&v[i], &v[i + n]))
 				break;
+		if (!i || !export_rows_same_thread(&v[i - 1], &v[i]))
+			thread_labels(p, &v[i]);
 		rc = put_sample(p, &v[i], n) ? err_nomem(e) : flush(p, FLUSH, e);
 	}
 	return rc;
@@ -404,9 +451,12 @@ static void release(struct pprof *p)
 	vec_release(&p->locations);
 	vec_release(&p->functions);
 	vec_release(&p->mappings);
-	vec_release(&p->frames);
+	mem_free(p->place_of);
+	vec_release(&p->nodes);
 	vec_release(&p->stack);
+	vec_release(&p->group);
 	vec_release(&p->values);
+	buf_release(&p->thread);
 }
 
 int pprof_write(const struct export_rows *rows, FILE *f, struct err *e)
@@ -415,7 +465,8 @@ int pprof_write(const struct export_rows *rows, FILE *f, struct err *e)
 	int rc = gzip_begin(&p.z, f, e);
 	if (rc)
 		return rc;
-	rc = put_types(&p) ? err_nomem(e) : put_samples(&p, e);
+	p.place_of = mem_zalloc(p.s->paths.n + 1, sizeof(*p.place_of));
+	rc = !p.place_of || put_types(&p) ? err_nomem(e) : put_samples(&p, e);
 	rc = rc ? rc : put_tables(&p, e);
 	rc = gzip_end(&p.z, rc, e);
 	release(&p);

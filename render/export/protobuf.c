@@ -21,8 +21,16 @@ static size_t varint(uint8_t out[VARINT_MAX], uint64_t x)
 
 void pb_packed(struct buf *b, uint64_t x)
 {
-	uint8_t v[VARINT_MAX];
-	buf_add(b, v, varint(v, x));
+	uint8_t *v = buf_room(b, VARINT_MAX);
+	if (v)
+		b->n += varint(v, x);
+}
+
+void pb_packed_u32(struct buf *b, const uint32_t *x, size_t n)
+{
+	uint8_t *v = buf_room(b, n * VARINT_MAX);
+	for (size_t i = 0; v && i < n; i++)
+		b->n += varint((uint8_t *)b->v + b->n, x[i]);
 }
 
 void pb_u64(struct buf *b, uint32_t field, uint64_t x)

@@ -24,8 +24,9 @@ void pb_i64(struct buf *b, uint32_t field, int64_t x);
 /* A fixed64. */
 void pb_fixed64(struct buf *b, uint32_t field, uint64_t x);
 
-/* One number of a packed field, between pb_open and pb_close. */
+/* One number, or several, of a packed field, between pb_open and pb_close. */
 void pb_packed(struct buf *b, uint64_t x);
+void pb_packed_u32(struct buf *b, const uint32_t *x, size_t n);
 
 /* An untrusted string: it is made visible (render/text/escape.h), so that it is UTF-8,
  * and cut as names in all answers are (base/text/longname.h). */
