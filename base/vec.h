@@ -7,7 +7,8 @@
  *	for (size_t i = 0; i < times.n; i++) use(times.v[i]);
  *	vec_release(&times);
  *
- * Growth moves the elements: keep indices, not pointers, across a push.
+ * Growth moves the elements: keep indices, not pointers, across a push. What becomes large is
+ * given address space to grow in, of which only the part in use takes memory.
  */
 #ifndef BASE_VEC_H
 #define BASE_VEC_H

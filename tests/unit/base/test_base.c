@@ -25,6 +25,24 @@ static void vec_grows_and_keeps_order(void **state)
 	vec_release(&v);
 }
 
+/* From 4 MiB on it has room for 64, where it stays; beyond that it grows as usual. */
+static void vec_that_is_large_stays_in_place(void **state)
+{
+	VEC(uint64_t) v = {0};
+	const uint64_t *at = NULL;
+	int moves = 0;
+	(void)state;
+	for (uint64_t i = 0; i < 12u << 20; i++) {
+		assert_int_equal(vec_push(&v, i), 0);
+		moves += v.n > (4u << 20) / sizeof(i) * 3 / 2 && v.v != at;
+		at = v.v;
+	}
+	assert_true(moves <= 2);
+	for (uint64_t i = 0; i < v.n; i++)
+		assert_true(v.v[i] == i);
+	vec_release(&v);
+}
+
 static void vec_push_reports_exhaustion(void **state)
 {
 	(void)state;
@@ -233,6 +251,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(err_prefix_keeps_the_message_and_its_bounds),
 		cmocka_unit_test(vec_grows_and_keeps_order),
+		cmocka_unit_test(vec_that_is_large_stays_in_place),
 		cmocka_unit_test(vec_push_reports_exhaustion),
 		cmocka_unit_test(resize_refuses_overflow),
 		cmocka_unit_test(strtab_gives_equal_ids_to_equal_text),
