@@ -300,25 +300,18 @@ class Painter {
 	}
 
 	rect(b, color, h) {
-		const r = this.rects.take();
-		r.setAttribute("x", Math.round(b.x * 100) / 100);
-		r.setAttribute("y", b.y);
-		r.setAttribute("width", Math.round(b.w * 100) / 100);
-		r.setAttribute("height", h);
-		r.setAttribute("rx", b.w >= 4 ? 2 : 0);
-		r.setAttribute("fill", color);
-		r.setAttribute("class", b.above ? "caller" : "");
+		this.rects.put({x: Math.round(b.x * 100) / 100, y: b.y, width: Math.round(b.w * 100) / 100, height: h,
+			rx: b.w >= 4 ? 2 : 0, fill: color, class: b.above ? "caller" : ""});
 	}
 
 	label(b) {
 		const room = Math.floor((b.w - 4) / (conf.fontSize * conf.fontWidth));
 		if (room < 3)
 			return;
-		const chars = Array.from(frames.label[b.tree.frame[b.node]]), t = this.texts.take();
+		const chars = Array.from(frames.label[b.tree.frame[b.node]]);
 		const text = chars.length <= room ? chars.join("") : chars.slice(0, room - 2).join("") + "..";
-		t.setAttribute("x", (b.x + 3).toFixed(2));
-		t.setAttribute("y", (b.y + conf.frameHeight / 2 + conf.fontSize * 0.3).toFixed(2));
-		t.setAttribute("class", b.above ? "caller" : "");
+		const t = this.texts.put({x: (b.x + 3).toFixed(2), y: (b.y + conf.frameHeight / 2 + conf.fontSize * 0.3).toFixed(2),
+			class: b.above ? "caller" : ""});
 		if (t.textContent !== text)
 			t.textContent = text;
 	}

@@ -29,8 +29,9 @@ function buildView() {
 	let tree = base;
 	const merged = state.leaf || state.focus !== null;
 	const hidden = new Set(state.hide);
-	tree = without(tree, (f) => hidden.has(frames.label[f]) ||
-		(merged && frames.kind[f] === KIND.gone));
+	if (merged || hidden.size)
+		tree = without(tree, (f) => hidden.has(frames.label[f]) ||
+			(merged && frames.kind[f] === KIND.gone));
 	if (state.leaf)
 		tree = fromLeaf(tree, frames);
 	view = {trees: [tree]};
@@ -491,8 +492,8 @@ if (!state.icicle && svg === document.documentElement)
 	window.scrollTo(0, Number(svg.getAttribute("height"))); // to the root
 bar.stick();
 
-// Show another tree of the same frames, keeping the view as far as possible.
-function replaceTree(tree) {
+// Show another tree of the same frames, keeping the view as far as possible; `isOther`: the legend is.
+function replaceTree(tree, isOther) {
 	const at = view.trees[state.tree], way = wayTo(at, state.zoom);
 	base = tree;
 	selected = null;
@@ -500,13 +501,13 @@ function replaceTree(tree) {
 	buildView();
 	state.tree = view.trees[state.tree] ? state.tree : 0;
 	state.zoom = nodeAt(view.trees[state.tree], way);
-	if (svg.getBoundingClientRect().width)
+	if (!fitWindow(isOther) && svg.getBoundingClientRect().width)
 		redraw();
 	return drawMs;
 }
 
 // For pages around the picture and for tests: what is drawn, and how long that took.
-svg.flame = {state, replaceTree, load: loadText, relayout: fitWindow, tree: () => base,
+svg.flame = {state, replaceTree, load: loadText, tree: () => base,
 	focus: (name) => change(() => { state.focus = name; }), boxes: () => boxes.map((b) => ({name: frames.label[b.tree.frame[b.node]],
 	tree: b.t, node: b.node, row: b.row, x: b.x, y: b.y, w: b.w, above: b.above})),
 	drawMs: () => drawMs, nodes: base.n};

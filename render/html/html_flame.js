@@ -71,9 +71,14 @@ function legendOf(kind, tree) {
 	return mode === "wall" ? [["#f59a4c", "running"], ["#a3c4f0", "waiting"], ...causes] : causes;
 }
 
+// Is it another one than before?
 function putLegend(group, kind, tree) {
+	const keys = legendOf(kind, tree), said = keys.join();
+	if (group.said === said)
+		return false;
+	group.said = said;
 	group.textContent = "";
-	for (const [color, text] of legendOf(kind, tree)) {
+	for (const [color, text] of keys) {
 		const g = document.createElementNS(SVG_NS, "g"), r = document.createElementNS(SVG_NS, "rect");
 		const t = document.createElementNS(SVG_NS, "text");
 		for (const [key, value] of [["width", 12], ["height", 12], ["rx", 2], ["fill", color]])
@@ -84,6 +89,7 @@ function putLegend(group, kind, tree) {
 		g.append(r, t);
 		group.append(g);
 	}
+	return true;
 }
 
 // An element whose inside has ids and styles of its own.
@@ -151,11 +157,8 @@ function showFlame(kind, tree) {
 	document.getElementById("flame-empty").hidden = !isEmpty;
 	if (!isEmpty && !f)
 		makeFlame(kind, tree, view.flame[key] || "");
-	else if (!isEmpty) {
-		putLegend(f.svg.querySelector("#legend"), kind, tree);
-		f.svg.flame.relayout();
-		f.svg.flame.replaceTree(tree);
-	}
+	else if (!isEmpty)
+		f.svg.flame.replaceTree(tree, putLegend(f.svg.querySelector("#legend"), kind, tree));
 }
 
 // "4.2 s", "1,203 samples".

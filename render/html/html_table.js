@@ -26,38 +26,41 @@ function waitsWhere(tree) {
 	return where;
 }
 
-// By function (frames of one name are one): self and total; each stack counts once. Of waits, self is where
-// the program waits.
+// Functions: the frames of one name, by number.
+let functionNames = null, functionNo = null;
+
+function numberFunctions() {
+	const seen = new Map();
+	functionNo = Int32Array.from(frames.label, (name) => {
+		if (!seen.has(name))
+			seen.set(name, seen.size);
+		return seen.get(name);
+	});
+	functionNames = [...seen.keys()];
+}
+
+// By function: self and total; each stack counts once. Of waits, self is where the program waits.
 function functionsOf(tree, graph) {
-	const where = hasWaits(graph) ? waitsWhere(tree) : null;
+	if (!functionNo)
+		numberFunctions();
+	const where = hasWaits(graph) ? waitsWhere(tree) : null, no = (i) => functionNo[tree.frame[i]];
 	const isWait = (i) => graph === "off" || frames.kind[tree.frame[i]] === KIND.wait || (graph === "tail" && frames.part[tree.frame[i]] === HOW_KERNEL);
-	const sums = new Map(), above = new Map();
-	const of = (name) => {
-		if (!sums.has(name))
-			sums.set(name, {name, self: 0, total: 0, self1: 0, total1: 0});
-		return sums.get(name);
-	};
-	const ends = [];
+	const n = functionNames.length, numbers = () => new Float64Array(n), two = tree.self1 !== null;
+	const self = numbers(), total = numbers(), self1 = numbers(), total1 = numbers(), above = new Int32Array(n), open = [];
 	for (let i = 1; i < tree.n; i++) {
-		while (ends.length && ends[ends.length - 1].end <= i) {
-			const top = ends.pop();
-			above.set(top.name, above.get(top.name) - 1);
+		while (open.length && tree.end[open[open.length - 1]] <= i)
+			above[no(open.pop())]--;
+		const own = no(i), at = where && isWait(i) ? no(where[i]) : own;
+		self[at] += tree.self[i];
+		self1[at] += two ? tree.self1[i] : 0;
+		if (!above[own]++) {
+			total[own] += tree.total[i];
+			total1[own] += two ? tree.total1[i] : 0;
 		}
-		const name = frames.label[tree.frame[i]], n = above.get(name) || 0, f = of(name);
-		const before = tree.self1 ? tree.self1[i] : 0;
-		if (tree.self[i] || before) {
-			const own = of(frames.label[tree.frame[where && isWait(i) ? where[i] : i]]);
-			own.self += tree.self[i];
-			own.self1 += before;
-		}
-		if (!n) {
-			f.total += tree.total[i];
-			f.total1 += tree.self1 ? tree.total1[i] : 0;
-		}
-		above.set(name, n + 1);
-		ends.push({name, end: tree.end[i]});
+		open.push(i);
 	}
-	return [...sums.values()].filter((f) => f.total > 0 || f.total1 > 0);
+	return functionNames.map((name, k) => ({name, self: self[k], total: total[k], self1: self1[k], total1: total1[k]}))
+		.filter((f) => f.total > 0 || f.total1 > 0);
 }
 
 // Weights of the callers and callees of all calls of a function.

@@ -104,20 +104,18 @@ function eachOverlapping(kind, from, to, take) {
 			take(i);
 }
 
-// Calls take(i) for each wait of the chosen threads, and label, with its part in [from, to) in `part`.
-function eachWait(from, to, chosen, take) {
+// Calls take(i) if wait i is of the chosen threads, and label, with its part in [from, to) in `part`.
+function takeWait(i, from, to, chosen, take) {
 	const w = data.wait;
-	eachOverlapping("wait", from, to, (i) => {
-		if (chosen && !chosen(w.thread[i], data.row.comm[w.row[i]]))
-			return;
-		if (!label && cutWait(i, from, to, -Infinity, Infinity))
-			take(i);
-		else if (label)
-			eachPart(w, i, (low, high) => {
-				if (cutWait(i, from, to, low, high))
-					take(i);
-			});
-	});
+	if (chosen && !chosen(w.thread[i], data.row.comm[w.row[i]]))
+		return;
+	if (!label && cutWait(i, from, to, -Infinity, Infinity))
+		take(i);
+	else if (label)
+		eachPart(w, i, (low, high) => {
+			if (cutWait(i, from, to, low, high))
+				take(i);
+		});
 }
 
 // --- stacks ------------------------------------------------------------------------------------
@@ -126,7 +124,8 @@ function eachWait(from, to, chosen, take) {
 // stretch has other weights.
 class Graph {
 	constructor(two) {
-		this.merger = new Merger(0, two);
+		this.merger = new Merger(0, false);
+		this.two = two;
 		this.known = [];
 		this.skeleton = null;
 	}
@@ -150,8 +149,6 @@ class Graph {
 
 	start() {
 		this.merger.self.fill(0);
-		if (this.merger.self1)
-			this.merger.self1.fill(0);
 	}
 
 	// The tree of what has weight.
@@ -167,7 +164,7 @@ class Graph {
 		let n = 1;
 		for (let i = 1; i < s.n; i++)
 			place[i] = total[i] > 0 ? n++ : 0;
-		const out = newTree(n, m.self1 !== null);
+		const out = newTree(n, this.two);
 		for (let id = 0; id < s.n; id++) {
 			const i = m.at[id], to = place[i];
 			if (i && !to)
@@ -176,10 +173,103 @@ class Graph {
 			out.frame[to] = s.frame[i];
 			out.depth[to] = s.depth[i];
 			out.self[to] = m.self[id];
-			if (out.self1)
-				out.self1[to] = m.self1[id];
+			if (this.two && frames.kind[s.frame[i]] === KIND.wait)
+				out.self1[to] = m.self[id];
 		}
 		return sumUp(out);
+	}
+}
+
+// --- ladders -------------------------------------------------------------------------------------
+
+const LADDER = 1 << 20; // numbers in one, about
+
+// Sums by node at moments, the rungs. Of a stretch they give all but what lies near its ends.
+class Ladder {
+	constructor() {
+		const size = data.row.comm.length + 1;
+		this.steps = Math.floor(Math.min(Math.max(LADDER / size, 8), 32));
+		this.rungs = Array.from({length: this.steps + 1}, () => new Float64Array(size));
+	}
+
+	// A rung with room for n nodes.
+	rung(k, n) {
+		const sums = this.rungs[k];
+		if (n > sums.length) {
+			this.rungs[k] = new Float64Array(n);
+			this.rungs[k].set(sums);
+		}
+		return this.rungs[k];
+	}
+
+	// A rung gets what lies between it and the one below.
+	add(k, node, x) {
+		const sums = this.rungs[k];
+		(node < sums.length ? sums : this.rung(k, 2 * node))[node] += x;
+	}
+
+	// Now each has what all below it have, too.
+	finish() {
+		for (let k = 1; k <= this.steps; k++) {
+			const below = this.rungs[k - 1], sums = this.rung(k, below.length);
+			for (let i = 0; i < below.length; i++)
+				sums[i] += below[i];
+		}
+		return this;
+	}
+
+	// Adds what lies between rungs a and z to `self`.
+	climb(a, z, self) {
+		const low = this.rungs[a], high = this.rungs[z];
+		for (let i = 1; i < self.length && i < high.length; i++)
+			self[i] += high[i] - (i < low.length ? low[i] : 0);
+	}
+}
+
+// The ladders of a graph stay while the same threads, label and event are chosen.
+function laddersOf(graph, make) {
+	const of = [view.who, view.event, label ? label.no + "=" + label.value : ""].join("\n");
+	if (graph.laddersOf !== of) {
+		graph.ladders = make();
+		graph.laddersOf = of;
+	}
+	return graph.ladders;
+}
+
+// What has ended by a rung. weigh(i, from, to, add) calls add(node, ns) for what interval i weighs in that
+// stretch.
+function makeLadder(kind, weigh) {
+	const ladder = new Ladder(), {end, n} = data[kind], step = Math.max(1, Math.ceil(head.span_ns / ladder.steps));
+	let rung = 0;
+	const add = (node, ns) => ladder.add(rung, node, ns);
+	for (let i = 0; i < n; i++) {
+		rung = Math.max(Math.ceil(end[i] / step), 0);
+		if (rung <= ladder.steps)
+			weigh(i, -Infinity, Infinity, add);
+	}
+	return {ladder: ladder.finish(), step};
+}
+
+// Adds what intervals weigh in [from, to) to `self`, by node: those between two rungs by the ladder, those
+// that cross one or lie outside one by one.
+function climb(kind, {ladder, step}, from, to, weigh, self) {
+	const {start, end} = data[kind], first = lifeBounds()[kind], a = Math.ceil(from / step), z = Math.floor(to / step);
+	const low = a * step, high = z * step, add = (node, ns) => { self[node] += ns; }, takeOff = (node, ns) => { self[node] -= ns; };
+	if (a >= z) {
+		eachOverlapping(kind, from, to, (i) => weigh(i, from, to, add));
+		return;
+	}
+	ladder.climb(a, z, self);
+	for (let t = 0; t + 1 < first.length; t++) {
+		const last = first[t + 1];
+		let i = firstWhere(first[t], last, (k) => end[k] > from);
+		for (; i < last && start[i] < low; i++) {
+			weigh(i, from, to, add);
+			if (end[i] > low && end[i] <= high) // the ladder has all of it
+				weigh(i, -Infinity, Infinity, takeOff);
+		}
+		for (i = firstWhere(i, last, (k) => end[k] > high); i < last && start[i] < to; i++)
+			weigh(i, from, to, add);
 	}
 }
 
@@ -211,29 +301,43 @@ function graphOf(kind) {
 
 // As `perfkit collapse --event`: samples from `from` to `to`, both included.
 function sumCpu(from, to, event) {
-	const g = graphOf("cpu"), s = data.sample, self = g.merger.self, known = g.known, chosen = chosenThreads();
-	for (let i = firstWhere(0, s.t.length, (k) => s.t[k] >= from); i < s.t.length && s.t[i] <= to; i++)
-		if (s.event[i] === event && hasLabel(s, i) && (!chosen || chosen(s.thread[i] - 1, data.row.comm[s.row[i]]))) {
+	const g = graphOf("cpu"), s = data.sample, n = s.t.length, self = g.merger.self, chosen = chosenThreads();
+	const each = (i, last, add) => {
+		for (; i < last; i++) {
 			const row = s.row[i];
-			self[known[0] && known[0][row] || g.node(0, row, 0, 0)] += s.weight[i];
+			if (s.event[i] === event && hasLabel(s, i) && (!chosen || chosen(s.thread[i] - 1, data.row.comm[row])))
+				add(g.known[0] && g.known[0][row] || g.node(0, row, 0, 0), s.weight[i]);
 		}
+	};
+	const {ladder, step} = laddersOf(g, () => {
+		const made = new Ladder(), size = Math.max(1, Math.ceil(n / made.steps));
+		for (let k = 0; k < made.steps; k++)
+			each(k * size, Math.min((k + 1) * size, n), (node, x) => made.add(k + 1, node, x));
+		return {ladder: made.finish(), step: size};
+	});
+	const first = firstWhere(0, n, (k) => s.t[k] >= from), last = firstWhere(first, n, (k) => s.t[k] > to);
+	const a = Math.ceil(first / step), z = Math.floor(last / step), add = (node, x) => { self[node] += x; };
+	if (a < z)
+		ladder.climb(a, z, self);
+	each(first, a < z ? a * step : last, add);
+	each(a < z ? z * step : last, last, add);
 	return g.tree();
 }
 
 function inBand(i, band) {
-	return !band || (data.wait.end[i] - data.wait.start[i] >= band.low && data.wait.end[i] - data.wait.start[i] < band.high);
+	const length = data.wait.end[i] - data.wait.start[i];
+	return length >= band.low && length < band.high;
 }
 
 // As `perfkit svg --offcpu`: the cause on top of a wait that was seen whole, also below [unclear].
 function sumOff(from, to, band) {
-	const g = graphOf("off"), w = data.wait, m = head.marks, chosen = chosenThreads();
+	const g = graphOf("off"), w = data.wait, m = head.marks, chosen = chosenThreads(), self = g.merger.self;
+	let take = null;
 	const add = (slot, row, below, top, ns) => {
 		if (ns > 0)
-			g.merger.self[g.node(slot, row, below, top)] += ns;
+			take(g.node(slot, row, below, top), ns);
 	};
-	eachWait(from, to, chosen, (i) => {
-		if (!inBand(i, band))
-			return;
+	const put = (i) => {
 		const row = w.row[i], cause = w.cause[i], whole = part.blocked + part.runnable + part.unknown;
 		if (part.isOpen)
 			add(0, row, m[MARK.open], 0, whole);
@@ -247,7 +351,18 @@ function sumOff(from, to, band) {
 		} else {
 			add(3 + cause, row, 0, head.causes[cause], whole);
 		}
-	});
+	};
+	const weigh = (i, low, high, to) => {
+		take = to;
+		takeWait(i, low, high, chosen, put);
+	};
+	if (!band)
+		climb("wait", laddersOf(g, () => makeLadder("wait", weigh)), from, to, weigh, self);
+	else
+		eachOverlapping("wait", from, to, (i) => {
+			if (inBand(i, band))
+				weigh(i, from, to, (node, ns) => { self[node] += ns; });
+		});
 	return g.tree();
 }
 
@@ -320,26 +435,24 @@ function sumWall(from, to) {
 	const g = graphOf("wall"), r = data.run, w = data.wait, s = data.sample, m = head.marks;
 	const chosen = chosenThreads();
 	const noSample = new Int32Array(frames.n); // by comm: its node
-	let comm = 0;
-	const addRun = (k, low, high) => {
+	let comm = 0, take = null;
+	const putRun = (k, low, high) => {
 		if (k < 0 && !noSample[comm])
 			noSample[comm] = g.merger.child(g.merger.child(0, comm), m[MARK.noSample]);
-		g.merger.self[k < 0 ? noSample[comm] : g.node(0, s.row[k], 0, 0)] += high - low;
+		take(k < 0 ? noSample[comm] : g.node(0, s.row[k], 0, 0), high - low);
 	};
-	eachOverlapping("run", from, to, (i) => {
+	const weighRun = (i, low, high, to) => {
 		if (r.out[i] || !isShown(r.thread[i]) || chosen && !chosen(r.thread[i], r.comm[i]))
 			return;
 		comm = r.comm[i];
-		eachRunShare(i, from, to, addRun);
-	});
-	const add = (slot, row, top, ns) => {
-		if (ns <= 0)
-			return;
-		const node = g.node(slot, row, 0, top);
-		g.merger.self[node] += ns;
-		g.merger.self1[node] += ns;
+		take = to;
+		eachRunShare(i, low, high, putRun);
 	};
-	eachWait(from, to, chosen, (i) => {
+	const add = (slot, row, top, ns) => {
+		if (ns > 0)
+			take(g.node(slot, row, 0, top), ns);
+	};
+	const putWait = (i) => {
 		const row = w.row[i], cause = w.cause[i];
 		if (part.bits & BIT.unclear)
 			add(1, row, m[MARK.waitUnclear], part.blocked);
@@ -348,7 +461,14 @@ function sumWall(from, to) {
 		add(2, row, m[MARK.runnable], part.runnable - part.preempted);
 		add(3, row, m[MARK.preempted], part.preempted);
 		add(4, row, m[MARK.waitUnknown], part.unknown);
-	});
+	};
+	const weighWait = (i, low, high, to) => {
+		take = to;
+		takeWait(i, low, high, chosen, putWait);
+	};
+	const of = laddersOf(g, () => [makeLadder("run", weighRun), makeLadder("wait", weighWait)]);
+	climb("run", of[0], from, to, weighRun, g.merger.self);
+	climb("wait", of[1], from, to, weighWait, g.merger.self);
 	return g.tree();
 }
 
@@ -376,13 +496,14 @@ function sumThreads(from, to) {
 		else
 			add(i, Math.min(r.end[i], to) - Math.max(r.start[i], from));
 	});
-	eachWait(from, to, null, (i) => {
+	const addWait = (i) => {
 		const s = of(data.wait.thread[i]);
 		s[part.bits & BIT.unclear ? "unclear" : "blocked"] += part.blocked;
 		s.runnable += part.runnable - part.preempted;
 		s.preempted += part.preempted;
 		s.unknown += part.unknown;
 		s.hidden += part.hidden;
-	});
+	};
+	eachOverlapping("wait", from, to, (i) => takeWait(i, from, to, null, addWait));
 	return {threads: [...sums.values()], cpus};
 }

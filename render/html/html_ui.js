@@ -380,8 +380,17 @@ function drawOverview() {
 
 // --- the other panes -------------------------------------------------------------------------------
 
+let choicesOf = ""; // what the tabs and choices above the graph show
+
 function drawFlamePane() {
-	const isGiven = kinds[view.graph].given;
+	const isGiven = kinds[view.graph].given, of = JSON.stringify([view.graph, view.who, view.of, view.event, view.label]);
+	if (choicesOf !== of)
+		drawChoices(isGiven);
+	choicesOf = of;
+	return drawFlame();
+}
+
+function drawChoices(isGiven) {
 	replace("flame-tabs", tabs("Flame graph", kinds, view.graph, (k) => {
 		view.graph = k;
 		drawFlamePane();
@@ -389,7 +398,6 @@ function drawFlamePane() {
 	}, "flame"), el("p", {class: "choices"}, isGiven ? episodeChoice() : threadChoice(),
 		view.graph === "cpu" && head.events.length > 1 ? eventChoice() : null,
 		isGiven ? el("span", {class: "note"}, kinds[view.graph].what() + "; whatever is selected above") : null), isGiven ? wholeNote() : null);
-	return drawFlame();
 }
 
 // A list of [value, text] to choose from.

@@ -36,6 +36,16 @@ class Pool {
 		return this.all[this.used++];
 	}
 
+	// The next one, with these attributes: setting one costs more than to know that it is set.
+	put(attrs) {
+		const e = this.take(), has = e.has || {};
+		for (const key in attrs)
+			if (has[key] !== attrs[key])
+				e.setAttribute(key, attrs[key]);
+		e.has = attrs;
+		return e;
+	}
+
 	finish() {
 		for (let i = this.used; i < (this.shown || 0); i++)
 			this.all[i].setAttribute("display", "none");
@@ -397,23 +407,26 @@ function setHeight(height) {
 		svg.setAttribute("viewBox", "0 0 " + conf.width + " " + height);
 }
 
-// Make it as wide as the window (or its container), without scaling text.
+// Make it as wide as the window (or its container), without scaling text; says whether that drew it.
 let fitHeight = window.innerHeight;
 
-function fitWindow() {
+function fitWindow(isForced) {
 	const room = Math.floor(svg.getBoundingClientRect().width), width = Math.max(LEAST_WIDTH, room);
-	if (!room || width === conf.width && window.innerHeight === fitHeight)
-		return;
+	if (!room)
+		fitHeight = isForced ? 0 : fitHeight; // once it is shown
+	if (!room || width === conf.width && window.innerHeight === fitHeight && !isForced)
+		return false;
 	fitHeight = window.innerHeight;
 	conf.width = width;
 	relayout();
+	return true;
 }
 
 function startLayout() {
 	svg.setAttribute("width", "100%");
 	svg.removeAttribute("viewBox");
 	conf.width = Math.max(LEAST_WIDTH, Math.floor(svg.getBoundingClientRect().width));
-	window.addEventListener("resize", fitWindow);
+	window.addEventListener("resize", () => fitWindow(false));
 	window.addEventListener("beforeprint", () => setPrinting(true));
 	window.addEventListener("afterprint", () => setPrinting(false));
 }
