@@ -126,13 +126,14 @@ class Segments {
 		this.ref[this.n++] = ref;
 	}
 
-	// Sums by paint from the first segment up to each block's begin, for where many share a pixel.
+	// When each block begins, and sums by paint up to then, for where many share a pixel.
 	end(at) {
 		this.start[this.n] = at;
 		this.paints = [...new Set(this.paint.subarray(0, this.n))];
 		const width = this.paints.length, blocks = Math.floor(this.n / BLOCK), place = new Uint8Array(256);
 		this.paints.forEach((paint, k) => { place[paint] = k; });
 		this.sums = new Float64Array((blocks + 1) * width);
+		this.begins = this.start.filter((t, i) => i % BLOCK === 0 && i <= this.n);
 		for (let b = 0, i = 0; b < blocks; b++) {
 			const to = (b + 1) * width;
 			this.sums.copyWithin(to, b * width, to);

@@ -121,18 +121,17 @@ function sortFew(list) {
 
 // The first segment after i that does not end before `to`; segment i does.
 function firstBeyond(segs, i, to) {
-	const {start, n} = segs;
-	let step = 1;
-	while (i + step < n && start[i + step + 1] < to) {
-		i += step;
-		step *= 2;
-	}
-	while (step > 1) {
-		step >>= 1;
-		if (i + step < n && start[i + step + 1] < to)
-			i += step;
-	}
-	return i + 1;
+	const {start, begins, n} = segs, last = begins.length;
+	let block = Math.floor(i / BLOCK), step = 1;
+	for (; block + step < last && begins[block + step] < to; step *= 2)
+		block += step;
+	for (; step >= 1; step >>= 1)
+		if (block + step < last && begins[block + step] < to)
+			block += step;
+	let k = Math.max(i + 1, block * BLOCK);
+	while (k < n && start[k + 1] < to)
+		k++;
+	return k;
 }
 
 function eachCell(row, view, emit) {
@@ -336,6 +335,7 @@ class Pixels {
 				e.setAttribute("width", width);
 				e.setAttribute("height", height);
 			}
+			Object.assign(this, {width, height}); // those of the canvas are slow to read
 			this.image = this.context.createImageData(width, height);
 			this.all = new Uint32Array(this.image.data.buffer);
 		}
@@ -366,7 +366,7 @@ class Pixels {
 	}
 
 	fill(x, y, w, h, paint) {
-		const {width, height} = this.canvas, color = this.colorOf(paint);
+		const {width, height} = this, color = this.colorOf(paint);
 		const x0 = Math.max(Math.floor(x), 0), x1 = Math.min(Math.max(Math.round(x + w), x0 + 1), width);
 		const y0 = Math.max(Math.round(y), 0), y1 = Math.min(Math.max(Math.round(y + h), y0 + 1), height);
 		for (let i = y0 * width; i < y1 * width; i += width)
@@ -438,9 +438,9 @@ class Block {
 			"M" + round(plotX + x) + " " + (y + h / 2) + "h" + round(w));
 	}
 
-	// Where bars go now: into paths, or, while a view with many of them moves, pixels.
+	// Where bars go now: into paths, or, while a view with many of them moves (isFast), pixels.
 	chooseTarget() {
-		const isFast = this.panel.isMoving && this.cells > MANY_CELLS;
+		const isFast = this.isFast = this.panel.isMoving && this.cells > MANY_CELLS;
 		for (const p of this.paths)
 			if (p)
 				p.d.length = 0;
@@ -452,10 +452,6 @@ class Block {
 		this.pixels = this.pixels || new Pixels(this.bars);
 		this.pixels.start(this.top, Math.ceil(plotW), Math.ceil(this.end - this.top), (paint) => this.colorOf(paint));
 		return (x, w, y, h, paint) => this.pixels.fill(x, y - this.top, w, h, paint);
-	}
-
-	get isFast() {
-		return this.bars.getAttribute("display") === "none";
 	}
 
 	// "rgb(15, 123, 90)", as style and theme have it.
