@@ -358,7 +358,7 @@ asan:
 tsan:
 	$(Q)mkdir -p $(O)-tsan
 	$(Q)$(MAKE) O=$(O)-tsan OPT='-O1 -g' SANITIZE=-fsanitize=thread $(O)-tsan/perfkit \
-		$(O)-tsan/tests/prog/twice
+		$(O)-tsan/tests/prog/twice $(O)-tsan/tests/prog/grow
 	$(Q)O=$(O)-tsan sh tests/tsan.sh
 
 # Which lines the tests reach (T= chooses tests), per library; make coverage T=unit is quick.

@@ -193,9 +193,12 @@ static int handle_record(struct builder *b, const struct record *r, struct recor
 	switch (r->type) {
 	case PERF_RECORD_FORK:
 	case PERF_RECORD_EXIT:
-		return handle_task(b, r, id, e);
 	case PERF_RECORD_COMM:
-		return handle_comm(b, r, id, e);
+		modules_lock(b->p->modules); /* names of threads are interned */
+		rc = r->type == PERF_RECORD_COMM ? handle_comm(b, r, id, e)
+						 : handle_task(b, r, id, e);
+		modules_unlock(b->p->modules);
+		return rc;
 	case PERF_RECORD_SWITCH:
 	case PERF_RECORD_SWITCH_CPU_WIDE:
 		return handle_switch(b, r, id, e);
@@ -285,11 +288,37 @@ static int read_sideband(struct builder *b, struct err *e)
 	return got;
 }
 
+/*
+ * Chains can be named while records are read if nothing but their names needs files and, besides
+ * names of threads, strings. Small recordings do better with threads that prepare files.
+ */
+static int can_name_early(const struct builder *b)
+{
+	enum { LEAST = 32 << 20 };
+	const struct recording *rec = b->rec;
+	int can = rec->data_size >= LEAST && sysconf(_SC_NPROCESSORS_ONLN) > 1 &&
+		  !b->opt->no_samples && !expander_needed(rec);
+	for (size_t i = 0; i < rec->events.n; i++) {
+		const struct event *ev = &rec->events.v[i];
+		can &= !ev->is_tracepoint && !attr_flag(&ev->attr, ATTR_CONTEXT_SWITCH) &&
+		       !attr_flag(&ev->attr, ATTR_DEFER_CALLCHAIN);
+	}
+	return can;
+}
+
 /* A mapped file is read once if that suffices. */
 static int read_first(struct builder *b, struct err *e)
 {
+	int early = can_name_early(b);
 	b->ahead = 1;
-	return sideband_first(b->rec) ? read_sideband(b, e) : read_head(b, e);
+	if (!early && !sideband_first(b->rec))
+		return read_head(b, e);
+	int r = read_sideband(b, e);
+	if (!r && early) {
+		modules_prepare_end(b->p->modules, 0);
+		raw_chains_name_early(&b->chains, &b->p->names);
+	}
+	return r;
 }
 
 /* Record in the timeline what sorting has shown about the records' times. */

@@ -278,7 +278,9 @@ static int add_probe_costs(struct builder *b, struct err *e)
 
 int builder_finish(struct builder *b, struct err *e)
 {
-	int r = b->sched ? 0 : builder_begin(b, e);
+	int r = raw_chains_name_wait(&b->chains) ? err_nomem(e) : 0;
+	if (!r && !b->sched)
+		r = builder_begin(b, e);
 	if (!r)
 		r = sched_finish(b->sched, b->last_ns, e);
 	if (!r)

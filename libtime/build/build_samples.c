@@ -150,7 +150,12 @@ static int comm_of(struct builder *b, const struct sample *s, uint32_t *comm)
 {
 	const struct thread_view *v = builder_view(b, s->pid, s->tid, s->time);
 	*comm = v->comm;
-	return *comm != NO_ID ? 0 : profile_tid_comm(b->p, s->tid, comm);
+	if (*comm != NO_ID)
+		return 0;
+	modules_lock(b->p->modules);
+	int r = profile_tid_comm(b->p, s->tid, comm);
+	modules_unlock(b->p->modules);
+	return r;
 }
 
 /* For the idle task, exiting threads that no longer have a tid, and tids that records assign to

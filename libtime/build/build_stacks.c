@@ -77,7 +77,7 @@ static int intern(struct builder *b, const struct stack_entry *x, uint32_t *id)
 {
 	size_t before = b->chains.v.n;
 	int r = raw_chains_intern(&b->chains, x, id);
-	if (r || b->chains.v.n == before || x->kind == CHAIN_UNWOUND)
+	if (r || b->chains.v.n == before || x->kind == CHAIN_UNWOUND || b->chains.namer)
 		return r;
 	if (b->ahead)
 		r = know_kernel(b, x) ? ERR_NOMEM : open_files(b, x);

@@ -1,6 +1,6 @@
 /*
  * raw_chains.h - interns callchains as raw words while a recording is read, and names each
- * distinct one at the end.
+ * distinct one, at the end or meanwhile.
  *
  *	raw_chains_intern(&c, &entry, &id);     // per sample
  *	raw_chains_name(&c, &names, path, &e);  // path[id] = its call path
@@ -19,18 +19,31 @@ struct raw_chains {
 	struct idmap index;
 	uint64_t seed; /* of the hash */
 	struct arena words;
-	int stay; /* raw words outlive the chains, so they are not copied */
+	int stay;                  /* raw words outlive the chains, so they are not copied */
+	struct chain_namer *namer; /* names them meanwhile; NULL: none does */
+	uint32_t *named;           /* the paths of the first `nnamed`, from number 1 on */
+	size_t nnamed;
 };
+
+/*
+ * Name chains on a thread of its own, while others are interned: half of an import's work is
+ * then done beside the other half. All chains must be new; the machine must know all records,
+ * and nobody may prepare modules; whoever else interns strings meanwhile holds their lock. If
+ * there is no thread, nothing happens, and all are named at the end.
+ */
+void raw_chains_name_early(struct raw_chains *c, struct names *names);
+
+/* Wait until these chains are named. 0 or ERR_NOMEM. */
+int raw_chains_name_wait(struct raw_chains *c);
 
 /* The number of a callchain. Those with equal words, address space (process, if unknown),
  * version, kind and cpumode have the same. Words of a new one are copied, unless they stay.
  * ERR_NOMEM. */
 int raw_chains_intern(struct raw_chains *c, const struct stack_entry *x, uint32_t *id);
 
-/* Name all: (*path)[number] is its call path, (*path)[0] is 0. The caller frees the array
- * (mem_free). ERR_NOMEM. */
-int raw_chains_name(const struct raw_chains *c, struct names *names, uint32_t **path,
-		    struct err *e);
+/* Name all, or the rest: (*path)[number] is its call path, (*path)[0] is 0. The caller frees
+ * the array (mem_free). ERR_NOMEM. */
+int raw_chains_name(struct raw_chains *c, struct names *names, uint32_t **path, struct err *e);
 
 /* Release everything; empty afterwards. */
 void raw_chains_release(struct raw_chains *c);

@@ -334,8 +334,9 @@ int sites_apply(struct causes *c, struct timeline *tl, struct err *e)
 	static int (*const steps[])(struct sites *) = {begin, sites_find_places, find_programs,
 						       add_all, share_all};
 	struct sites x = {.c = c, .tl = tl, .s = tl->stacks};
+	size_t n = tl->offcpu.n ? sizeof(steps) / sizeof(*steps) : 1; /* no waits, no sites */
 	int r = 0;
-	for (size_t i = 0; !r && i < sizeof(steps) / sizeof(*steps); i++)
+	for (size_t i = 0; !r && i < n; i++)
 		r = steps[i](&x);
 	if (!r)
 		sites_set_verdicts(&x);

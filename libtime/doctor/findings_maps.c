@@ -12,11 +12,17 @@ struct mapless_process {
 	uint64_t n;
 };
 
+struct mapless_thread {
+	uint64_t n;            /* its samples and waits without mappings */
+	uint64_t since, until; /* when `has_maps` holds */
+	int has_maps;
+};
+
 struct mapless {
 	const struct timeline *tl;
-	uint8_t *lost;       /* by path: 1 if a user frame is in no mapping */
-	uint64_t *by_thread; /* how many of the thread's samples and waits */
-	uint64_t n, total;   /* of all threads; with and without user frames */
+	uint8_t *lost; /* by path: 1 if a user frame is in no mapping */
+	struct mapless_thread *threads;
+	uint64_t n, total; /* of all threads; with and without user frames */
 	VEC(struct mapless_process) worst;
 };
 
@@ -34,19 +40,31 @@ static int find_lost_paths(struct mapless *l, const struct stacks *s)
 	return 0;
 }
 
-static void count(const struct diagnosis *j, struct mapless *l, uint32_t thread, uint32_t path,
-		  uint64_t time)
+/* Most samples of a thread are of the time for which its last one was looked up. */
+static int has_maps(const struct diagnosis *j, const struct mapless *l, uint32_t thread,
+		    uint64_t time)
 {
 	const struct machine *m = &j->in->profile->machine;
 	const struct tl_thread *t = &l->tl->threads.v[thread];
+	struct mapless_thread *x = &l->threads[thread];
 	struct thread_view v;
-	l->total += path != 0;
-	if (!l->lost[path] || t->flags & THREAD_IDLE_TASK)
-		return;
+	if (time >= x->since && time < x->until)
+		return x->has_maps;
 	machine_thread_at(m, t->pid, t->tid, time, &v);
-	if (machine_has_maps(m, &v))
+	x->since = v.since;
+	x->until = v.until;
+	x->has_maps = machine_has_maps(m, &v);
+	return x->has_maps;
+}
+
+static void count(const struct diagnosis *j, struct mapless *l, uint32_t thread, uint32_t path,
+		  uint64_t time)
+{
+	l->total += path != 0;
+	if (!l->lost[path] || l->tl->threads.v[thread].flags & THREAD_IDLE_TASK ||
+	    has_maps(j, l, thread, time))
 		return;
-	l->by_thread[thread]++;
+	l->threads[thread].n++;
 	l->n++;
 }
 
@@ -80,7 +98,7 @@ static int rank(struct mapless *l)
 	size_t n = 0;
 	for (size_t i = 0; i < l->tl->threads.n; i++) {
 		const struct tl_thread *t = &l->tl->threads.v[i];
-		struct mapless_process p = {t->pid, t->comm, l->by_thread[i]};
+		struct mapless_process p = {t->pid, t->comm, l->threads[i].n};
 		if (p.n && vec_push(&l->worst, p))
 			return ERR_NOMEM;
 	}
@@ -141,8 +159,8 @@ void diagnose_maps(struct diagnosis *j)
 	struct mapless l = {.tl = j->in->timeline};
 	if (!l.tl) /* folded samples have no threads */
 		return;
-	l.by_thread = mem_zalloc(l.tl->threads.n + 1, sizeof(*l.by_thread));
-	int rc = l.by_thread ? find_lost_paths(&l, &j->in->profile->stacks) : ERR_NOMEM;
+	l.threads = mem_zalloc(l.tl->threads.n + 1, sizeof(*l.threads));
+	int rc = l.threads ? find_lost_paths(&l, &j->in->profile->stacks) : ERR_NOMEM;
 	if (!rc) {
 		count_all(j, &l);
 		rc = rank(&l);
@@ -152,6 +170,6 @@ void diagnose_maps(struct diagnosis *j)
 	else if (percent(l.n, l.total) >= 1)
 		report(j, &l);
 	mem_free(l.lost);
-	mem_free(l.by_thread);
+	mem_free(l.threads);
 	vec_release(&l.worst);
 }

@@ -67,6 +67,21 @@ for f in fp-threads no-callchain sched switch-events zstd dwarf events pid-attac
 	[ $asked -gt 0 ] || exit 1
 done
 
+# a long recording's stacks are named while it is read
+for f in fp-threads system-wide; do
+	"$O/tests/prog/grow" "$SRC/testdata/$f/perf.data" long.data 34000000
+	symfs=$SRC/testdata/$f/symfs
+	"$PERFKIT" import -q --no-local --symfs "$symfs" long.data -o run.db || exit 1
+	"$PERFKIT" import -q --no-local --symfs "$symfs" long.data -o again.db || exit 1
+	cmp run.db again.db || exit 1
+	asked=0
+	for q in 'collapse' 'collapse --tid-name' 'svg --split cpu' 'collapse -C 1' 'report'; do
+		same long.data run.db "$symfs" $q
+	done
+	[ $asked -gt 3 ] || { echo "long $f: only $asked answers"; exit 1; }
+done
+rm long.data again.db
+
 # a store of an older perfkit has no wait sites
 "$PERFKIT" import -q --no-local "$SRC/testdata/waits/perf.data" -o run.db
 cp run.db old.db
