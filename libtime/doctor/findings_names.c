@@ -2,7 +2,9 @@
 #include "base/mem.h"
 #include "base/text/path.h"
 #include "libtime/doctor/findings_internal.h"
+#include "libtime/record/plan.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -399,11 +401,21 @@ static uint64_t group_samples(const struct diagnosis *j, const struct name_weigh
 	return n;
 }
 
+/* 1 unless this perf is known to be older than 5.12. */
+static int has_mapped_ids(const struct recording *rec)
+{
+	const char *version = rec->features.version;
+	int major, minor;
+	return !version || sscanf(version, "%d.%d", &major, &minor) != 2 ||
+	       major * PERF_MINORS + minor >= 5 * PERF_MINORS + 12;
+}
+
 /* --buildid-all lists the files that perf finds in the end: of one that it found no more, or
  * whose path has several, the kernel knows the build-id when it is mapped. */
 static void diagnose_ids(struct diagnosis *j, struct finding *f, struct remedy ids)
 {
 	ids.own_ids |= !diagnose_line_changes(j, &ids);
+	ids.own_ids &= has_mapped_ids(j->rec);
 	diagnose_record(j, f, &ids);
 }
 

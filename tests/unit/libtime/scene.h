@@ -73,7 +73,8 @@ struct scene {
 	int off_cpu;   /* the second event is of --off-cpu: 1 sums, 2 single waits */
 	uint32_t cpus; /* of the machine; 0: one */
 	int all_threads;
-	int all_ids; /* recorded with --buildid-all */
+	int all_ids;         /* recorded with --buildid-all */
+	const char *version; /* of perf */
 };
 
 static void add_clock(struct pw *w, const struct scene *s)
@@ -248,6 +249,8 @@ static void add_features(struct pw *w, const struct scene *s)
 	static const uint8_t id[20] = {1, 2, 3}, other[20] = {4};
 	pw_feature_string(w, PW_FEAT_HOSTNAME, "elsewhere");
 	pw_feature_string(w, PW_FEAT_OSRELEASE, "5.4.0-elsewhere");
+	if (s->version)
+		pw_feature_string(w, PW_FEAT_VERSION, s->version);
 	pw_feature_string(w, PW_FEAT_ARCH, "x86_64");
 	pw_feature_nrcpus(w, s->cpus ? s->cpus : 1, s->cpus ? s->cpus : 1);
 	pw_feature_cmdline(w, s->cmdline ? &s->cmdline : argv, s->cmdline ? 1 : 6);

@@ -651,6 +651,24 @@ static void files_that_the_list_of_build_ids_lacks_have_them_in_mappings(void **
 	}
 }
 
+/* … which a perf before 5.12 does not ask the kernel for. */
+static void an_old_perf_has_no_build_ids_in_mappings(void **state)
+{
+	(void)state;
+	static const char *const versions[] = {"5.12.rc1", "6.1.187", "5.9.8",
+					       "4.18.0-553.el8"};
+	for (int i = 0; i < 4; i++) {
+		struct answer a;
+		ask(&(struct scene){.dso = "/no/such", .all_ids = 1, .version = versions[i]}, 0,
+		    &a);
+		const struct finding *f = find(&a, "no-build-ids");
+		assert_non_null(f);
+		assert_int_equal(offers(f, FORM_MAPPED_IDS), i < 2);
+		assert_int_equal(a.f.line && says(a.f.line, "--buildid-mmap"), i < 2);
+		answer_release(&a);
+	}
+}
+
 /* Bytes of the stack copies that a line asks for; 0: none. */
 static long copies_of(const char *line)
 {
@@ -756,6 +774,7 @@ int main(void)
 		cmocka_unit_test(worst_comes_first),
 		cmocka_unit_test(files_of_one_path_are_told_apart_by_their_mappings),
 		cmocka_unit_test(files_that_the_list_of_build_ids_lacks_have_them_in_mappings),
+		cmocka_unit_test(an_old_perf_has_no_build_ids_in_mappings),
 		cmocka_unit_test(dropped_samples_are_a_share_of_all),
 		cmocka_unit_test(losses_are_drawn_where_they_were),
 		cmocka_unit_test(the_copy_needed_is_told_by_what_was_cut),
