@@ -8,6 +8,15 @@
 #include "base/text/buf.h"
 #include "base/mem.h"
 
+#include <sys/utsname.h>
+
+int features_are_ours(const struct features *f)
+{
+	struct utsname u;
+	return f->hostname && f->osrelease && !uname(&u) && !strcmp(u.nodename, f->hostname) &&
+	       !strcmp(u.release, f->osrelease);
+}
+
 /* These return 0, even if the section is damaged, or ERR_NOMEM. */
 
 /* struct perf_header_string: u32 len, then len bytes with NUL padding. *out is NULL if it is

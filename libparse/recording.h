@@ -63,6 +63,10 @@ struct features {
 	uint64_t tracing_data_size;
 };
 
+/* 1 when the recording was made on this host and kernel, so that local files are the recorded
+ * ones. */
+int features_are_ours(const struct features *f);
+
 enum { RECORD_TYPES_COUNTED = 128 };
 
 /* Records skipped because they break their own layout. Zero-initialised: none. */

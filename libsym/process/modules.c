@@ -4,17 +4,6 @@
 #include "libsym/unwind/cfi.h"
 #include "libsym/unwind/unwind.h"
 
-#include <sys/utsname.h>
-
-/* 1 when the recording was made on this host and kernel, so that local files are the recorded
- * ones. */
-static int host_is_ours(const struct features *f)
-{
-	struct utsname u;
-	return f->hostname && f->osrelease && !uname(&u) && !strcmp(u.nodename, f->hostname) &&
-	       !strcmp(u.release, f->osrelease);
-}
-
 int modules_new(struct modules **out, struct machine *m, const struct recording *rec,
 		const struct modules_options *opt, struct err *e)
 {
@@ -25,7 +14,7 @@ int modules_new(struct modules **out, struct machine *m, const struct recording 
 	ms->machine = m;
 	ms->rec = rec;
 	ms->opt = *opt;
-	ms->opt.find.host_is_ours = host_is_ours(&rec->features);
+	ms->opt.find.host_is_ours = features_are_ours(&rec->features);
 	ms->opt.find.written_ns = rec->written_ns;
 	pthread_mutex_init(&ms->lock, NULL);
 	pthread_mutex_init(&ms->lookups, NULL);

@@ -299,12 +299,6 @@ static int check_version(const struct record_wish *x, struct err *e)
 	return 0;
 }
 
-/* Does each mapping have its build-id? A pipe has no list of them at its end. */
-static int maps_ids(const struct record_wish *x)
-{
-	return x->own_ids || !strcmp(x->output, "-");
-}
-
 static int check(const struct record_wish *x, struct err *e)
 {
 	if (x->mode == RECORD_CPU && x->ncommand && x->pid)
@@ -325,9 +319,8 @@ static int check(const struct record_wish *x, struct err *e)
 			       "--stacks is auto, fp, lbr, none or dwarf[:BYTES], BYTES a "
 			       "multiple of 8 up to %d, not '%s'",
 			       DUMP_MAX, x->stacks);
-	if (maps_ids(x) && x->version && x->version < 5 * PERF_MINORS + 12)
-		return err_set(e, ERR_USAGE, "%s needs perf 5.12",
-			       x->own_ids ? "--buildid-mmap" : "--output - (--buildid-mmap)");
+	if (x->own_ids && x->version && x->version < 5 * PERF_MINORS + 12)
+		return err_set(e, ERR_USAGE, "--buildid-mmap needs perf 5.12");
 	if (x->frequency < 1 || x->frequency > 100000)
 		return err_set(e, ERR_USAGE, "--freq must be 1 to 100000 Hz");
 	return check_version(x, e);
@@ -425,7 +418,7 @@ static int plan_mode(struct record_plan *p, const struct record_wish *x)
 		rc = plan_request_probes(p, x);
 	words_pair(w, x->perf, "record");
 	words_pair(w, "-k", "CLOCK_MONOTONIC");
-	words_add(w, maps_ids(x) ? "--buildid-mmap" : "--buildid-all");
+	words_add(w, x->own_ids ? "--buildid-mmap" : "--buildid-all");
 	if (x->ring)
 		words_ring(w, x->ring);
 	if (x->mode == RECORD_CPU)

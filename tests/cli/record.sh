@@ -97,7 +97,7 @@ refused 2 "there is no process 4194305" cpu -p 4194305 -d 1
 refused 2 "there is no thread x" cpu -t x -d 1
 refused 2 "watch writes no recording" watch -o x
 # watch is offcpu, read by perfkit watch.
-line "perf record -k CLOCK_MONOTONIC --buildid-mmap -m 64K -a -c 1 -e sched:sched_switch -e sched:sched_waking ${sched#* * } -o - | perfkit watch --tid $$ --over 5ms --save 'a b'
+line "perf record -k CLOCK_MONOTONIC --buildid-all -m 64K -a -c 1 -e sched:sched_switch -e sched:sched_waking ${sched#* * } -o - | perfkit watch --tid $$ --over 5ms --save 'a b'
 " watch $dry --stacks none -t $$ -- --over 5ms --save 'a b'
 # A perf that streams is asked again and again to hand over what it has, and runs as it was called.
 cat >stream.sh <<'END'
