@@ -37,11 +37,12 @@ struct watcher {
 	uint8_t bytes[READ_SIZE];
 	size_t nbytes, at; /* read; of these, consumed */
 	int fd, ended, full;
-	pid_t child; /* 0: none */
+	pid_t child, saver; /* 0: none */
 	int reply_fd;
 	struct reply reply;
-	size_t replied;    /* bytes of `reply` that came */
-	uint64_t asked_ns; /* newest record when the last answer began */
+	struct history_loss loss; /* in the records of the answer */
+	size_t replied;           /* bytes of `reply` that came */
+	uint64_t asked_ns;        /* newest record when the last answer began */
 	double asked_s, took_s;
 	uint64_t second_ns, left; /* when --most began to count; spikes it leaves to print */
 	uint64_t done_ns,
@@ -175,6 +176,27 @@ static void say_status(struct watcher *w)
 	w->said_s = seconds();
 }
 
+/* Spikes beside lost records are missing, or counted as suspect. */
+static void print_loss(const struct history_loss *x)
+{
+	struct buf b = {0};
+	if (!x->records)
+		return;
+	buf_fmt(&b, "%llu.%06llu lost     ", (unsigned long long)(x->from_ns / SECOND_NS),
+		(unsigned long long)(x->from_ns % SECOND_NS / 1000));
+	units_duration(&b, x->to_ns - x->from_ns);
+	buf_str(&b, " in which perf lost ");
+	units_plural(&b, x->records, "record", "records");
+	if (x->cpus)
+		buf_str(&b, " of ");
+	if (x->cpus)
+		units_plural(&b, x->cpus, "CPU", "CPUs");
+	buf_str(&b, ": spikes may be missing");
+	puts(buf_cstr(&b));
+	fflush(stdout);
+	buf_release(&b);
+}
+
 /* --- children ------------------------------------------------------------------------- */
 
 static void write_reply(int fd, const struct reply *r)
@@ -214,6 +236,7 @@ static void start_answer(struct watcher *w)
 		w->left = w->plan->query.most;
 	}
 	history_seen(w->h);
+	w->loss = history_take_loss(w->h);
 	w->full = 0;
 	if (pipe2(fd, O_CLOEXEC))
 		return;
@@ -260,6 +283,7 @@ static void finish_answer(struct watcher *w)
 			say("an answer ended by signal %d", WTERMSIG(status));
 		return;
 	}
+	print_loss(&w->loss);
 	watch_counts_add(&w->total, &w->reply.counts);
 	uint64_t spikes = spikes_of(&w->reply.counts);
 	w->left -= spikes < w->left ? spikes : w->left;
@@ -283,7 +307,7 @@ static void read_reply(struct watcher *w)
 		finish_answer(w);
 }
 
-/* Save in a child, from the current memory. */
+/* Save in a child, from the current memory, so that a slow disk does not delay reading. */
 static void save(struct watcher *w)
 {
 	struct err e = {0};
@@ -295,9 +319,19 @@ static void save(struct watcher *w)
 			say("%s", e.msg);
 		_exit(rc != 0);
 	}
-	/* some tens of MB: so fast that it can wait, and only one child runs */
-	while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+	w->saver = pid > 0 ? pid : 0;
+}
+
+/* 1 while a file is being written. */
+static int is_saving(struct watcher *w, int wait)
+{
+	pid_t got = 0;
+	while (w->saver && (got = waitpid(w->saver, NULL, wait ? 0 : WNOHANG)) < 0 &&
+	       errno == EINTR)
 		;
+	if (got)
+		w->saver = 0;
+	return w->saver != 0;
 }
 
 /* --- reading -------------------------------------------------------------------------- */
@@ -367,7 +401,7 @@ static void save_if_due(struct watcher *w)
 		asked_to_save = 0;
 		want_save(w, w->now.newest_ns, w->now.newest_ns);
 	}
-	if (!w->save_until)
+	if (is_saving(w, 0) || !w->save_until)
 		return;
 	int whole = w->ended || w->now.newest_ns >= w->save_until;
 	int early = !whole && !w->early && is_quiet(w);
@@ -398,7 +432,9 @@ static void go_on(struct watcher *w)
 		if (w->plan->opt->status && seconds() - w->said_s >= w->plan->opt->status)
 			say_status(w);
 	}
+	is_saving(w, 1);
 	save_if_due(w);
+	is_saving(w, 1);
 }
 
 /* Return pieces of the history to the system as soon as they are freed, and use no huge pages,

@@ -1,6 +1,7 @@
 #include "libtime/watch/history.h"
 #include "libparse/rounds.h"
 #include "base/mem.h"
+#include "libtime/watch/file_ids.h"
 #include "libtime/watch/tasks.h"
 
 #include <string.h>
@@ -11,12 +12,18 @@ enum {
 	MAGIC = 16,
 	HEADER_MAX = 64 << 20, /* formats of tracepoints, features, build-ids */
 	EXTRA_AT = RECORD_HEADER_SIZE,
+	CPUS_MAX = 8192,
 };
 
 struct kept {
 	uint8_t *p;
 	size_t n;
 	uint64_t min_ns, max_ns; /* 0: no record has a time */
+};
+
+struct ring { /* of a CPU */
+	uint64_t last_ns;
+	int lost; /* since the last history_take_loss */
 };
 
 struct history {
@@ -28,9 +35,13 @@ struct history {
 	VEC(struct kept) chunks;
 	size_t unseen; /* index of the first chunk that no answer has fully covered */
 	struct tasks tasks;
+	struct file_ids ids;
+	int is_ours;   /* files of this host are those of the stream */
 	uint64_t skip; /* remaining bytes after an AUXTRACE record */
 	struct rounds rounds;
 	uint64_t records, lost;
+	VEC(struct ring) rings; /* by CPU */
+	struct history_loss loss;
 };
 
 int history_new(struct history **out, struct history_limits limits, struct err *e)
@@ -39,6 +50,7 @@ int history_new(struct history **out, struct history_limits limits, struct err *
 	if (!h)
 		return err_nomem(e);
 	h->limits = limits;
+	h->tasks.max = limits.bytes / 2;
 	return 0;
 }
 
@@ -53,11 +65,29 @@ void history_free(struct history *h)
 	buf_release(&h->late);
 	buf_release(&h->part);
 	tasks_release(&h->tasks);
+	file_ids_release(&h->ids);
+	vec_release(&h->rings);
 	recording_close(h->rec);
 	mem_free(h);
 }
 
 /* --- chunks --------------------------------------------------------------------------- */
+
+static uint64_t oldest(const struct history *h)
+{
+	uint64_t ns = 0;
+	for (size_t i = 0; i < h->chunks.n; i++) {
+		const struct kept *c = &h->chunks.v[i];
+		ns = c->min_ns && (!ns || c->min_ns < ns) ? c->min_ns : ns;
+	}
+	return ns;
+}
+
+/* The time of a record; 0: none, or not the clock's. */
+static uint64_t time_of(const struct record_id *id)
+{
+	return id->has_time && id->time < SAMPLE_DUMMY_TIMES ? id->time : 0;
+}
 
 /* Drop the oldest chunk, whose side-band records become state. */
 static int forget_first(struct history *h)
@@ -65,14 +95,18 @@ static int forget_first(struct history *h)
 	struct kept c = h->chunks.v[0];
 	int rc = 0;
 	for (size_t at = 0; !rc && at < c.n;) {
+		struct record_id id = {0};
 		struct record r;
 		at += record_view(c.p + at, 0, &r);
-		rc = tasks_update(&h->tasks, &r);
+		if (r.type == PERF_RECORD_SAMPLE || r.type >= PERF_RECORD_HEADER_ATTR)
+			continue;
+		recording_id(h->rec, &r, &id);
+		rc = tasks_add(&h->tasks, &r, time_of(&id));
 	}
 	mem_free(c.p);
 	memmove(h->chunks.v, h->chunks.v + 1, --h->chunks.n * sizeof(*h->chunks.v));
 	h->unseen -= h->unseen > 0;
-	return rc;
+	return rc ? rc : tasks_settle(&h->tasks, oldest(h));
 }
 
 static int is_old(const struct history *h)
@@ -119,7 +153,7 @@ static int keep(struct history *h, const struct record *r, uint64_t ns)
 		return 0;
 	c->min_ns = !c->min_ns || ns < c->min_ns ? ns : c->min_ns;
 	c->max_ns = ns > c->max_ns ? ns : c->max_ns;
-	h->rounds.newest = ns > h->rounds.newest ? ns : h->rounds.newest;
+	rounds_note(&h->rounds, ns);
 	return 0;
 }
 
@@ -135,6 +169,49 @@ int history_forget(struct history *h, uint64_t ns, struct err *e)
 		if (forget_first(h))
 			return err_nomem(e);
 	return 0;
+}
+
+/* --- loss ----------------------------------------------------------------------------- */
+
+static struct ring *ring_of(struct history *h, uint32_t cpu)
+{
+	if (cpu >= CPUS_MAX ||
+	    (cpu >= h->rings.n && vec_reserve(&h->rings, cpu + 1 - h->rings.n)))
+		return NULL;
+	while (h->rings.n <= cpu)
+		h->rings.v[h->rings.n++] = (struct ring){0};
+	return &h->rings.v[cpu];
+}
+
+static void note_loss(struct history *h, const struct record *r, const struct record_id *id)
+{
+	struct ring *ring = ring_of(h, id->cpu);
+	struct history_loss *x = &h->loss;
+	uint64_t to = time_of(id), from = ring && ring->last_ns ? ring->last_ns : to;
+	if (r->type != PERF_RECORD_LOST) {
+		if (ring && to > ring->last_ns)
+			ring->last_ns = to;
+		return;
+	}
+	if (r->size < RECORD_HEADER_SIZE + 16)
+		return;
+	uint64_t n = load_u64(r->p + RECORD_HEADER_SIZE + 8, 0);
+	h->lost += n;
+	x->records += n;
+	x->from_ns = !x->from_ns || (from && from < x->from_ns) ? from : x->from_ns;
+	x->to_ns = to > x->to_ns ? to : x->to_ns;
+	x->cpus += ring && !ring->lost;
+	if (ring)
+		ring->lost = 1;
+}
+
+struct history_loss history_take_loss(struct history *h)
+{
+	struct history_loss x = h->loss;
+	h->loss = (struct history_loss){0};
+	for (size_t i = 0; i < h->rings.n; i++)
+		h->rings.v[i].lost = 0;
+	return x;
 }
 
 /* --- records -------------------------------------------------------------------------- */
@@ -166,10 +243,12 @@ static uint64_t bytes_behind(const struct record *r)
 
 static int open_header(struct history *h, struct err *e)
 {
-	return recording_open_mem(&h->rec, h->header.v, h->header.n, "the stream", e);
+	int rc = recording_open_mem(&h->rec, h->header.v, h->header.n, "the stream", e);
+	h->is_ours = !rc && features_are_ours(&h->rec->features);
+	return rc;
 }
 
-static int add_record(struct history *h, const struct record *r, struct err *e)
+static int add_record(struct history *h, struct record *r, struct err *e)
 {
 	struct record_id id = {0};
 	int rc = h->rec ? 0 : open_header(h, e);
@@ -182,50 +261,66 @@ static int add_record(struct history *h, const struct record *r, struct err *e)
 		rounds_end(&h->rounds, h->rounds.newest);
 	} else if (r->type < PERF_RECORD_HEADER_ATTR) {
 		recording_id(h->rec, r, &id);
+		if (h->is_ours && file_ids_fill(&h->ids, r))
+			return err_nomem(e);
 	} else if (r->type == PERF_RECORD_AUXTRACE && r->size >= EXTRA_AT + 8) {
 		h->skip = load_u64(r->p + EXTRA_AT, 0);
 		return 0;
 	}
-	rc = keep(h, r, id.has_time ? id.time : 0);
+	rc = keep(h, r, time_of(&id));
 	if (rc)
 		return rc < 0 ? err_nomem(e) : rc;
+	if (r->type == PERF_RECORD_SAMPLE && id.has_tid)
+		tasks_ran(&h->tasks, id.pid, id.tid, time_of(&id));
 	h->records++;
-	if (r->type == PERF_RECORD_LOST && r->size >= RECORD_HEADER_SIZE + 16)
-		h->lost += load_u64(r->p + RECORD_HEADER_SIZE + 8, 0);
+	if (r->type < PERF_RECORD_HEADER_ATTR)
+		note_loss(h, r, &id);
 	return 0;
 }
 
-/* Add one record (or the magic before the first) of the n bytes at p. Returns its size; 0 if it
- * is incomplete; < 0. *full as in history_add. */
+/* Bytes of the record at p (or the magic before the first), as far as n of them tell. */
+static uint64_t needed(const struct history *h, const uint8_t *p, size_t n)
+{
+	struct record r;
+	if (!h->header.n)
+		return MAGIC;
+	if (n < RECORD_HEADER_SIZE || record_view(p, 0, &r) < RECORD_HEADER_SIZE)
+		return RECORD_HEADER_SIZE;
+	return n < r.size ? r.size : r.size + bytes_behind(&r);
+}
+
+static int64_t add_magic(struct history *h, const uint8_t *p, struct err *e)
+{
+	if (memcmp(p, "PERFILE2", 8) != 0 || load_u64(p + 8, 0) != MAGIC)
+		return err_set(e, ERR_FORMAT,
+			       "not a stream of perf record -o - (of this machine's "
+			       "byte order)");
+	int rc = add_bytes(h, p, MAGIC, e);
+	return rc ? rc : MAGIC;
+}
+
+/* Add the record that begins the n bytes at p. Returns its size; 0 if it is incomplete; < 0.
+ * *full as in history_add. */
 static int64_t add_one(struct history *h, const uint8_t *p, size_t n, int *full, struct err *e)
 {
 	struct record r;
-	size_t need = h->header.n ? RECORD_HEADER_SIZE : MAGIC;
+	uint64_t size = needed(h, p, n);
 	int rc;
-	if (n < need)
+	if (size > HEADER_MAX)
+		return err_set(e, ERR_LIMIT, "the stream's header is too long");
+	if (n < size)
 		return 0;
-	if (!h->header.n) {
-		if (memcmp(p, "PERFILE2", 8) != 0 || load_u64(p + 8, 0) != MAGIC)
-			return err_set(e, ERR_FORMAT,
-				       "not a stream of perf record -o - (of this machine's "
-				       "byte order)");
-		rc = add_bytes(h, p, MAGIC, e);
-		return rc ? rc : MAGIC;
-	}
+	if (!h->header.n)
+		return add_magic(h, p, e);
 	if (record_view(p, 0, &r) < RECORD_HEADER_SIZE)
 		return err_set(e, ERR_FORMAT, "a record of the stream has no size");
-	if (n < r.size)
-		return 0;
-	uint64_t behind = bytes_behind(&r);
-	if (n - r.size < behind)
-		return 0;
 	if (is_header(r.type)) {
-		rc = add_bytes(h, p, r.size + behind, e);
+		rc = add_bytes(h, p, size, e);
 	} else {
 		rc = add_record(h, &r, e);
 		*full = rc > 0;
 	}
-	return rc < 0 ? rc : *full ? 0 : (int64_t)(r.size + behind);
+	return rc < 0 ? rc : *full ? 0 : (int64_t)size;
 }
 
 static int add_all(struct history *h, const uint8_t *p, size_t n, size_t *used, struct err *e)
@@ -249,50 +344,50 @@ static int add_all(struct history *h, const uint8_t *p, size_t n, size_t *used, 
 	return full;
 }
 
-/* An incomplete record is completed in `part` first. */
+/* Complete the record whose first bytes came earlier. */
+static int add_part(struct history *h, const uint8_t *p, size_t n, size_t *used, struct err *e)
+{
+	struct buf *b = &h->part;
+	size_t before = b->n;
+	int full = 0;
+	for (;;) {
+		uint64_t more = needed(h, (const uint8_t *)b->v, b->n);
+		more = more > b->n && more <= HEADER_MAX ? more - b->n : 0;
+		if (!more || *used == n)
+			break;
+		more = more < n - *used ? more : n - *used;
+		buf_add(b, p + *used, (size_t)more);
+		if (buf_failed(b))
+			return err_nomem(e);
+		*used += (size_t)more;
+	}
+	int64_t got = add_one(h, (const uint8_t *)b->v, b->n, &full, e);
+	if (full) { /* it begins again next time */
+		b->n = before;
+		*used = 0;
+	} else if (got > 0) {
+		buf_clear(b);
+	}
+	return got < 0 ? (int)got : full;
+}
+
 int history_add(struct history *h, const uint8_t *p, size_t n, size_t *used, struct err *e)
 {
-	size_t whole, before = h->part.n;
-	int rc;
+	size_t some = 0;
 	*used = 0;
-	if (!before) {
-		rc = add_all(h, p, n, used, e);
-		if (rc)
-			return rc;
-		p += *used;
-		n -= *used;
-	}
-	if (!n)
-		return 0;
-	buf_add(&h->part, p, n);
-	if (buf_failed(&h->part))
-		return err_nomem(e);
-	rc = add_all(h, (const uint8_t *)h->part.v, before + n, &whole, e);
-	if (rc < 0)
+	int rc = h->part.n ? add_part(h, p, n, used, e) : 0;
+	if (rc || h->part.n)
 		return rc;
-	if (rc && whole <= before) { /* keep what was there before */
-		memmove(h->part.v, h->part.v + whole, before - whole);
-		h->part.n = before - whole;
+	rc = add_all(h, p + *used, n - *used, &some, e);
+	*used += some;
+	if (rc)
 		return rc;
-	}
-	h->part.n = before + n - whole;
-	memmove(h->part.v, h->part.v + whole, h->part.n);
-	*used += n;
-	return rc;
+	buf_add(&h->part, p + *used, n - *used);
+	*used = n;
+	return buf_failed(&h->part) ? err_nomem(e) : 0;
 }
 
 /* --- what is kept --------------------------------------------------------------------- */
-
-static uint64_t oldest(const struct history *h)
-{
-	uint64_t ns = 0;
-	/* a round's records may be in two chunks */
-	for (size_t i = 0; i < h->chunks.n && i < 3; i++) {
-		const struct kept *c = &h->chunks.v[i];
-		ns = c->min_ns && (!ns || c->min_ns < ns) ? c->min_ns : ns;
-	}
-	return ns;
-}
 
 void history_status(const struct history *h, struct history_status *out)
 {

@@ -10,8 +10,9 @@
  *	                   └── when a chunk gets too old, names and mappings of living processes
  *	                       move here
  *
- * Memory is bounded by the limits and the living processes, not by the stream's length. Only
- * streams (`perf record -o -`) in this machine's byte order, and without compression, are read.
+ * Memory is bounded by the limits, not by the stream's length: state may take half as much as
+ * records (tasks.h). Mappings of this host's files get build-ids (file_ids.h). Only streams
+ * (`perf record -o -`) in this machine's byte order, and without compression, are read.
  */
 #ifndef LIBTIME_WATCH_HISTORY_H
 #define LIBTIME_WATCH_HISTORY_H
@@ -35,6 +36,13 @@ struct history_status {
 	int32_t clockid;        /* -1: perf's own clock */
 };
 
+/* Records that perf lost: somewhere between the record before them in their CPU's ring buffer and
+ * the record that tells. records 0: none. */
+struct history_loss {
+	uint64_t from_ns, to_ns, records;
+	uint32_t cpus; /* how many lost some */
+};
+
 /* Make an empty history. ERR_NOMEM. */
 int history_new(struct history **out, struct history_limits limits, struct err *e);
 
@@ -50,6 +58,9 @@ int history_add(struct history *h, const uint8_t *p, size_t n, size_t *used, str
 
 /* An answer covers everything so far, so it may be dropped. */
 void history_seen(struct history *h);
+
+/* What was lost since the last call, as one span. */
+struct history_loss history_take_loss(struct history *h);
 
 /* The current state. */
 void history_status(const struct history *h, struct history_status *out);

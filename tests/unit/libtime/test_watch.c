@@ -84,11 +84,11 @@ static void stream_of(struct buf *image, uint64_t end_ms)
 }
 
 /* All of it, `piece` bytes at a time, each seen at once. */
-static struct history *fed(const struct buf *image, size_t piece)
+static struct history *fed_within(const struct buf *image, size_t piece, uint64_t memory)
 {
 	struct history *h;
 	struct err e = {0};
-	struct history_limits limits = {(uint64_t)LIMIT_MS * MS, 64 << 20};
+	struct history_limits limits = {(uint64_t)LIMIT_MS * MS, memory};
 	assert_int_equal(history_new(&h, limits, &e), 0);
 	for (size_t at = 0, used; at < image->n; at += used) {
 		size_t n = image->n - at < piece ? image->n - at : piece;
@@ -98,6 +98,11 @@ static struct history *fed(const struct buf *image, size_t piece)
 		history_seen(h);
 	}
 	return h;
+}
+
+static struct history *fed(const struct buf *image, size_t piece)
+{
+	return fed_within(image, piece, 64 << 20);
 }
 
 static struct recording *written(const struct history *h, char **bytes)
@@ -163,6 +168,128 @@ static void older_chunks_leave_what_lives(void **state)
 		free(bytes);
 		history_free(h);
 	}
+	buf_release(&image);
+}
+
+enum { CHURN_MS = 20, MAPS_EACH = 50 };
+
+/* Processes that live for 2 ms. Each changes CPUs, so its exit comes before its fork. With `lost`,
+ * every other exit never comes. */
+static void churn_of(struct buf *image, uint64_t end_ms, int lost)
+{
+	struct pw w;
+	pw_begin(&w, &(struct pw_config){.mode = PW_PIPE});
+	pw_attr(&w, &(struct pw_attr){.type = 1,
+				      .sample_type =
+					      PW_S_IDENTIFIER | PW_S_IP | PW_S_TID | PW_S_TIME,
+				      .flags = PW_SAMPLE_ID_ALL,
+				      .ids = ids,
+				      .nids = 1});
+	put_lives(&w);
+	for (uint64_t ms = 10; ms < end_ms; ms += CHURN_MS) {
+		uint32_t pid = (uint32_t)(1000 + ms);
+		struct pw_id id = at_ms(ms + 2, pid);
+		if (!lost || ms / CHURN_MS % 2)
+			pw_exit(&w, &id, pid, 10, pid, pid, (ms + 2) * MS);
+		fork_at(&w, ms, pid, 10, pid, 10);
+		name(&w, ms + 1, pid, pid, "brief", 0);
+		for (uint64_t i = 0; i < MAPS_EACH; i++)
+			map(&w, ms + 1, pid, 0x1000 * (2 * i + 1), "/bin/brief");
+		pw_sample(
+			&w, 0,
+			&(struct pw_sample){
+				.ip = 0x2000, .pid = 20, .tid = 20, .time = ms * MS, .id = 11});
+		pw_finished_round(&w);
+	}
+	for (uint64_t ms = end_ms; ms < end_ms + 2 * LIMIT_MS; ms += 5)
+		pw_sample(
+			&w, 0,
+			&(struct pw_sample){
+				.ip = 0x2000, .pid = 20, .tid = 20, .time = ms * MS, .id = 11});
+	assert_int_equal(pw_finish(&w, image), 0);
+}
+
+static void an_exit_may_come_before_its_fork(void **state)
+{
+	struct buf image = {0};
+	char *bytes, names[500], maps[500];
+	uint64_t first, samples;
+	(void)state;
+	churn_of(&image, 8000, 0);
+	struct history *h = fed(&image, 65536);
+	struct recording *rec = written(h, &bytes);
+	lives_of(rec, names, maps, &first, &samples);
+	assert_string_equal(names, "10/10:a 20/20:b 20/21:b 40/40:a ");
+	recording_close(rec);
+	free(bytes);
+	history_free(h);
+	buf_release(&image);
+}
+
+/* What runs is kept; what has not for longest is forgotten, since it may have ended. */
+static void lost_exits_do_not_add_up(void **state)
+{
+	uint64_t bytes[2];
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		struct buf image = {0};
+		struct history_status s;
+		char *text, *names = malloc(1 << 24), *maps = malloc(1 << 24);
+		uint64_t first, samples;
+		churn_of(&image, i ? 120000 : 30000, 1);
+		struct history *h = fed_within(&image, 65536, 2 << 20);
+		history_status(h, &s);
+		bytes[i] = s.bytes;
+		struct recording *rec = written(h, &text);
+		lives_of(rec, names, maps, &first, &samples);
+		assert_non_null(strstr(names, "20/20:b "));
+		assert_non_null(strstr(maps, "20:/bin/b "));
+		recording_close(rec);
+		free(text);
+		free(names);
+		free(maps);
+		history_free(h);
+		buf_release(&image);
+	}
+	assert_in_range(bytes[1], 0, bytes[0] + (1 << 20));
+	assert_in_range(bytes[1], 1 << 20, 4 << 20);
+}
+
+static void loss_is_a_span(void **state)
+{
+	struct buf image = {0};
+	struct pw w;
+	(void)state;
+	pw_begin(&w, &(struct pw_config){.mode = PW_PIPE});
+	pw_attr(&w, &(struct pw_attr){.type = 1,
+				      .sample_type = PW_S_IDENTIFIER | PW_S_IP | PW_S_TID |
+						     PW_S_TIME | PW_S_CPU,
+				      .flags = PW_SAMPLE_ID_ALL,
+				      .ids = ids,
+				      .nids = 1});
+	for (uint32_t cpu = 0; cpu < 3; cpu++)
+		for (uint64_t ms = 1; ms <= 5; ms++)
+			pw_sample(&w, 0,
+				  &(struct pw_sample){.ip = 0x2000,
+						      .pid = 20,
+						      .tid = 20,
+						      .cpu = cpu,
+						      .time = (ms + cpu) * MS,
+						      .id = 11});
+	for (uint32_t cpu = 0; cpu < 2; cpu++) {
+		struct pw_id id = at_ms(9, 20);
+		id.cpu = cpu;
+		pw_lost(&w, &id, 11, 100);
+	}
+	assert_int_equal(pw_finish(&w, &image), 0);
+	struct history *h = fed(&image, 65536);
+	struct history_loss x = history_take_loss(h);
+	assert_int_equal(x.records, 200);
+	assert_int_equal(x.cpus, 2);
+	assert_int_equal(x.from_ns, 5 * MS);
+	assert_int_equal(x.to_ns, 9 * MS);
+	assert_int_equal(history_take_loss(h).records, 0);
+	history_free(h);
 	buf_release(&image);
 }
 
@@ -260,6 +387,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(older_chunks_leave_what_lives),
 		cmocka_unit_test(memory_does_not_grow_with_the_stream),
+		cmocka_unit_test(an_exit_may_come_before_its_fork),
+		cmocka_unit_test(lost_exits_do_not_add_up),
+		cmocka_unit_test(loss_is_a_span),
 		cmocka_unit_test(nothing_unseen_is_forgotten),
 		cmocka_unit_test(other_streams_are_refused),
 		cmocka_unit_test(processes_beyond_the_table_are_others),
