@@ -44,7 +44,7 @@ static const struct opt rows[] = {
 	 "print a shell script that packs on a server that has\nperf but not perfkit"},
 	{"input", 'i', OPT_STRING, AT(in.input), "FILE",
 	 "recording to pack (default perf.data)"},
-	{"comm", 0, OPT_LIST, AT(in.comms), "NAME,...",
+	{"comm", 0, OPT_LIST, AT(in.comms), "GLOB,...",
 	 "only files of threads with these names; the recording is\nalways whole"},
 	{"pid", 0, OPT_LIST, AT(in.pids), "PID,...", "only files of these processes"},
 	{"min-share", 0, OPT_REAL, AT(min_share), "PCT",

@@ -331,19 +331,25 @@ static int set_probes(struct record_plan *p, struct record_wish *w, struct err *
 
 /* For a recording of the whole machine, the filter that fits the user's choice. A command may
  * start others under other names, so its own name is only suggested. */
-static void put_choice(struct buf *b, const struct record_wish *w)
+static void put_choice(struct buf *b, const struct chosen_wish *c)
 {
-	if (w->pid)
-		buf_fmt(b, " --pid %s", w->pid);
+	if (c->pid)
+		buf_fmt(b, " --pid %s", c->pid);
+	if (c->tid)
+		buf_fmt(b, " --tid %s", c->tid);
+	if (c->comm) {
+		buf_str(b, " --comm ");
+		words_line(b, &(struct words){.v = {.v = (char *[]){(char *)c->comm}, .n = 1}});
+	}
 }
 
 /* All that ran meanwhile was recorded: how to ask about the command alone. */
-static void say_narrower(const struct record_wish *w)
+static void say_narrower(const struct record_wish *w, const struct chosen_wish *c)
 {
 	enum { COMM = 15 };
 	char comm[COMM + 1];
 	struct buf b = {0};
-	if (w->pid)
+	if (chosen_any(c))
 		return;
 	snprintf(comm, sizeof(comm), "%s", w->ncommand ? path_base(w->command[0]) : "");
 	words_line(&b, &(struct words){.v = {.v = (char *[]){comm}, .n = 1}});
@@ -353,7 +359,8 @@ static void say_narrower(const struct record_wish *w)
 	buf_release(&b);
 }
 
-static void next_step(const struct record_plan *p, const struct record_wish *w)
+static void next_step(const struct record_plan *p, const struct record_wish *w,
+		      const struct chosen_wish *c)
 {
 	struct buf b = {0}, choice = {0};
 	words_line(&b, &(struct words){.v = {.v = (char *[]){(char *)w->output}, .n = 1}});
@@ -363,14 +370,14 @@ static void next_step(const struct record_plan *p, const struct record_wish *w)
 		fprintf(stderr, "next: perfkit svg %s -o cpu.svg\n", file);
 		break;
 	case RECORD_OFFCPU:
-		put_choice(&choice, w);
+		put_choice(&choice, c);
 		fprintf(stderr, "next: perfkit svg --offcpu%s %s -o offcpu.svg\n",
 			buf_cstr(&choice), file);
 		break;
 	case RECORD_TAIL:
-		put_choice(&choice, w);
+		put_choice(&choice, c);
 		fprintf(stderr, "next: perfkit tail --top 10%s %s\n", buf_cstr(&choice), file);
-		say_narrower(w);
+		say_narrower(w, c);
 		break;
 	case RECORD_JITTER: /* record_jitter.h prints it */
 		break;
@@ -425,8 +432,8 @@ static int no_such_task(const struct record_wish *w, struct err *e)
 }
 
 /* `to` reads a stream, or NULL. */
-static int record(struct record_plan *p, struct record_wish *w, const struct words *to,
-		  struct err *e)
+static int record(struct record_plan *p, struct record_wish *w, const struct chosen_wish *c,
+		  const struct words *to, struct err *e)
 {
 	struct buf context = {0};
 	struct stat before;
@@ -469,7 +476,7 @@ static int record(struct record_plan *p, struct record_wish *w, const struct wor
 				       : ""),
 		       1;
 	if (!status && !piped)
-		next_step(p, w);
+		next_step(p, w, c);
 	return status;
 }
 
@@ -654,7 +661,7 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 		if (!o->no_estimate)
 			print_estimate(&plan, &w, o->measure);
 	} else {
-		rc = record(&plan, &w, watch ? &reader : NULL, &e);
+		rc = record(&plan, &w, &o->chosen, watch ? &reader : NULL, &e);
 	}
 	words_release(&reader);
 	if (e.msg[0])

@@ -19,7 +19,7 @@ static const struct opt rows[] = {
 	 "those at least this long: 50us, 2ms (default 1ms)"},
 	{"warn", 0, OPT_STRING, AT(warn), "DURATION", "from here on they are warnings"},
 	{"crit", 0, OPT_STRING, AT(crit), "DURATION", "from here on they are critical"},
-	{"comm", 0, OPT_LIST, AT(wait.tl.in.comms), "NAME,...",
+	{"comm", 0, OPT_LIST, AT(wait.tl.in.comms), "GLOB,...",
 	 "only threads with these names"},
 	{"pid", 0, OPT_LIST, AT(wait.tl.in.pids), "PID,...", "only these processes"},
 	{"tid", 0, OPT_LIST, AT(wait.tl.in.tids), "TID,...", "only these threads"},

@@ -1,5 +1,6 @@
 #include "libsym/aggregate.h"
 #include "base/mem.h"
+#include "base/text/glob.h"
 
 #include <stdio.h>
 
@@ -137,6 +138,17 @@ static int sample_passes(const struct sample_filter *f, const struct sample *s)
 	return !f->ncpus || in_u32(f->cpus, f->ncpus, s->cpu);
 }
 
+static int has_comm(const struct aggregate *a, uint32_t comm, int32_t tid)
+{
+	char unnamed[16];
+	const char *name = unnamed;
+	if (comm == NO_ID)
+		snprintf(unnamed, sizeof(unnamed), ":%d", tid);
+	else
+		name = strtab_get(a->machine->strings, comm);
+	return glob_any(a->opt.filter.comms, a->opt.filter.ncomms, name);
+}
+
 static const struct cached_view *view_of(struct aggregate *a, const struct sample *s)
 {
 	struct cached_view *c = &a->views[(uint32_t)s->tid % VIEWS];
@@ -151,10 +163,7 @@ static const struct cached_view *view_of(struct aggregate *a, const struct sampl
 	machine_thread_at(a->machine, s->pid, s->tid, s->time, &c->view);
 	if (c->view.until > applied) /* later records may not be applied yet */
 		c->view.until = applied == TIME_END ? TIME_END : applied + 1;
-	c->comm_wanted =
-		!f->ncomms ||
-		(c->view.comm == NO_ID ? in_i32(f->unnamed_tids, f->n_unnamed_tids, s->tid)
-				       : in_u32(f->comms, f->ncomms, c->view.comm));
+	c->comm_wanted = !f->ncomms || has_comm(a, c->view.comm, s->tid);
 	return c;
 }
 

@@ -32,12 +32,10 @@ enum aggregate_by {
 	BY_UNMAPPED = 32, /* … and outside of any (names_options.addrs) */
 };
 
-/* Which samples count. Zero-initialised: all. Lists are short and unsorted. */
+/* Which samples count. Zero-initialised: all. Lists are short, unsorted and borrowed. */
 struct sample_filter {
-	uint32_t *comms; /* strings ids */
+	const char *const *comms; /* names or globs; ":TID" is a thread without a name */
 	size_t ncomms;
-	int32_t *unnamed_tids; /* tids of the unnamed threads given as `:TID` */
-	size_t n_unnamed_tids;
 	int32_t *pids, *tids;
 	size_t npids, ntids;
 	uint32_t *cpus;

@@ -293,26 +293,6 @@ static int collect_all(struct profile *p, struct collect_options *co, struct col
 	return rc;
 }
 
-/* The comms to keep; `:TID` is a thread without a name. */
-static int wanted_comms(struct profile *p, const struct fold_options *opt,
-			struct sample_filter *f, struct err *e)
-{
-	f->comms = mem_alloc(opt->ncomms * sizeof(*f->comms));
-	f->unnamed_tids = mem_alloc(opt->ncomms * sizeof(*f->unnamed_tids));
-	if (!f->comms || !f->unnamed_tids)
-		return err_nomem(e);
-	for (; f->ncomms < opt->ncomms; f->ncomms++) {
-		const char *name = opt->comms[f->ncomms];
-		int end = 0;
-		int32_t tid;
-		if (strtab_intern(&p->stacks.strings, name, &f->comms[f->ncomms]))
-			return err_nomem(e);
-		if (sscanf(name, ":%9d%n", &tid, &end) == 1 && !name[end])
-			f->unnamed_tids[f->n_unnamed_tids++] = tid;
-	}
-	return 0;
-}
-
 int profile_note_build_ids(struct profile *p)
 {
 	char hex[2 * BUILD_ID_MAX + 1];
@@ -335,7 +315,6 @@ int profile_fold(struct profile *p, const struct fold_options *opt, struct err *
 				     .progress_ctx = opt->progress_ctx};
 	size_t nevents = p->rec->events.n;
 	struct deferred_chains deferred = {0};
-	struct sample_filter *filter = &co.aggregate.filter;
 	co.deferred = &deferred;
 	p->names.opt.addrs = opt->aggregate.by & BY_UNMAPPED ? KEEP_ADDRS
 			     : opt->aggregate.by & BY_ADDR   ? MERGE_UNMAPPED
@@ -347,8 +326,6 @@ int profile_fold(struct profile *p, const struct fold_options *opt, struct err *
 	for (size_t i = 0; !rc && i < nevents; i++)
 		p->first_of_event[i] = UINT64_MAX;
 	if (!rc)
-		rc = wanted_comms(p, opt, filter, e);
-	if (!rc)
 		rc = collect_all(p, &co, &c, e);
 	if (!rc)
 		rc = name_all(p, &c, opt->aggregate.by, e);
@@ -358,7 +335,5 @@ int profile_fold(struct profile *p, const struct fold_options *opt, struct err *
 	count_unwinding(p, &co);
 	free_expanders(&co);
 	deferred_release(&deferred);
-	mem_free(filter->comms);
-	mem_free(filter->unnamed_tids);
 	return rc;
 }

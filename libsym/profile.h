@@ -34,8 +34,6 @@ struct folded {
 
 struct fold_options {
 	struct aggregate_options aggregate;
-	const char *const *comms; /* names instead of ids: only these; n 0 = all */
-	size_t ncomms;
 	int workers;
 	void (*progress)(void *ctx, uint64_t done, uint64_t total);
 	void *progress_ctx;

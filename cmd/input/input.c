@@ -26,8 +26,8 @@ const struct opt input_rows[] = {
 	{"input", 'i', OPT_STRING, AT(input), "FILE",
 	 "the recording (default perf.data; - is standard input)"},
 	{"event", 'e', OPT_EVENTS, AT(events), "NAME", "only this event (repeatable)"},
-	{"comm", 0, OPT_LIST, AT(comms), "NAME,...", "only threads with these names"},
-	{"comms", 'c', OPT_LIST, AT(comms), "NAME,...", NULL},
+	{"comm", 0, OPT_LIST, AT(comms), "GLOB,...", "only threads with these names"},
+	{"comms", 'c', OPT_LIST, AT(comms), "GLOB,...", NULL},
 	{"pid", 0, OPT_LIST, AT(pids), "PID,...", "only these processes"},
 	{"tid", 0, OPT_LIST, AT(tids), "TID,...", "only these threads"},
 	{"cpu", 'C', OPT_LIST, AT(cpus), "LIST", "only these CPUs: 0,2-3"},
@@ -257,8 +257,8 @@ static int parse_filters(struct input *in)
 	f->cpus = in->cpus.v;
 	f->ncpus = in->cpus.n;
 	f->events = in->events;
-	in->fold.comms = in->opt->comms.v;
-	in->fold.ncomms = in->opt->comms.n;
+	f->comms = in->opt->comms.v;
+	f->ncomms = in->opt->comms.n;
 	return rc;
 }
 

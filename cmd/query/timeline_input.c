@@ -1,5 +1,6 @@
 #include "cmd/query/timeline_input.h"
 #include "base/mem.h"
+#include "base/text/glob.h"
 #include "base/shortage.h"
 #include "libtime/doctor/describe.h"
 #include "libtime/doctor/missing.h"
@@ -599,10 +600,7 @@ static int check_answerable(struct tlinput *ti, int need_time)
 static int is_named(const struct tlinput *ti, uint32_t comm)
 {
 	const struct opt_list *l = &ti->opt->in.comms;
-	for (size_t i = 0; i < l->n; i++)
-		if (!strcmp(l->v[i], strtab_get(&ti->names->strings, comm)))
-			return 1;
-	return 0;
+	return glob_any(l->v, l->n, strtab_get(&ti->names->strings, comm));
 }
 
 /* 1 when a thread passes --comm, --pid and --tid, by any name it had while it was recorded. */

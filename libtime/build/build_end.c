@@ -1,9 +1,9 @@
 /* build_end.c - after the last record: names, contexts, system threads; see build_internal.h.
  */
 #include "base/mem.h"
+#include "base/text/glob.h"
 #include "libtime/build/build_internal.h"
 
-#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -184,10 +184,7 @@ static int is_kernel_name(const char *comm)
 	static const char *const globs[] = {"kworker/*", "ksoftirqd/*", "migration/*",
 					    "rcu_*",     "kswapd*",     "kthreadd",
 					    "cpuhp/*",   "watchdog/*"};
-	for (size_t i = 0; i < sizeof(globs) / sizeof(*globs); i++)
-		if (!fnmatch(globs[i], comm, 0))
-			return 1;
-	return 0;
+	return glob_any(globs, sizeof(globs) / sizeof(*globs), comm);
 }
 
 static void mark_system(struct builder *b)

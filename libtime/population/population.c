@@ -1,5 +1,6 @@
 #include "libtime/population/population.h"
 #include "base/mem.h"
+#include "base/text/glob.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,11 +17,8 @@ static int has_id(const int32_t *v, size_t n, int32_t x)
 
 static int has_comm(const struct population *p, const struct timeline *tl, uint32_t comm)
 {
-	const char *name = p->ncomms ? strtab_get(&tl->stacks->strings, comm) : "";
-	for (size_t i = 0; i < p->ncomms; i++)
-		if (!strcmp(p->comms[i], name))
-			return 1;
-	return !p->ncomms;
+	return !p->ncomms ||
+	       glob_any(p->comms, p->ncomms, strtab_get(&tl->stacks->strings, comm));
 }
 
 int population_has_task(const struct population *p, const struct timeline *tl, int32_t pid,

@@ -28,6 +28,19 @@ nameless=$SRC/testdata/doctor/no-event-names-not.data.gz
 "$PERFKIT" collapse -q --no-local -e sched:sched_switch "$nameless" | grep '^:13389;' >want
 "$PERFKIT" collapse -q --no-local -e sched:sched_switch --comm nosuch,:13389 "$nameless" >have
 [ -s want ] && cmp want have || say "--comm :13389: $(cat have)"
+"$PERFKIT" collapse -q --no-local -e sched:sched_switch --comm ':133[78]9' "$nameless" >have
+cmp want have || say "--comm ':133[78]9': $(cat have)"
+
+# names may be globs, of a recording and of its store
+orders=$SRC/testdata/orders/orders.tar.zst
+"$PERFKIT" import -q "$orders" -o orders.db
+for f in "$orders" orders.db; do
+	for verb in "collapse -e cpu-clock" "collapse --offcpu"; do
+		"$PERFKIT" $verb -q --comm front-0,front-1 "$f" >want
+		"$PERFKIT" $verb -q --comm 'front-[01]' "$f" >have
+		[ -s want ] && cmp want have || say "$verb --comm 'front-[01]' $f"
+	done
+done
 
 # what other filters leave nothing of
 nothing()  # words, recording, options...

@@ -29,6 +29,8 @@ for args, where, run_where, lo, hi in [
         ([], "1", "1", first, last),
         (["--tid", str(tid)], f"tid = {tid}", f"t.tid = {tid}", first, last),
         (["--comm", comm], "comm = '%s'" % comm, "c.comm = '%s'" % comm, first, last),
+        (["--comm", comm[:2] + "*"], "comm GLOB '%s*'" % comm[:2], "c.comm GLOB '%s*'" % comm[:2],
+         first, last),
         (["--cpu", "0"], "(cpu_out = 0 OR cpu_in = 0)", "s.cpu = 0", first, last),
         (["--time", seconds(a) + "," + seconds(b)], "1", "1", a, b),
         (["--time", "," + seconds(b), "--cpu", "0", "--tid", str(tid)],
