@@ -187,15 +187,22 @@ static int compare_keys(const struct tallied *x, const struct tallied *y)
 	return c ? c : compare_u32(x->chain, y->chain);
 }
 
-int tally_compare(const struct tally *t, const struct tallied *x, const struct tally *u,
-		  const struct tallied *y)
+/* tally_compare for stacks whose first `shared` frames are equal. */
+static int compare_from(uint32_t shared, const struct tally *t, const struct tallied *x,
+			const struct tally *u, const struct tallied *y)
 {
 	const uint32_t *a = t->runs.v + x->runs, *b = u->runs.v + y->runs;
 	uint32_t n = x->nruns < y->nruns ? x->nruns : y->nruns;
-	for (uint32_t i = 0; i < n; i++)
+	for (uint32_t i = shared; i < n; i++)
 		if (a[i] != b[i])
 			return compare_u32(a[i], b[i]);
 	return x->nruns != y->nruns ? compare_u32(x->nruns, y->nruns) : compare_keys(x, y);
+}
+
+int tally_compare(const struct tally *t, const struct tallied *x, const struct tally *u,
+		  const struct tallied *y)
+{
+	return compare_from(0, t, x, u, y);
 }
 
 /* A stack being sorted: `key` is its frame at the current depth, 0 after its last. This is the
@@ -224,18 +231,25 @@ static void swap_sorted(struct sorted *a, struct sorted *b)
 	*b = x;
 }
 
-static int by_frames(const void *a, const void *b, void *tally)
+/* The order of two stacks with the same frames. */
+static int by_key(const void *a, const void *b, void *tally)
 {
 	const struct tally *t = tally;
-	return tally_compare(t, &t->v.v[((const struct sorted *)a)->id], t,
-			     &t->v.v[((const struct sorted *)b)->id]);
+	return compare_keys(&t->v.v[((const struct sorted *)a)->id],
+			    &t->v.v[((const struct sorted *)b)->id]);
+}
+
+static int by_rest(const struct tally *t, const struct sorted *a, const struct sorted *b,
+		   uint32_t depth)
+{
+	return compare_from(depth, t, &t->v.v[a->id], t, &t->v.v[b->id]);
 }
 
 static void sort_few(const struct sorter *s, const struct range *r)
 {
 	struct sorted *v = s->v + r->from;
 	for (size_t i = 1; i < r->n; i++)
-		for (size_t k = i; k && by_frames(&v[k - 1], &v[k], s->t) > 0; k--)
+		for (size_t k = i; k && by_rest(s->t, &v[k - 1], &v[k], r->depth) > 0; k--)
 			swap_sorted(&v[k - 1], &v[k]);
 }
 
@@ -279,7 +293,7 @@ static int sort_range(struct sorter *s, struct range r)
 				{r.from + more, r.n - more, r.depth, 1},
 				{r.from + less, more - less, r.depth + 1, 0}};
 	if (!key) /* all stacks end here: they differ by thread, CPU … */
-		qsort_r(s->v + parts[2].from, parts[2].n, sizeof(*s->v), by_frames, s->t);
+		qsort_r(s->v + parts[2].from, parts[2].n, sizeof(*s->v), by_key, s->t);
 	for (size_t i = 0; i < (key ? 3 : 2); i++)
 		if (parts[i].n > 1 && vec_push(&s->left, parts[i]))
 			return ERR_NOMEM;
