@@ -5,9 +5,9 @@
 #	HOSTS         how many (default 200)
 #	ENGINES       duckdb, and of clickhouse (chdb) and spark (pyspark) those that are here
 #
-# Three recordings are made here (root and perf): a busy host's scheduler events with stacks, and CPU
-# samples. Each host is one of them with another name, at another time, with other pids and tids, exported by
-# perfkit.
+# Three recordings are made here (root and perf): a busy host's scheduler events with stacks, CPU
+# samples, and soft interrupts as spans. Each host is one of them with another name, at another time, with
+# other pids and tids, exported by perfkit.
 set -eu
 . "$(dirname "$0")/benchlib.sh"
 . "$SRC/tests/lib/readers.sh"
@@ -28,7 +28,7 @@ for k in 0 1 2; do
 	2) load='perf bench -f simple sched messaging -g 3 -l 900 & perf bench -f simple sched pipe -l 30000; wait' ;;
 	esac
 	perf record -q -a -g -k CLOCK_MONOTONIC -m 8192 -o "$dir/fleet$k.data" -e sched:sched_switch,sched:sched_waking \
-		-e sched:sched_wakeup -e cpu-clock/freq=997/ sh -c "$load" >/dev/null 2>"$dir/stderr" || { cat "$dir/stderr"; exit 1; }
+		-e sched:sched_wakeup -e irq:softirq_entry,irq:softirq_exit -e cpu-clock/freq=997/ sh -c "$load" >/dev/null 2>"$dir/stderr" || { cat "$dir/stderr"; exit 1; }
 done
 
 now=$(date +%s) recorded=0 i=0
@@ -39,7 +39,7 @@ while [ $i -lt "$hosts" ]; do
 	"$O/tests/prog/shiftids" "$fleet/host.data" $((i * 4099)) >/dev/null || exit 1
 	recorded=$((recorded + $(wc -c <"$fleet/host.data")))
 	begin=$(date +%s.%N)
-	"$perfkit" export -q --no-local --to parquet -o "$fleet/tables" "$fleet/host.data" 2>"$dir/stderr" || { cat "$dir/stderr"; exit 1; }
+	"$perfkit" export -q --no-local --span softirq --to parquet -o "$fleet/tables" "$fleet/host.data" 2>"$dir/stderr" || { cat "$dir/stderr"; exit 1; }
 	spent=$(echo "$spent $begin $(date +%s.%N)" | awk '{ print $1 + $3 - $2 }')
 	i=$((i + 1))
 done
