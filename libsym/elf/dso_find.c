@@ -435,30 +435,70 @@ static struct elf_file *from_debug_dir(struct dso_search *s, const char *root, c
 	return f;
 }
 
+/* How many kinds of names a file has. */
+static int richness(const struct elf_file *f)
+{
+	return f ? __builtin_popcount(dso_names_in(f)) : -1;
+}
+
+/* Keep `f` as the debug file if it has more names than the one found before. 1 when no other
+ * could have more. */
+static int keep_richer(struct dso_files *out, struct elf_file *f, enum dso_source from)
+{
+	if (f && richness(f) > richness(out->debug)) {
+		elf_file_close(out->debug);
+		out->debug = f;
+		out->debug_from = from;
+	} else
+		elf_file_close(f);
+	return out->debug && dso_names_in(out->debug) == DSO_HAS_ALL;
+}
+
+/* Another copy of the program, below `root`, if that has names that the one found lacks. */
+static struct elf_file *richer_copy(struct dso_search *s, const char *root, const char *path,
+				    const struct elf_file *runtime)
+{
+	if (!runtime || !s->want.len || !path || path[0] != '/' || has_parent_dir(path))
+		return NULL;
+	dso_path(s, "%s%s", root, path);
+	if (!strcmp(buf_cstr(&s->path), runtime->path))
+		return NULL;
+	struct elf_file *f = dso_try(s, 0);
+	if (f && !(dso_names_in(f) & ~dso_names_in(runtime))) {
+		elf_file_close(f);
+		f = NULL;
+	}
+	return f;
+}
+
+static int find_debug_here(struct dso_search *s, const char *path, struct dso_files *out)
+{
+	const char *symfs = s->opt->symfs;
+	int trusted = is_trusted_path(s->opt, path), local = !s->opt->no_local;
+	static const char *const cached[] = {"debug"};
+	return keep_richer(out, from_cache(s, cached, 1), DSO_FROM_BUILDID_DIR) ||
+	       (have_symfs(s->opt) &&
+		(keep_richer(out, from_debug_dir(s, symfs, path), DSO_FROM_SYMFS) ||
+		 keep_richer(out, richer_copy(s, symfs, path, out->runtime), DSO_FROM_SYMFS) ||
+		 keep_richer(out, richer_copy(s, symfs, strrchr(path, '/'), out->runtime),
+			     DSO_FROM_SYMFS))) ||
+	       (local && keep_richer(out, from_debug_dir(s, "", path), DSO_FROM_DEBUG_DIR)) ||
+	       (out->runtime && keep_richer(out, follow_debuglink(s, out->runtime, path),
+					    DSO_FROM_DEBUGLINK)) ||
+	       ((local || trusted) &&
+		keep_richer(out, richer_copy(s, "", path, out->runtime),
+			    trusted ? DSO_FROM_TRUSTED_PATH : DSO_FROM_LOCAL));
+}
+
+/* The debug file with most names: one of a cache may be poorer than what lies beside it. */
 static void find_debug(struct dso_search *s, const char *path, struct dso_files *out)
 {
-	static const char *const cached[] = {"debug"};
-	const struct dso_options *opt = s->opt;
-	out->debug_from = DSO_FROM_BUILDID_DIR;
-	out->debug = from_cache(s, cached, 1);
-	if (!out->debug && have_symfs(opt)) {
-		out->debug_from = DSO_FROM_SYMFS;
-		out->debug = from_debug_dir(s, opt->symfs, path);
-	}
-	if (!out->debug && !opt->no_local) {
-		out->debug_from = DSO_FROM_DEBUG_DIR;
-		out->debug = from_debug_dir(s, "", path);
-	}
-	if (!out->debug && out->runtime) {
-		out->debug_from = DSO_FROM_DEBUGLINK;
-		out->debug = follow_debuglink(s, out->runtime, path);
-	}
-	if (!out->debug && opt->debuginfod) {
+	out->debug_from = DSO_FROM_NOWHERE;
+	if (find_debug_here(s, path, out) || out->debug || !s->opt->debuginfod)
+		return;
+	out->debug = dso_try_debuginfod(s, "debuginfo");
+	if (out->debug)
 		out->debug_from = DSO_FROM_DEBUGINFOD;
-		out->debug = dso_try_debuginfod(s, "debuginfo");
-	}
-	if (!out->debug)
-		out->debug_from = DSO_FROM_NOWHERE;
 }
 
 /* ---------------------------------------------------------------------------------------- */

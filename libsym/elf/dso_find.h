@@ -4,6 +4,9 @@
  *	(path, build-id) ──► --buildid-dir, ~/.debug ─► --symfs ─► local paths ─► debuginfod
  *	                     every candidate: regular file? ELF? the recorded build-id?
  *
+ * The first copy that passes is the file that ran. If it lacks names, the richest of the files of
+ * the same build-id gives them: debug files, and other copies that were not stripped.
+ *
  * A wrong name is worse than an address: a file is used only if its build-id is the recorded
  * one. If none was recorded, a file is used from --symfs, from below a trusted path, or, if the
  * recording was made on this very host and kernel, from its own path. Paths are untrusted:

@@ -77,6 +77,8 @@ if has_tool objcopy && has_tool strip; then
 	build bare && strip fs/bare
 	build cached && id=$(readelf -n fs/cached | sed -n 's/.*Build ID: //p') && d=cache/.build-id/$(echo "$id" | cut -c1-2)/$(echo "$id" | cut -c3-) &&
 		mkdir -p "$d" && cp fs/cached "$d/elf" && strip fs/cached
+	build poorer && id=$(readelf -n fs/poorer | sed -n 's/.*Build ID: //p') && d=cache/.build-id/$(echo "$id" | cut -c1-2)/$(echo "$id" | cut -c3-) &&
+		mkdir -p "$d" && cp fs/poorer "$d/elf" && strip "$d/elf"
 	build linked && objcopy --only-keep-debug fs/linked fs/linked.debug && strip fs/linked && objcopy --add-gnu-debuglink=fs/linked.debug fs/linked
 	build by-id && id=$(readelf -n fs/by-id | sed -n 's/.*Build ID: //p') && d=fs/usr/lib/debug/.build-id/$(echo "$id" | cut -c1-2) &&
 		mkdir -p "$d" && objcopy --only-keep-debug fs/by-id "$d/$(echo "$id" | cut -c3-).debug" && strip fs/by-id
