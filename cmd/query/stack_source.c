@@ -69,7 +69,9 @@ static int sample_rows(struct stack_source *s, stack_row_sink *add, void *ctx, s
 	uint32_t *order;
 	int rc = group_rows(x, s->by, &order) ? err_nomem(e) : 0;
 	for (size_t i = 0; i < x->n && !rc; i++) {
+		enum { AHEAD = 16 };
 		struct stack_row r = {.of = x->v[order[i]]};
+		__builtin_prefetch(&x->v[order[i + AHEAD < x->n ? i + AHEAD : i]]);
 		if (s->event != NO_ID && !s->is(x, r.of.event, s->event)) {
 			s->left_out += r.of.samples;
 			continue;

@@ -232,9 +232,13 @@ static int add_waker(struct fold_labels *l, uint32_t path, const char *name, uin
 int fold_labels_row(struct fold_labels *l, const struct stack_row *r, uint32_t *node)
 {
 	const struct folded *f = &r->of;
-	*node = 0;
-	if (add_comm(l, f->comm, f->pid, f->tid, node) ||
-	    (r->below && add_text(l, r->below, node)) || add_path(l, f->comm, f->path, node))
+	if (l->thread.comm != f->comm || l->thread.pid != f->pid || l->thread.tid != f->tid)
+		l->thread.node = 0;
+	*node = l->thread.node;
+	if (!*node && add_comm(l, f->comm, f->pid, f->tid, node))
+		return ERR_NOMEM;
+	l->thread = (__typeof__(l->thread)){f->comm, f->pid, f->tid, *node};
+	if ((r->below && add_text(l, r->below, node)) || add_path(l, f->comm, f->path, node))
 		return ERR_NOMEM;
 	for (size_t i = 0; i < r->nwakers; i++)
 		if (add_waker(l, r->wakers[i].path, r->wakers[i].name, node))

@@ -34,6 +34,11 @@ struct fold_labels {
 	})
 	runs[3]; /* by frame id; [1] for threads called java…, [2] wakers */
 	VEC(uint32_t) frames;
+	struct { /* the thread of the last row, and its node below the root */
+		uint32_t comm;
+		int32_t pid, tid;
+		uint32_t node; /* 0: none */
+	} thread;
 	VEC(struct label_place { /* by path: its node below `root` - 1 */
 				 uint32_t root, node;
 	})
