@@ -172,6 +172,10 @@ int record_is_header(uint32_t type);
  * 0 for pipes and compressed files (by their header), whose records come in chunks. */
 int recording_is_mapped(const struct recording *rec);
 
+/* The mapped file whose records these are (of a directory, that of its header), *n bytes long;
+ * NULL if there is none. */
+const void *recording_file(const struct recording *rec, size_t *n);
+
 /* 1 if the recording can be read only once: recording_rewind refuses. */
 int recording_is_stream(const struct recording *rec);
 

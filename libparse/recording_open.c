@@ -268,6 +268,13 @@ int recording_rewind(struct recording *rec, struct err *e)
 	return 0;
 }
 
+const void *recording_file(const struct recording *rec, size_t *n)
+{
+	const struct source *src = &rec->reader->src;
+	*n = (size_t)src->size;
+	return src->mapped ? src->data : NULL;
+}
+
 int recording_is_mapped(const struct recording *rec)
 {
 	return source_is_mapped(&rec->reader->src) && !rec->compressed &&

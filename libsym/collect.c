@@ -1,5 +1,6 @@
 #include "libsym/collect.h"
 #include "base/mem.h"
+#include "base/populate.h"
 #include "libparse/rounds.h"
 #include "libsym/workers.h"
 
@@ -28,8 +29,9 @@ struct collector {
 	uint64_t queued;       /* bytes in slices that hold chunks */
 	uint64_t queued_ended; /* of the rounds before the one being read */
 	enum pass pass;
-	int streaming;     /* records come in chunks */
-	int timed;         /* samples carry times */
+	int streaming; /* records come in chunks */
+	int timed;     /* samples carry times */
+	int kernel_requested;
 	uint64_t reported; /* progress: bytes at the last call */
 };
 
@@ -190,8 +192,32 @@ static void note_times(struct collector *c, const struct record_run *run)
 	}
 }
 
+/* 1 when some samples are not to be counted. */
+static int is_filtered(const struct sample_filter *f)
+{
+	return f->ncomms || f->npids || f->ntids || f->ncpus || f->start || f->stop;
+}
+
+/* The kernel's symbols take longest to read: they are requested as soon as a sample of the
+ * kernel shows that they are needed, while this thread still looks for records. */
+static int request_kernel(struct collector *c, const struct record_run *run, struct err *e)
+{
+	unsigned mode = load_u16(run->p + 4, c->rec->swap) & PERF_RECORD_MISC_CPUMODE_MASK;
+	if (c->streaming || c->kernel_requested || mode != PERF_RECORD_MISC_KERNEL ||
+	    is_filtered(&c->opt->aggregate.filter))
+		return 0;
+	c->kernel_requested = 1;
+	int rc = advance(c, 0, e); /* the kernel's mapping has no time */
+	if (!rc)
+		modules_prefetch_kernel(c->names->modules);
+	return rc;
+}
+
 static int handle_samples(struct collector *c, const struct record_run *run, struct err *e)
 {
+	int early = request_kernel(c, run, e);
+	if (early)
+		return early;
 	if (c->pass == PASS_SIDEBAND)
 		return 0;
 	if (c->streaming)
@@ -302,14 +328,20 @@ int collect(struct recording *rec, struct names *names, const struct collect_opt
 			      .opt = opt,
 			      .out = out,
 			      .streaming = !recording_is_mapped(rec)};
+	struct populate ahead = {0};
 	*out = (struct collection){0};
 	for (size_t i = 0; i < rec->events.n; i++)
 		c.timed |= !!(rec->events.v[i].attr.sample_type & PERF_SAMPLE_TIME);
 	int rc = start(&c, e);
 	if (!rc)
 		rc = workers_new(&c.workers, out->aggregates, out->n, e);
+	size_t n;
+	const void *file = recording_file(rec, &n);
+	if (!rc && file && !c.streaming && out->n > 1)
+		populate_begin(&ahead, file, n);
 	if (!rc)
 		rc = walk_all(&c, e);
+	populate_end(&ahead);
 	workers_free(c.workers);
 	forget_slices(&c);
 	vec_release(&c.slices);
