@@ -19,6 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -72,13 +73,14 @@ static int is_remote(const char *dir)
 }
 
 /* In the child: run the engine in the folder of the tables. */
-static void become_engine(const char *dir, const char *sql, int out, int try_python)
+static void become_engine(const char *dir, const char *sql, int out, int errors, int try_python)
 {
 	const char *duckdb[] = {"duckdb", "-batch", "-bail", "-csv", "-nullvalue",
 				"",       "-c",     sql,     NULL};
 	const char *module[] = {"python3", "-c", python, sql, NULL};
 	prctl(PR_SET_PDEATHSIG, SIGTERM); /* what it spills is removed with its parent */
-	if ((!is_remote(dir) && chdir(dir)) || dup2(out, STDOUT_FILENO) < 0)
+	if ((!is_remote(dir) && chdir(dir)) || dup2(out, STDOUT_FILENO) < 0 ||
+	    dup2(errors, STDERR_FILENO) < 0)
 		_exit(1);
 	if (!try_python)
 		execvp(duckdb[0], (char *const *)(uintptr_t)duckdb);
@@ -97,25 +99,51 @@ static int read_all(int fd, struct buf *out)
 	return n < 0 ? ERR_IO : buf_failed(out);
 }
 
-/* Ask an engine. Returns its exit status; *out has its output. */
-static int ask(const char *dir, const char *sql, int try_python, struct buf *out)
+/* Ask an engine. Returns its exit status; *out has its output, *said what it wrote to stderr. */
+static int ask(const char *dir, const char *sql, int try_python, struct buf *out,
+	       struct buf *said)
 {
-	int fd[2], status = 0;
-	if (pipe(fd))
+	int fd[2], status = 0, errors = memfd_create("duckdb", MFD_CLOEXEC);
+	if (errors < 0)
 		return 1;
+	if (pipe(fd)) {
+		close(errors);
+		return 1;
+	}
 	fflush(stdout);
 	pid_t pid = fork();
 	if (!pid) {
 		close(fd[0]);
-		become_engine(dir, sql, fd[1], try_python);
+		become_engine(dir, sql, fd[1], errors, try_python);
 	}
 	close(fd[1]);
 	int r = pid < 0 ? ERR_IO : read_all(fd[0], out);
 	close(fd[0]);
-	while (pid > 0 && waitpid(pid, &status, 0) < 0)
-		if (errno != EINTR)
-			return 1;
+	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	buf_clear(said);
+	lseek(errors, 0, SEEK_SET);
+	read_all(errors, said);
+	close(errors);
 	return r || !WIFEXITED(status) ? 1 : WEXITSTATUS(status);
+}
+
+/* Why DuckDB failed, in a line where that is known. */
+static void say_why(const char *dir, struct buf *said)
+{
+	const char *text = buf_cstr(said), *column = strstr(text, "Binder Error"),
+		   *file = strstr(text, "No files found");
+	if (column)
+		say("%s: tables of an older version, without a column that is asked for: "
+		    "export those recordings again (%.*s)",
+		    dir, (int)strcspn(column, "\n"), column);
+	else if (file)
+		say("%s: a table that is asked for is not there (%.*s)", dir,
+		    (int)strcspn(file, "\n"), file);
+	else {
+		fputs(text, stderr);
+		say("%s: duckdb could not answer", dir);
+	}
 }
 
 static void put_quoted(struct buf *sql, const char *text)
@@ -142,18 +170,23 @@ static int put_spill_folder(struct buf *sql)
 static int ask_any(const char *dir, const char *sql, struct buf *out)
 {
 	int rc = NOT_FOUND;
+	struct buf said = {0};
 	for (int try_python = 0; try_python < 2 && rc == NOT_FOUND; try_python++)
-		rc = ask(dir, sql, try_python, out);
+		rc = ask(dir, sql, try_python, out, &said);
 	if (rc == NOT_FOUND || rc == NOT_HERE) {
 		say("there is no duckdb here: install it with `pip install duckdb` or from "
 		    "duckdb.org; --sql prints the query for other engines");
-		return 3;
-	}
-	if (rc && buf_failed(out))
-		say("out of memory");
-	else if (rc)
-		say("%s: duckdb could not answer", dir);
-	return rc ? 1 : 0;
+		rc = 3;
+	} else if (rc) {
+		if (buf_failed(out))
+			say("out of memory");
+		else
+			say_why(dir, &said);
+		rc = 1;
+	} else
+		fputs(buf_cstr(&said), stderr);
+	buf_release(&said);
+	return rc;
 }
 
 /* --- its answer ------------------------------------------------------------------------- */

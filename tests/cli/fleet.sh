@@ -59,7 +59,7 @@ PATH=$PWD/bin:$PATH
 # nothing but the answer goes to stdout, however long it takes
 "$reader" -c 'import duckdb, os, sys
 os.chdir("tables")
-duckdb.connect().execute("SET progress_bar_time = 1; " + open(sys.argv[1]).read() +
+duckdb.connect().execute("SET progress_bar_time = 100; " + open(sys.argv[1]).read() +
                          "SELECT count(*) FROM range(100000000) t(i) WHERE hash(i) % 7 = 3").fetchall()' \
 	"$SRC/fleet/prelude.duckdb.sql" >progress 2>err || wrong "a long query: $(tail -1 err)"
 [ ! -s progress ] || wrong "DuckDB adds to the answer: $(head -c 100 progress)"
@@ -79,6 +79,18 @@ duckdb.sql(f"COPY (SELECT * EXCLUDE function FROM read_parquet('{sys.argv[1]}', 
 E1
 mv older.parquet "$(ls older/call_paths/*/*/* | head -1)"
 "$PERFKIT" fleet --csv new older >older.csv 2>err && cmp -s days.csv older.csv || wrong "older tables: $(cat err; diff days.csv older.csv)"
+# but one line says that there are no others, or that a table is missing
+mkdir oldest && cp -r older/* oldest && rm -r oldest/call_paths
+refuses 1 'a table that is asked for is not there' new oldest
+[ "$(wc -l <err)" = 1 ] || wrong "no table: $(cat err)"
+cp -r days/call_paths oldest
+for f in oldest/call_paths/*/*/*; do
+	"$reader" -c "import duckdb
+duckdb.sql(\"COPY (SELECT * EXCLUDE function FROM read_parquet('$f', hive_partitioning = false)) TO 'older.parquet'\")" || wrong "no oldest tables"
+	mv older.parquet "$f"
+done
+refuses 1 'tables of an older version' new oldest
+[ "$(wc -l <err)" = 1 ] || wrong "the oldest tables: $(cat err)"
 "$PERFKIT" import -q --no-local one-cpu.tar.zst -o one-cpu.db || wrong "import one-cpu.tar.zst"
 # the fleet's waiting is that of the stores, recording by recording
 for f in orders.tar.zst kinds.data perf.data; do "$PERFKIT" import -q --no-local $f -o $f.db || wrong "import $f"; done
