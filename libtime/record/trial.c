@@ -38,6 +38,7 @@ struct trial_thread {
 struct trial_stack {
 	int32_t tid;
 	uint32_t cpu;
+	int whole;   /* of a copy: it was unwound to the thread's start */
 	uint64_t ns; /* 0: none */
 	VEC(uint64_t) words;
 };
@@ -62,6 +63,8 @@ static struct trial_thread *thread_of(struct trial_reader *r, int32_t tid)
 static int are_alike(const struct trial_stack *copied, const struct trial_stack *chain)
 {
 	size_t n = copied->words.n, same = 0;
+	if (!copied->whole)
+		return 0;
 	while (same < n && same < chain->words.n &&
 	       chain->words.v[same] - copied->words.v[same] <= 1)
 		same++;
@@ -113,10 +116,14 @@ static int take_sample(struct trial_reader *r, const struct record *rec)
 	int swap = r->p->rec->swap;
 	if (!ev || sample_decode(rec, ev, swap, &s, NULL) || s.pid <= 0)
 		return 0;
+	const struct expand_counts *counts = expander_counts(r->expander);
+	uint64_t whole = counts->by_end[UNWIND_COMPLETE];
 	machine_thread_at(&r->p->machine, s.pid, s.tid, s.time, &v);
 	int got = expander_expand(r->expander, &s, &v, swap, &words, &n);
 	if (got < 0)
 		return got;
+	if (got)
+		r->copied.whole = counts->by_end[UNWIND_COMPLETE] > whole;
 	int rc = got ? keep(&r->copied, &s, (const uint8_t *)words, n, 0)
 		     : keep(&r->chain, &s, s.callchain.p, s.callchain.n, swap);
 	return rc ? rc : compare(r);

@@ -15,8 +15,8 @@ void trial_words(struct words *w, const struct chosen *c);
 
 /*
  * Compare the two stacks of each switch in the recording at `path`: sets waits, alike and fp of
- * *t. Stacks are alike if they differ at most in the two outermost frames, those of the C
- * library that start a thread. ERR_* as recording_open.
+ * *t. Stacks are alike if the copy was unwound to the thread's start, and they differ at most in
+ * the two outermost frames, those of the C library that start a thread. ERR_* as recording_open.
  */
 int trial_read(struct stack_trial *t, const char *path, struct err *e);
 
