@@ -469,6 +469,10 @@ static int record(struct record_plan *p, struct record_wish *w, const struct cho
 	}
 	if (status > 128 && run_interrupted() && written)
 		status = 0;
+	if (status > 128 && piped)
+		return err_set(e, ERR_IO, "perf was ended by signal %d: the stream stops there",
+			       status - 128),
+		       status;
 	if (status && !written) /* perf has said why */
 		return err_set(e, ERR_IO, "perf record failed (status %d)%s", status,
 			       geteuid() && w->mode != RECORD_CPU

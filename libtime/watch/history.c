@@ -159,8 +159,12 @@ static int keep(struct history *h, const struct record *r, uint64_t ns)
 
 void history_seen(struct history *h)
 {
-	/* the last chunk still grows */
-	h->unseen = h->chunks.n ? h->chunks.n - 1 : 0;
+	size_t i = 0;
+	/* half of it remains, for waits that end in what comes */
+	while (i < h->chunks.n / 2 && h->chunks.v[i].max_ns <= h->rounds.safe)
+		i++;
+	/* without rounds, or with one larger than the limits, nothing would ever be seen */
+	h->unseen = i || !h->chunks.n ? i : h->chunks.n - 1;
 }
 
 int history_forget(struct history *h, uint64_t ns, struct err *e)
@@ -187,7 +191,8 @@ static void note_loss(struct history *h, const struct record *r, const struct re
 {
 	struct ring *ring = ring_of(h, id->cpu);
 	struct history_loss *x = &h->loss;
-	uint64_t to = time_of(id), from = ring && ring->last_ns ? ring->last_ns : to;
+	uint64_t to = time_of(id) ? time_of(id) : h->rounds.newest,
+		 from = ring && ring->last_ns ? ring->last_ns : to;
 	if (r->type != PERF_RECORD_LOST) {
 		if (ring && to > ring->last_ns)
 			ring->last_ns = to;
@@ -294,7 +299,7 @@ static int64_t add_magic(struct history *h, const uint8_t *p, struct err *e)
 	if (memcmp(p, "PERFILE2", 8) != 0 || load_u64(p + 8, 0) != MAGIC)
 		return err_set(e, ERR_FORMAT,
 			       "not a stream of perf record -o - (of this machine's "
-			       "byte order)");
+			       "byte order); perfkit tail reads recordings and bundles");
 	int rc = add_bytes(h, p, MAGIC, e);
 	return rc ? rc : MAGIC;
 }

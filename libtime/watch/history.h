@@ -56,7 +56,8 @@ void history_free(struct history *h);
  */
 int history_add(struct history *h, const uint8_t *p, size_t n, size_t *used, struct err *e);
 
-/* An answer covers everything so far, so it may be dropped. */
+/* An answer covers everything up to safe_ns, so it may be dropped; what came later is for the
+ * next answer. */
 void history_seen(struct history *h);
 
 /* What was lost since the last call, as one span. */

@@ -28,6 +28,7 @@ refused 2 "--window must be at least 2s" --window 1s /dev/null
 refused 2 "--memory is a number" --memory lots /dev/null
 refused 3 "the stream has no records" /dev/null
 refused 1 "not a stream of perf record" probe.data
+refused 1 "perfkit tail reads recordings and bundles" probe.data
 refused 1 "cannot be opened" no-such
 
 ./few &
@@ -143,6 +144,19 @@ kill -USR2 $watch 2>/dev/null || :
 wait $watch || bad "record watch: exit $?: $(cat both.err)"
 grep -q ' svc-front/' both.out || bad "record watch: no spike: $(cat both.out both.err)"
 "$PERFKIT" report -q both/*.data >report 2>report.err || bad "record watch: report: $(cat report.err)"
+
+# A perf that is killed: what it wrote is answered, and the command says so.
+got=0
+"$PERFKIT" record watch -p $service -- --over 5ms >killed.out 2>killed.err &
+watch=$!
+for i in $(seq 100); do
+	grep -q ' svc-front/' killed.out && break
+	sleep 0.3
+done
+kill -KILL "$(ps -o pid=,comm= --ppid $watch | awk '$2 == "perf" { print $1 }')"
+wait $watch || got=$?
+[ $got = 137 ] && grep -q 'perf was ended by signal 9' killed.err && grep -q '^# .* records, ' killed.err ||
+	bad "perf killed: exit $got: $(cat killed.err)"
 kill $service
 
 # The stream, looped to two minutes, with new processes in each round and half of the exits lost: what

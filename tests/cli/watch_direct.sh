@@ -1,0 +1,40 @@
+# Waits that the kernel measured: perf record --off-cpu --off-cpu-thresh -o - (perf 6.16) is a stream for watch.
+command -v python3 >/dev/null 2>&1 || { echo "no python3 here"; exit 77; }
+fails=0
+bad() { echo "$@"; fails=$((fails + 1)); }
+# The layout: linux/perf_event.h, and tools/perf/util/bpf_off_cpu.c for the raw bytes.
+python3 - >stream <<'P'
+import struct, sys
+IP, TID, TIME, CPU, PERIOD, RAW, IDENT = 1, 2, 4, 1 << 7, 1 << 8, 1 << 10, 1 << 16
+out = bytearray(b"PERFILE2" + struct.pack("<Q", 16))
+def record(kind, misc, body):
+    body += bytes(-len(body) % 8)
+    out.extend(struct.pack("<IHH", kind, misc, 8 + len(body)) + body)
+attr = struct.pack("<IIQQQQQ", 1, 136, 10, 1, IP | TID | TIME | CPU | PERIOD | RAW | IDENT, 0, 1 << 18)
+record(64, 0, attr + bytes(136 - len(attr)) + struct.pack("<Q", 21))
+record(78, 0, struct.pack("<QQ", 2, 21) + b"offcpu-time\0")
+def ident(tid, ns):
+    return struct.pack("<IIQIIQ", 7, tid, ns, 0, 0, 21)
+for tid, name in ((7, b"server\0"), (8, b"worker\0")):
+    record(3, 0, struct.pack("<II", 7, tid) + name + bytes(-len(name) % 8) + ident(tid, 1000000000))
+MS = 1000000
+for i in range(100):
+    end, tid = 2000000000 + i * 100 * MS, 7 + i % 2
+    length = 30 * MS if i % 10 == 3 else 6 * MS
+    raw = struct.pack("<IIQQQQQ", 7, tid, length, 2, 2**64 - 512, 0x401136, 0)
+    raw += bytes(-(4 + len(raw)) % 8)
+    record(9, 2, struct.pack("<QQIIQIIQI", 21, 0x401136, 7, tid, end, 0, 0, length, len(raw)) + raw)
+    if i % 2:
+        record(68, 0, b"")
+# the accumulated kind, at the end, has no times
+raw = struct.pack("<IIQQQQQ", 7, 7, 900 * MS, 2, 2**64 - 512, 0x401136, 0)
+raw += bytes(-(4 + len(raw)) % 8)
+record(9, 2, struct.pack("<QQIIQIIQI", 21, 0x401136, 7, 7, 2**64 - 2**32 + 1, 0, 0, 900 * MS, len(raw)) + raw)
+sys.stdout.buffer.write(out)
+P
+"$PERFKIT" watch --over 20ms --unclear stream >out 2>err || bad "watch: exit $?: $(cat err)"
+[ "$(grep -cE '^[0-9.]+ info     30\.0 ms worker/8 ' out)" = 10 ] || bad "not ten spikes: $(cat out err)"
+[ "$(grep -c . out)" = 10 ] || bad "more than the spikes: $(cat out)"
+grep -q '^2.270000 ' out || bad "the first one began at 2.27 s: $(head -1 out)"
+grep -q suspect err && bad "suspect: $(cat err)"
+[ $fails = 0 ]
