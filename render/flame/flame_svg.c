@@ -526,7 +526,7 @@ static int put_own_keys(struct writer *w, double x, double room)
 		if (dso && fr->dso)
 			rc = tally_add(&v, &n, &at, fr->dso, color_of(w, node),
 				       flame_self(f, node, 0));
-		else if (fr->kind == FLAME_WAIT)
+		else if (fr->kind == FLAME_WAIT && w->o->mode != FLAME_DIFF)
 			rc = tally_add(&v, &n, &at, fr->name, color_of(w, node),
 				       f->nodes.v[node].v[0]);
 	}

@@ -25,14 +25,15 @@ function drawEpisodes() {
 			cells: [el("a", {href: "#", class: "link", "aria-current": view.ep === ep.rank ? "true" : null,
 				onclick: (e) => { e.preventDefault(); chooseEpisode(ep.rank); }}, "#" + ep.rank),
 				clockText(placeOf(ep).from).slice(0, -3), timeText(ep.duration_ns), threadText(ep), ep.cause || ep.state || "", head.roots[all.indexOf(ep)]]})), [1, 2]));
-	drawEpisode();
+	return drawEpisode();
 }
 
-function chooseEpisode(rank) {
+async function chooseEpisode(rank) {
 	view.ep = view.ep === rank ? 0 : rank;
 	view.pane = "episodes";
-	showPane();
+	const drawn = showPane();
 	saveView(true);
+	await drawn;
 	showEpisode();
 }
 
@@ -106,8 +107,8 @@ async function drawEpisode() {
 		el("p", {class: "choices"}, el("button", {onclick: () => choose({from: Math.max(p.from, 0), to: Math.min(p.to, head.span_ns)}, null)},
 			"Select its time in all views"), graphLinks(ep)),
 		el("pre", {tabindex: 0}, (head.texts[head.tail.episodes.indexOf(ep)] || "").trim()),
-		el("h3", {}, "Chain"), chainList(ep)), picture,
-		el("div", {class: "stacks"}, el("h3", {}, "Stacks, innermost frame first"), stacksOf(ep)));
+		el("h3", {}, "Chain"), chainList(ep)),
+		el("div", {class: "stacks"}, el("h3", {}, "Stacks, innermost frame first"), stacksOf(ep)), picture);
 	if (ep.rank <= head.pictures)
 		await putPicture(picture, "episode" + ep.rank, {onView: null});
 }

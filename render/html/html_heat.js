@@ -58,7 +58,7 @@ class Heat {
 	// Count what there is for the width there is.
 	make(map, width) {
 		const span = head.span_ns || 1;
-		HEAT.height = Math.min(Math.max(130, Math.round(window.innerHeight / 5)), 320);
+		HEAT.height = Math.round(Math.min(Math.max(130, window.innerHeight / 5, 0.6 * (window.innerHeight - 1000)), 720));
 		this.map = map;
 		this.width = width;
 		this.isOffset = maps[map].y === "offset";

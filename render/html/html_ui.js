@@ -547,6 +547,8 @@ async function start() {
 	loadView();
 	drawHeat();
 	await showPane();
+	if (view.ep && view.pane === "episodes")
+		showEpisode();
 	let width = window.innerWidth;
 	window.addEventListener("resize", () => {
 		if (window.innerWidth !== width) {

@@ -390,8 +390,11 @@ static int put_losses(struct writer *w)
 			n++;
 			if (!pass)
 				continue;
-			svg_signed(w->b, since(l->from_ns, w->p->from_ns));
-			svg_number(w->b, l->to_ns - l->from_ns);
+			/* of losses before a CPU's first record only the end is known */
+			uint64_t from =
+				l->from_ns > tl->rec.origin_ns ? l->from_ns : tl->rec.origin_ns;
+			svg_signed(w->b, since(from, w->p->from_ns));
+			svg_number(w->b, l->to_ns > from ? l->to_ns - from : 0);
 			svg_number(w->b, l->cpu == TL_NOCPU ? 0 : l->cpu + 1u);
 			svg_number(w->b, l->kind);
 			svg_number(w->b, l->count);

@@ -396,7 +396,7 @@ static int put_all(struct tl_writer *w, const struct buf *heading)
 	}
 	if (!w->n || (w->n == 1 && !w->panels[0].nrows))
 		svg_text(&w->b, "id=\"empty\" text-anchor=\"middle\"", w->o->width / 2,
-			 w->height - FOOT_H, "nothing happened here");
+			 w->height - FOOT_H, "no running or waiting was recorded here");
 	put_legend(w);
 	put_foot(w, w->height - FOOT_H);
 	rc = rc ? rc : put_script(w);

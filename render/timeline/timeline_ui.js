@@ -7,7 +7,7 @@ const episodeAsked = new URLSearchParams(urlState()).get("ep"); // #ep=3 opens a
 let selected = null; // {p, row, seg}: numbers
 let pathHit = null, hits = [], hitAt = -1, drawMs = 0, queued = false;
 
-const ui = {frames: svg.querySelector("#plot0"), drawn: svg.querySelector("#drawn")};
+const ui = {frames: svg.querySelector("#plot0"), drawn: svg.querySelector("#drawn"), empty: svg.querySelector("#empty")};
 const plots = panels.map((p) => new Plot(p));
 
 // --- views ---------------------------------------------------------------------------------
@@ -80,7 +80,7 @@ function showDrawn(p) {
 		parts.push("A to B: " + timeText(B - A));
 	if (!isWhole(p))
 		parts.push("view: " + timeText(v.to - v.from) + " from " + pointText(v.from - p.zero, v));
-	if (plot.arrowsSeen > plot.arrowsDrawn)
+	if (plot.arrowsSeen > plot.arrowsDrawn && !printing)
 		parts.push(plot.arrowsDrawn + " of " + plot.arrowsSeen + " wakeups drawn: those of the row pointed at");
 	ui.drawn.textContent = parts.join(" \u00b7 ");
 }
@@ -102,6 +102,10 @@ function relayout() {
 	y -= conf.panelGap;
 	ui.drawn.setAttribute("x", conf.width - conf.pad);
 	ui.drawn.setAttribute("y", y + 17);
+	if (ui.empty) {
+		ui.empty.setAttribute("x", conf.width / 2);
+		ui.empty.setAttribute("y", y + 17);
+	}
 	setHeight(y + conf.foot);
 	panels.forEach(drawPanel);
 	stickAll();

@@ -348,6 +348,8 @@ def check_orders(b):
     show(b, path, "#ep=3")
     check("#ep=3 opens the third episode", b.js("return document.querySelector('#episode h3').textContent.slice(0, 2)"), "#3")
     check("its picture", settled(b, "!!document.querySelector('#episode .island').shadowRoot.querySelector('svg')", True), True)
+    seen = "['#episode h3', '#episode .stacks'].every((s) => { const r = document.querySelector(s).getBoundingClientRect(); return r.top >= -30 && r.bottom <= innerHeight; })"
+    check("with its stacks in sight", settled(b, seen, True), True)
     text = ask("tail", *LOCAL, "--top", "20", "--details", "3", ORDERS).decode()
     line = [x for x in text.splitlines() if x.startswith("#3  ")][0]
     check("its text is tail's", b.js("return document.querySelector('#episode pre').textContent.includes(arguments[0])", line), True)
@@ -551,6 +553,14 @@ def check_map(b):
     check("what is missing is red", (left > 0, red[0] > 200 and red[1] < 100 and red[3] > 200, blank[3]), (True, True, 0))
 
 
+def check_losses(b):
+    """Of losses before a CPU's first record only the end is known: they begin with the recording."""
+    subprocess.run([PERFKIT, "timeline", *LOCAL, SRC + "/testdata/doctor/lost-records.data.gz", "-o", "lost.svg"], check=True, stderr=subprocess.DEVNULL)
+    b.open("file://" + os.path.abspath("lost.svg"))
+    losses = b.js("return document.documentElement.timeline.panels[0].losses.map((l) => [l.t, l.length])")
+    check("losses from the begin on", (len(losses) > 5, min(t for t, _ in losses), min(ns for _, ns in losses) >= 0), (True, 0, True))
+
+
 def check_capture(b):
     """The page survives having no width, as while all of it is captured."""
     path = os.path.abspath("orders.html")
@@ -640,6 +650,7 @@ def main():
         check_hostile(b)
         check_sites(b)
         check_map(b)
+        check_losses(b)
         check_capture(b)
         check_axe(b)
     check_firefox()

@@ -58,6 +58,7 @@ done
 # a recording compared with itself differs nowhere
 "$PERFKIT" svg --diff --offcpu $opts "$tid/perf.data" "$tid/perf.data" -o diff.svg || exit 1
 grep '<title>' diff.svg | grep -E '; [+-]0*[1-9]' | head -3 | grep . && { echo "a self-diff differs"; exit 1; }
+[ "$(grep -o '<text x="17" y="10">' diff.svg | wc -l)" = 5 ] || { echo "the legend of a difference is not that of changes"; exit 1; }
 # the tail's time is the picture's, and the same in tail's own flame graph
 tail="--comm locker_a --over 5ms -q --no-local"
 waits=$SRC/testdata/waits/perf.data
