@@ -64,6 +64,8 @@ function legendOf(kind, tree) {
 	const seen = new Map(), {mode, colors} = kinds[kind];
 	if (mode === "diff")
 		return [["#f0604d", "more than in the median episodes"], ["#5b9be6", "less"]];
+	if (colors === "chain")
+		return [["#71a0ea", "the waiting thread"], ["#5fcbd3", "its waker (reversed)"]];
 	for (let i = 1; i < tree.n; i++)
 		if (frames.kind[tree.frame[i]] === KIND.wait)
 			seen.set(tree.frame[i], (seen.get(tree.frame[i]) || 0) + tree.total[i]);

@@ -272,12 +272,17 @@ def compare_given(b, path):
     """What the program computed is what svg draws."""
     for kind, options in (("offwake", ["--offwake"]), ("chain", ["--chain"]), ("tail", ["--tail-diff", "--top", "20"])):
         subprocess.run([PERFKIT, "svg", *LOCAL, *options, ORDERS, "-o", "given.svg"], check=True, stderr=subprocess.DEVNULL)
-        show(b, path)
+        show(b, path, "#pane=flame&graph=" + kind)
+        legend = "[...%s.querySelectorAll('#legend g')].map((g) => [g.querySelector('text').textContent, g.querySelector('rect').getAttribute('fill')])"
+        settled(b, "!!report.flame('%s')" % kind, True)
+        own = b.js("return " + legend % ("report.flame('%s')" % kind))
         got = b.js("const t = report.given().find((g) => g.kind === '%s' && !g.episode).tree;"
                    "return [t.n, t.total[0], t.total1 ? t.total1[0] : 0]" % kind)
         b.open("file://" + os.path.abspath("given.svg"))
         want = b.js("const t = document.documentElement.flame.tree(); return [t.n, t.total[0], t.total1 ? t.total1[0] : 0]")
         check("%s is svg's" % kind, got, want)
+        if kind != "tail":
+            check("%s: its legend is svg's" % kind, own, b.js("return " + legend % "document"))
     show(b, path, "#pane=flame&graph=tail&of=3")
     check("that of an episode", b.js("return report.flame('tail').flame.tree().total[0]"),
           b.js("return report.head().tail.episodes[2].duration_ns"))
