@@ -16,10 +16,16 @@ struct node {
 	uint32_t span, kind, below;
 };
 
+enum { LAST_ENDED = 8 };
+
 struct lane {
 	uint32_t top; /* node, TL_NONE: nothing open */
 	uint32_t depth;
-	uint32_t ended, kind; /* the last span that ended, 0 and TL_NONE: none */
+	/* the spans that ended last, the newest first; kind TL_NONE: none. One hit may end some of
+	 * several kinds. */
+	struct ended {
+		uint32_t span, kind;
+	} ended[LAST_ENDED];
 };
 
 /* The newest span of one key of one kind. */
@@ -128,7 +134,9 @@ static int lane_of(struct spans *s, const struct span_event *ev, uint32_t *lane)
 	if (u64map_get(&s->lane_of, key, lane))
 		return 0;
 	*lane = (uint32_t)s->lanes.n;
-	const struct lane none = {.top = TL_NONE, .kind = TL_NONE};
+	struct lane none = {.top = TL_NONE};
+	for (size_t i = 0; i < LAST_ENDED; i++)
+		none.ended[i].kind = TL_NONE;
 	if (vec_push(&s->lanes, none))
 		return ERR_NOMEM;
 	return u64map_put(&s->lane_of, key, *lane);
@@ -193,10 +201,11 @@ int spans_reading(struct spans *s, const struct span_event *ev)
 	if (lane_of(s, ev, &lane))
 		return ERR_NOMEM;
 	const struct lane *l = &s->lanes.v[lane];
+	for (const struct ended *x = l->ended; ev->end && x < l->ended + LAST_ENDED; x++)
+		if (x->kind == ev->kind && s->tl->spans.v[x->span].end_ns == ev->time_ns)
+			return read_end(s, ev, x->span);
 	if (ev->end)
-		return l->kind == ev->kind && s->tl->spans.v[l->ended].end_ns == ev->time_ns
-			       ? read_end(s, ev, l->ended)
-			       : 0;
+		return 0;
 	for (uint32_t n = l->top; n != TL_NONE; n = s->nodes.v[n].below) {
 		const struct node *x = &s->nodes.v[n];
 		if (s->tl->spans.v[x->span].start_ns != ev->time_ns)
@@ -236,8 +245,8 @@ static int end_nested(struct spans *s, const struct span_event *ev, uint32_t lan
 		x->end_ns = ev->time_ns;
 		x->flags &= ~(uint32_t)OFF_OPEN;
 		unlink_node(s, l, link);
-		l->ended = span;
-		l->kind = ev->kind;
+		memmove(l->ended + 1, l->ended, sizeof(l->ended) - sizeof(*l->ended));
+		*l->ended = (struct ended){span, ev->kind};
 		return read_end(s, ev, span);
 	}
 	uint64_t key = (uint64_t)ev->kind << 32 | lane;

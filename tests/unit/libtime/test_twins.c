@@ -174,10 +174,33 @@ static void each_event_adds_what_it_knows(void **state)
 	buf_release(&r.image);
 }
 
+/* Two spans that one event ends, whose counters come with the second event of the hit. */
+static void counters_that_come_late_are_for_all_spans_that_the_hit_ended(void **state)
+{
+	static const char *const given[] = {"a=probe:work..block:block_rq_issue",
+					    "b=irq:softirq_entry..block:block_rq_issue"};
+	uint8_t raw[16] = {0};
+	struct pw w;
+	struct result r;
+	(void)state;
+	begin_twice(&w);
+	sample(&w, ENTRY + TWICE, 100, raw, sizeof(raw));
+	sample(&w, CALL + TWICE, 200, raw, sizeof(raw));
+	sample(&w, ISSUE, 400, raw, sizeof(raw));
+	sample(&w, ISSUE + TWICE, 401, raw, sizeof(raw));
+	build(&w, given, 2, &r);
+	assert_int_equal(r.tl.counters.n, 2);
+	assert_int_not_equal(r.tl.counters.v[0].span, r.tl.counters.v[1].span);
+	timeline_release(&r.tl);
+	profile_close(r.p);
+	buf_release(&r.image);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(other_tracepoints_recorded_twice_are_one),
-		cmocka_unit_test(each_event_adds_what_it_knows)};
+		cmocka_unit_test(each_event_adds_what_it_knows),
+		cmocka_unit_test(counters_that_come_late_are_for_all_spans_that_the_hit_ended)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
