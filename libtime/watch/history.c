@@ -109,12 +109,15 @@ static int forget_first(struct history *h)
 	return rc ? rc : tasks_settle(&h->tasks, oldest(h));
 }
 
+static int is_past(const struct history *h, const struct kept *c)
+{
+	return h->rounds.newest > h->limits.ns && c->max_ns < h->rounds.newest - h->limits.ns;
+}
+
 static int is_old(const struct history *h)
 {
-	const struct kept *c = h->chunks.v;
-	return h->chunks.n > 1 && ((h->chunks.n + 1) * CHUNK > h->limits.bytes ||
-				   (h->rounds.newest > h->limits.ns &&
-				    c->max_ns < h->rounds.newest - h->limits.ns));
+	return h->chunks.n > 1 &&
+	       ((h->chunks.n + 1) * CHUNK > h->limits.bytes || is_past(h, h->chunks.v));
 }
 
 /* The chunk that has room for the record. 1: see history_add. */
@@ -157,11 +160,17 @@ static int keep(struct history *h, const struct record *r, uint64_t ns)
 	return 0;
 }
 
+/* Half of it remains, unless it is older than the window, for waits that end in what comes. */
+static int may_go(const struct history *h, size_t i)
+{
+	const struct kept *c = &h->chunks.v[i];
+	return c->max_ns <= h->rounds.safe && (i < h->chunks.n / 2 || is_past(h, c));
+}
+
 void history_seen(struct history *h)
 {
 	size_t i = 0;
-	/* half of it remains, for waits that end in what comes */
-	while (i < h->chunks.n / 2 && h->chunks.v[i].max_ns <= h->rounds.safe)
+	while (i < h->chunks.n && may_go(h, i))
 		i++;
 	/* without rounds, or with one larger than the limits, nothing would ever be seen */
 	h->unseen = i || !h->chunks.n ? i : h->chunks.n - 1;
