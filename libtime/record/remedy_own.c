@@ -130,6 +130,9 @@ static void put_stacks(const struct line *l, struct words *out)
 	uint32_t had = sw ? sw->attr.sample_stack_user : PLAN_DUMP;
 	uint32_t size = had || (r->dump && r->copies) ? remedy_copy(r, had) : 0;
 	int chain = sw && sw->attr.sample_type & PERF_SAMPLE_CALLCHAIN;
+	/* auto took frame pointers and added registers: it may again */
+	if (chain && !had && !size && sw->attr.sample_regs_user)
+		return;
 	if (size && size != PLAN_DUMP)
 		words_option(out, "--call-graph", "dwarf,%u", size);
 	else if (!size)

@@ -104,11 +104,18 @@ kind() # GRAPH SAID FLAGS...
 	./own &
 	own=$!
 	sleep 0.1
-	"$PERFKIT" record offcpu -p $own --dry-run --no-estimate >out 2>err || bad "$*: $(cat err)"
+	"$PERFKIT" record offcpu -p $own --dry-run --no-estimate >out 2>why || bad "$*: $(cat why)"
+	[ "$graph" = dwarf,stack-size= ] || {
+		"$PERFKIT" record offcpu -p $own -d 1 -o own.data >/dev/null 2>err &&
+			"$PERFKIT" record --like own.data >like 2>err || bad "--like: $(cat err)"
+		[ "$(cat like)" = "perfkit record offcpu --comm own -- sleep 1" ] || bad "--like: $(cat like)"
+		"$PERFKIT" collapse -q --offcpu --comm own own.data 2>err | grep -q '^own;.*;main;deep;deep;deep;deep;deep;deep;rest;' ||
+			bad "stacks by frame pointers: $(cat err)"
+	}
 	kill $own
 	set -- "$graph" "$said" "$*"
 	grep -q "sched_switch/call-graph=$1" out || bad "$3: not by $1: $(cat out err)"
-	grep -Eq "^# $2: in a trial, [0-9]+ of [0-9]+ waits had" err || grep -q 'too few waits' err || bad "$3: $(cat err)"
+	grep -Eq "^# $2: in a trial, [0-9]+ of [0-9]+ waits had" why || grep -q 'too few waits' why || bad "$3: $(cat why)"
 }
 case $(uname -m) in x86_64)
 	kind 'fp/ .*--user-regs=di,si,dx -o' 'stacks by frame pointers' -fno-omit-frame-pointer
