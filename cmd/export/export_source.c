@@ -120,7 +120,7 @@ static int fill(struct exporting *x, const char *path, struct err *e)
 	x->rows.distinct = samples;
 	x->rows.labels = x->s.ti->split;
 	x->rows.label_keys = x->s.ti->opt->by_labels.v;
-	x->s.causes = 1;
+	x->s.causes = x->s.any_order = 1;
 	int rc = samples ? choose_columns(x, e) : time_columns(x, e);
 	rc = rc ? rc : stack_source_rows(&x->s, add_row, x, e);
 	if (!rc && !samples)

@@ -38,6 +38,7 @@ struct stack_source {
 	uint32_t event;
 	event_is *is;
 	int count;
+	int any_order; /* whoever gets the rows sorts them: they are not grouped by thread */
 	uint64_t left_out; /* samples of other events */
 
 	struct tail_run run; /* STACKS_OF_TAIL */

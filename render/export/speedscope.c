@@ -18,8 +18,8 @@ struct speedscope {
 		uint32_t file; /* strings id; 0: none */
 	})
 	frames;
-	struct u64map of_frame; /* frame of the stacks → index of frames */
-	VEC(uint32_t) path;     /* of the stacks, root first */
+	VEC(uint32_t) of_frame; /* frame of the stacks → index of frames + 1; 0: none yet */
+	VEC(uint32_t) path;     /* frames of the stacks, leaf first */
 	VEC(uint32_t) open;     /* evented: frames that are open, outermost first */
 	VEC(uint32_t) wanted;   /* those that are to be */
 	size_t profiles, shown; /* written, and the one to show first */
@@ -57,28 +57,35 @@ static int frame_named(struct speedscope *s, const char *name, uint32_t file, ui
 static int frame_index(struct speedscope *s, uint32_t frame, uint32_t *index)
 {
 	const struct frame *f = &s->s->frames.v[frame];
-	if (u64map_get(&s->of_frame, frame, index))
+	while (frame >= s->of_frame.n) /* the stacks have grown */
+		if (vec_push(&s->of_frame, 0))
+			return ERR_NOMEM;
+	if (s->of_frame.v[frame]) {
+		*index = s->of_frame.v[frame] - 1;
 		return 0;
+	}
 	buf_clear(&s->text);
 	export_frame_name(&s->text, s->s, f);
 	const char *name = buf_cstr(&s->text);
 	if (buf_failed(&s->text) || frame_named(s, name, f->srcfile, index))
 		return ERR_NOMEM;
-	return u64map_put(&s->of_frame, frame, *index);
+	s->of_frame.v[frame] = *index + 1;
+	return 0;
 }
 
 /* The frames of a path as indexes, root first, behind what s->wanted holds. */
 static int want_path(struct speedscope *s, uint32_t path)
 {
-	size_t n = stacks_depth(s->s, path);
-	if (n > s->path.cap && vec_reserve(&s->path, n))
-		return ERR_NOMEM;
-	stacks_frames(s->s, path, s->path.v, n);
-	for (size_t i = 0; i < n; i++) {
-		uint32_t index = 0;
-		if (frame_index(s, s->path.v[i], &index) || vec_push(&s->wanted, index))
+	const struct call_path *paths = s->s->paths.v;
+	s->path.n = 0;
+	for (; path; path = paths[path].parent)
+		if (vec_push(&s->path, paths[path].frame))
 			return ERR_NOMEM;
-	}
+	if (vec_reserve(&s->wanted, s->path.n))
+		return ERR_NOMEM;
+	for (size_t i = s->path.n; i-- > 0; s->wanted.n++)
+		if (frame_index(s, s->path.v[i], &s->wanted.v[s->wanted.n]))
+			return ERR_NOMEM;
 	return 0;
 }
 
@@ -135,7 +142,7 @@ static void release(struct speedscope *s)
 	buf_release(&s->text);
 	strtab_release(&s->names);
 	u64map_release(&s->frame_of);
-	u64map_release(&s->of_frame);
+	vec_release(&s->of_frame);
 	vec_release(&s->frames);
 	vec_release(&s->path);
 	vec_release(&s->open);
