@@ -7,7 +7,8 @@
 #
 # Three recordings are made here (root and perf): a busy host's scheduler events with stacks, CPU
 # samples, and soft interrupts as spans. Each host is one of them with another name, at another time, with
-# other pids and tids, exported by perfkit.
+# other pids and tids, exported by perfkit. The third load was there on the last day only, so that something
+# is new.
 set -eu
 . "$(dirname "$0")/benchlib.sh"
 . "$SRC/tests/lib/readers.sh"
@@ -25,7 +26,7 @@ for k in 0 1 2; do
 	case $k in
 	0) load='perf bench -f simple sched messaging -p -t -g 4 -l 1200' ;;
 	1) load='perf bench -f simple sched pipe -T -l 60000' ;;
-	2) load='perf bench -f simple sched messaging -g 3 -l 900 & perf bench -f simple sched pipe -l 30000; wait' ;;
+	2) load='perf bench -f simple sched messaging -g 3 -l 900 & timeout 4 gzip </dev/urandom & perf bench -f simple sched pipe -l 30000; wait' ;;
 	esac
 	perf record -q -a -g -k CLOCK_MONOTONIC -m 8192 -o "$dir/fleet$k.data" -e sched:sched_switch,sched:sched_waking \
 		-e sched:sched_wakeup -e irq:softirq_entry,irq:softirq_exit -e cpu-clock/freq=997/ sh -c "$load" >/dev/null 2>"$dir/stderr" || { cat "$dir/stderr"; exit 1; }
@@ -35,7 +36,8 @@ now=$(date +%s) recorded=0 i=0
 start=$(date +%s.%N)
 spent=0
 while [ $i -lt "$hosts" ]; do
-	python3 "$SRC/tests/bench_fleet.py" host "$dir/fleet$((i % 3)).data" "$(printf 'web-%03d' $i)" $((-(i % 7) * 86400 + i * 13)) "$fleet/host.data"
+	day=$((i % 3 == 2 ? 0 : i % 7))
+	python3 "$SRC/tests/bench_fleet.py" host "$dir/fleet$((i % 3)).data" "$(printf 'web-%03d' $i)" $((-day * 86400 + i * 13)) "$fleet/host.data"
 	"$O/tests/prog/shiftids" "$fleet/host.data" $((i * 4099)) >/dev/null || exit 1
 	recorded=$((recorded + $(wc -c <"$fleet/host.data")))
 	begin=$(date +%s.%N)
