@@ -32,6 +32,7 @@ for name in waits sched dwarf fp-threads system-wide threads-dir zstd; do
 	file=$data/$name/perf.data
 	run "$perfkit" report -q -i "$file"
 	run "$perfkit" collapse -q -i "$file"
+	run "$perfkit" collapse -q --comm "[a-z]*" -i "$file"
 	run "$perfkit" collapse -q --offcpu -i "$file"
 	run "$perfkit" svg -q -i "$file" -o "$dir/x.svg"
 done
