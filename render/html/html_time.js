@@ -154,27 +154,30 @@ class Graph {
 	// The tree of what has weight.
 	tree() {
 		const m = this.merger;
-		if (!this.skeleton || this.skeleton.n !== m.parent.length)
+		if (!this.skeleton || this.skeleton.n !== m.parent.length) {
 			this.skeleton = m.tree(frames.order);
-		const s = this.skeleton, total = new Float64Array(s.n), place = new Int32Array(s.n);
-		for (let id = 0; id < s.n; id++)
-			total[m.at[id]] = m.self[id];
+			this.ids = new Int32Array(m.at.length);
+			m.at.forEach((i, id) => { this.ids[i] = id; });
+		}
+		const s = this.skeleton, self = new Float64Array(s.n), total = new Float64Array(s.n), place = new Int32Array(s.n);
+		for (let i = 0; i < s.n; i++)
+			total[i] = self[i] = m.self[this.ids[i]];
 		for (let i = s.n - 1; i > 0; i--)
 			total[s.parent[i]] += total[i];
 		let n = 1;
 		for (let i = 1; i < s.n; i++)
 			place[i] = total[i] > 0 ? n++ : 0;
 		const out = newTree(n, this.two);
-		for (let id = 0; id < s.n; id++) {
-			const i = m.at[id], to = place[i];
+		for (let i = 0; i < s.n; i++) {
+			const to = place[i];
 			if (i && !to)
 				continue;
 			out.parent[to] = place[s.parent[i]];
 			out.frame[to] = s.frame[i];
 			out.depth[to] = s.depth[i];
-			out.self[to] = m.self[id];
+			out.self[to] = self[i];
 			if (this.two && frames.kind[s.frame[i]] === KIND.wait)
-				out.self1[to] = m.self[id];
+				out.self1[to] = self[i];
 		}
 		return sumUp(out);
 	}
