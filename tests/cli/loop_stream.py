@@ -3,7 +3,7 @@
 # length. PACE is how many of them go by in a second (0: as fast as they are taken). With LOSE, what
 # is forked in the stream has new numbers in each round, and that share of the exits is lost, as is
 # said by a LOST record. THIN keeps one of so many samples.
-import struct, sys, time
+import os, struct, sys, time
 data = bytearray(open(sys.argv[1], "rb").read())
 length, pace = float(sys.argv[2]) * 1e9, float(sys.argv[3]) if len(sys.argv) > 3 else 0
 lose, thin = float(sys.argv[4]) if len(sys.argv) > 4 else None, int(sys.argv[5]) if len(sys.argv) > 5 else 1
@@ -48,9 +48,14 @@ while at + 8 <= len(data):
     at += size + extra
 stamp = [struct.unpack_from("<Q", data, w)[0] for w in times]
 first, last = min(x for x in stamp if x), max(stamp)
-out = sys.stdout.buffer
+
+def put(part):  # a buffered writer loses its place when the process is stopped in a write
+    part = memoryview(part)
+    while len(part):
+        part = part[os.write(1, part):]
+
 for a, b in header:
-    out.write(data[a:b])
+    put(data[a:b])
 body = b"".join(data[a:b] for a, b in records)
 begin = records[0][0]
 places, o = [], 0
@@ -79,11 +84,10 @@ try:
         for p, n in new:
             struct.pack_into("<I", body, p, 5000000 + turn * len(born) + n)
         turn += 1
-        out.write(body)
+        put(body)
         if lost:
             # without a time of its own: perf knows none of what it did not see
-            out.write(struct.pack("<IHHQQ", LOST, 0, 24, 0, lost))
-        out.flush()
+            put(struct.pack("<IHHQQ", LOST, 0, 24, 0, lost))
         shift += last - first + 1000000
         if pace:
             time.sleep(max(0, shift / 1e9 / pace - (time.time() - start)))
