@@ -22,7 +22,7 @@ static const char *events_file(void)
 	return access(files[0], F_OK) && !access(files[1], F_OK) ? files[1] : files[0];
 }
 
-/* perf mounts the kernel's tracing files where nobody has, but only when it runs. */
+/* perf mounts tracefs if nobody has, but only when it runs. */
 static void mount_tracing(void)
 {
 	if (access(events_file(), F_OK))

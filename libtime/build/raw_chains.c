@@ -206,7 +206,7 @@ int raw_chains_name(struct raw_chains *c, struct names *names, uint32_t **path, 
 
 void raw_chains_release(struct raw_chains *c)
 {
-	(void)raw_chains_name_wait(c); /* whoever releases chains that wait has a failure */
+	(void)raw_chains_name_wait(c); /* released early only after a failure */
 	mem_free(c->named);
 	vec_release(&c->v);
 	idmap_release(&c->index);

@@ -119,7 +119,7 @@ static void drop_covered(struct space *s, uint64_t from, uint64_t len)
 	s->maps.n = to;
 }
 
-/* A process that maps ever new addresses keeps the newest: there are no records of unmapping. */
+/* perf records no unmapping: of a process that keeps mapping new addresses, keep the newest. */
 static void drop_oldest(struct space *s)
 {
 	size_t at = 0;

@@ -210,7 +210,7 @@ static int rank(uint32_t *used, size_t n, int (*by)(const void *, const void *, 
 	return 0;
 }
 
-/* Make of counts, n of them, where those of each begin. */
+/* Turn n counts into the index where each group begins. */
 static void counts_to_places(uint32_t *counts, size_t n)
 {
 	uint32_t at = 0;
@@ -221,7 +221,7 @@ static void counts_to_places(uint32_t *counts, size_t n)
 	}
 }
 
-/* The used paths by the rank of their frame; *count of them. */
+/* The used paths, sorted by the rank of their frame; *count: how many. */
 static int list_by_frame(const struct ranks *k, size_t frames, uint32_t *out, size_t *count)
 {
 	const struct stacks *s = k->rows->stacks;

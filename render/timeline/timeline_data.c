@@ -390,7 +390,7 @@ static int put_losses(struct writer *w)
 			n++;
 			if (!pass)
 				continue;
-			/* of losses before a CPU's first record only the end is known */
+			/* a loss before a CPU's first record has only a known end */
 			uint64_t from =
 				l->from_ns > tl->rec.origin_ns ? l->from_ns : tl->rec.origin_ns;
 			svg_signed(w->b, since(from, w->p->from_ns));

@@ -109,7 +109,7 @@ NOINLINE static void take_buffer(void)
 static void forked(void)
 {
 	pthread_t t = start(forks, NULL);
-	while (!atomic_load(&filled)) /* on a busy machine that takes as long as all rounds */
+	while (!atomic_load(&filled)) /* may take as long as all rounds on a busy machine */
 		sleep_ns(MS);
 	for (int i = 0; i < 400; i++) {
 		uint64_t begun = now_ns();
