@@ -45,18 +45,33 @@ function showEpisode() {
 }
 
 // Links: to the thread of each link of the chain, in the timeline, and to the episode's stretch.
+function didWhat({state, cause, function: name}) {
+	return (state || "") + (cause ? " (" + cause + ")" : "") + (name ? " in " + name + (name[0] === "[" ? "" : "()") : "");
+}
+
+// What the last thread of a chain did, largest first, if it was more than one thing.
+function partsOf(ep, link) {
+	const parts = link.next_ns ? [] : (ep.shares || []).filter((s) => s.tid === link.tid);
+	return parts.length > 1 ? parts : [];
+}
+
+function linkText(ep, link) {
+	const SHOWN = 3, parts = partsOf(ep, link);
+	return !parts.length ? ", " + didWhat(link)
+		: ": " + parts.slice(0, SHOWN).map((s) => timeText(s.ns) + " " + didWhat(s)).join(", ") + (parts.length > SHOWN ? ", and smaller parts" : "");
+}
+
 function chainList(ep) {
 	const p = placeOf(ep), margin = (p.to - p.from) / 10;
 	const go = (tid) => () => {
-		choose({from: Math.max(0, Math.round(p.from - margin)), to: Math.min(head.span_ns, Math.round(p.to + margin))}, null);
 		view.pane = "timeline";
-		showPane();
+		choose({from: Math.max(0, Math.round(p.from - margin)), to: Math.min(head.span_ns, Math.round(p.to + margin))}, null);
 		goToThread(tid, p.from);
 	};
 	const how = {self: "", waker: "until woken by ", owner: "lock held by ", cpu: "behind, on its CPU, "};
 	return el("ol", {class: "chain"}, (ep.chain || []).map((l) => el("li", {}, how[l.via] || "",
 		el("button", {class: "link", title: "show this thread in the timeline", onclick: go(l.tid)}, threadText(l)),
-		" " + timeText(l.ns) + ", " + (l.state || "") + (l.cause ? " (" + l.cause + ")" : "") + (l.function ? " in " + l.function + (l.function[0] === "[" ? "" : "()") : ""))));
+		" " + timeText(l.ns) + linkText(ep, l))));
 }
 
 // The application's frames, innermost first; how the kernel and the runtime got there in one line
@@ -75,9 +90,13 @@ function stackList(title, {stack, function: telling}, note) {
 function stacksOf(ep) {
 	const m = head.median, how = {waker: "woke it", owner: "held the lock", cpu: "had its CPU"};
 	const holds = (l) => ep.holder && ep.holder.way === "lock" && ep.holder.tid === l.tid;
+	const time = (l) => {
+		const part = partsOf(ep, l).find((s) => didWhat(s) === didWhat(l));
+		return (part ? timeText(part.ns) + " of " : "") + timeText(l.ns);
+	};
 	const links = (ep.chain || []).slice(1).map((l) => stackList(threadText(l) + ", " +
 		(holds(l) ? how.owner : how[l.via] || l.state) + ":", l,
-		timeText(l.ns) + " " + (l.cause ? l.state + " (" + l.cause + ")" : l.state)));
+		time(l) + " " + (l.cause ? l.state + " (" + l.cause + ")" : l.state)));
 	const all = [stackList(threadText(ep) + " waited:", ep, timeText(ep.duration_ns) + " " + (ep.cause || ep.state)), ...links,
 		m && stackList("The median episode, " + threadText(m) + ":", m, timeText(m.duration_ns) + " " + (m.cause || m.state || ""))];
 	return all.some((x) => x) ? el("div", {class: "beside"}, all) : el("p", {}, "None was recorded.");
@@ -111,6 +130,8 @@ async function drawEpisode() {
 		el("div", {class: "stacks"}, el("h3", {}, "Stacks, innermost frame first"), stacksOf(ep)), picture);
 	if (ep.rank <= head.pictures)
 		await putPicture(picture, "episode" + ep.rank, {onView: null});
+	else
+		picture.append(el("p", {class: "note"}, "Only the worst " + countText(head.pictures) + " have a picture of their own: select its time, and see Timeline."));
 }
 
 // --- pictures that the program drew ------------------------------------------------------------

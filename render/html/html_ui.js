@@ -42,7 +42,7 @@ function viewText() {
 		q.set("t", view.stretch.from + "," + view.stretch.to);
 	if (view.band)
 		q.set("band", view.band.low + "," + view.band.high);
-	put("pane", view.pane, "overview");
+	put("pane", view.pane, view.ep ? "episodes" : "overview");
 	put("map", view.map, firstOf(maps));
 	put("graph", view.graph, firstOf(kinds));
 	put("event", view.event, firstEvent());

@@ -358,9 +358,20 @@ def check_orders(b):
     text = ask("tail", *LOCAL, "--top", "20", "--details", "3", ORDERS).decode()
     line = [x for x in text.splitlines() if x.startswith("#3  ")][0]
     check("its text is tail's", b.js("return document.querySelector('#episode pre').textContent.includes(arguments[0])", line), True)
+    chain = json.loads(ask("tail", *LOCAL, "--top", "20", "--json", ORDERS))["episodes"][2]
+    parts = [s for s in chain["shares"] if s["tid"] == chain["chain"][-1]["tid"]]
+    last = b.js("return [...document.querySelectorAll('#episode .chain li')].pop().textContent")
+    check("the end of the chain did several things", len(parts) > 2 and all(s["function"] in last for s in parts[:3]), True)
+    for pane in ("overview", "timeline"):
+        b.js("document.querySelector('[role=tab][id$=-' + arguments[0] + ']').click()", pane)
+    b.js("history.back()")
+    check("Back after an episode", settled(b, "report.view.pane", "overview"), "overview")
+    show(b, path, "#ep=3")
+    settled(b, "!!document.querySelector('#episode .chain button')", True)
     b.js("document.querySelector('#episode .chain button').click()")
     check("a thread of the chain is shown in the timeline",
           settled(b, "report.timeline() ? report.timeline().timeline.selected() !== null : false", True), True)
+    check("and in the address", "pane=timeline" in b.js("return location.hash"), True)
     check("the episode's stretch is selected", b.js("return report.view.stretch !== null"), True)
 
 
