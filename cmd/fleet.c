@@ -103,7 +103,7 @@ static int read_all(int fd, struct buf *out)
 static int ask(const char *dir, const char *sql, int try_python, struct buf *out,
 	       struct buf *said)
 {
-	int fd[2], status = 0, errors = memfd_create("duckdb", MFD_CLOEXEC);
+	int fd[2], status = -1, errors = memfd_create("duckdb", MFD_CLOEXEC);
 	if (errors < 0)
 		return 1;
 	if (pipe(fd)) {

@@ -231,6 +231,8 @@ int main(int argc, char **argv)
 {
 	fill_standard_streams();
 	sigaction(SIGXFSZ, &(struct sigaction){.sa_handler = on_file_size}, NULL);
+	/* may be ignored by who started it: waitpid would fail */
+	sigaction(SIGCHLD, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);
 	sigaction(SIGBUS, &(struct sigaction){.sa_handler = on_bus}, NULL);
 	const char *word = argc < 2 ? "--help" : argv[1];
 	const struct verb *v = find_verb(word);

@@ -224,6 +224,12 @@ static void answer_in_child(const struct watcher *w, int fd)
 	_exit(rc);
 }
 
+static void cannot_answer(struct watcher *w)
+{
+	say("no answer could be started: %s", strerror(errno));
+	w->status = 1;
+}
+
 /* Answer what is complete; at the end, everything. */
 static void start_answer(struct watcher *w)
 {
@@ -238,19 +244,23 @@ static void start_answer(struct watcher *w)
 	history_seen(w->h);
 	w->loss = history_take_loss(w->h);
 	w->full = 0;
-	if (pipe2(fd, O_CLOEXEC))
+	if (pipe2(fd, O_CLOEXEC)) {
+		cannot_answer(w);
 		return;
+	}
 	fflush(stdout);
 	pid_t pid = fork();
 	if (!pid) {
 		close(fd[0]);
 		answer_in_child(w, fd[1]);
 	}
-	close(fd[1]);
 	if (pid < 0) {
+		cannot_answer(w);
 		close(fd[0]);
+		close(fd[1]);
 		return;
 	}
+	close(fd[1]);
 	w->child = pid;
 	w->reply_fd = fd[0];
 	w->replied = 0;

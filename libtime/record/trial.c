@@ -63,7 +63,7 @@ static struct trial_thread *thread_of(struct trial_reader *r, int32_t tid)
 static int are_alike(const struct trial_stack *copied, const struct trial_stack *chain)
 {
 	size_t n = copied->words.n, same = 0;
-	if (!copied->whole)
+	if (!copied->whole || !n)
 		return 0;
 	while (same < n && same < chain->words.n &&
 	       chain->words.v[same] - copied->words.v[same] <= 1)

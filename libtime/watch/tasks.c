@@ -137,7 +137,7 @@ static int handle_mmap(struct tasks *t, const struct record *r)
 	if (!s)
 		return ERR_NOMEM;
 	drop_covered(s, load_u64(r->p + ADDR_AT, 0), load_u64(r->p + LEN_AT, 0));
-	if (t->max && s->maps.n + r->size > t->max / 4)
+	if (t->max && s->pid != KERNEL_PID && s->maps.n + r->size > t->max / 4)
 		drop_oldest(s);
 	return append(&s->maps, r->p, r->size);
 }
