@@ -27,7 +27,7 @@ ENV = dict(os.environ, ASAN_OPTIONS="exitcode=99:detect_leaks=1", UBSAN_OPTIONS=
 # What is asked of each form of a recording. Those of SAME give one answer for all forms.
 SAME = [
     ["collapse"],
-    ["collapse", "--all-events", "--weight", "samples", "--all", "--addrs"],
+    ["collapse", "--all-events", "--weight", "samples", "--all"],
     ["collapse", "--offcpu"],
     ["collapse", "--offwake", "--force"],
     ["collapse", "--tail", "--p50"],
@@ -51,7 +51,9 @@ REPORT = ["report"]
 RECORDING = [
     ["collapse", "--srcline", "--simplify"],
     ["svg", "--split", "cgroup"],
-    ["export", "--to", "pprof", "--cgroup", "--srcline"],
+    ["collapse", "--all-events", "--addrs"],
+    ["export", "--to", "pprof", "--srcline"],
+    ["export", "--to", "pprof", "--offcpu", "--cgroup", "--force"],
     ["svg", "--flamechart", "--max-stack", "3"],
     ["report", "--stats"],
 ]
