@@ -2,7 +2,7 @@
  * populate.h - maps the pages of a mapped file ahead of the thread that reads them.
  *
  * The first touch of a page is a page fault; another thread can take these for a file that is
- * about to be read from one end to the other. It changes no content, and may fail.
+ * about to be read from one end to the other. It changes no content.
  */
 #ifndef BASE_POPULATE_H
 #define BASE_POPULATE_H
