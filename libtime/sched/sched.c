@@ -387,6 +387,6 @@ int sched_finish(struct sched *s, uint64_t end_ns, struct err *e)
 		if (r || (r = sched_end_offcpu(s, i, end_ns, TL_NOCPU, -1)))
 			return failed(r, e);
 	}
-	skew_finish(s);
-	return timeline_finish(s->tl, e);
+	r = skew_finish(s);
+	return r ? failed(r, e) : timeline_finish(s->tl, e);
 }

@@ -89,12 +89,21 @@ struct cpu {
  * that explain one, and the largest for a thread that ran on both at once. */
 struct skew_pair {
 	uint64_t n, most, second, twice;
+	uint32_t kept; /* in skew.cases */
 	uint16_t cpus[2];
+};
+
+/* One of them, and by how much at least it says that the clocks differ. */
+struct skew_case {
+	uint64_t time_ns, least_ns;
+	uint32_t pair;
+	int twice; /* the thread ran on both */
 };
 
 struct skew {
 	VEC(struct skew_pair) pairs;
-	struct u64map of_cpus; /* smaller CPU << 16 | larger → pairs */
+	VEC(struct skew_case) cases; /* no more than CASES_KEPT of a pair */
+	struct u64map of_cpus;       /* smaller CPU << 16 | larger → pairs */
 };
 
 struct sched {
@@ -226,8 +235,8 @@ void skew_comes(struct sched *s, uint32_t i, uint16_t cpu);
 void skew_woken(struct sched *s, uint32_t i, uint16_t cpu);
 
 /* When all intervals are known: report clocks that differ in tl->disorder, and make intervals
- * shorter than a hundred times the difference suspect. */
-void skew_finish(struct sched *s);
+ * shorter than a hundred times the difference suspect. 0 or ERR_NOMEM. */
+int skew_finish(struct sched *s);
 void skew_release(struct skew *k);
 
 #endif

@@ -12,8 +12,11 @@
  *	CPU 1   in ──────────── out                  waking - in or more, or behind by
  *	                                             out - waking or more (the next sleep's)
  *
- * The smaller of the two is certain. A waker that races with the sleeper looks like the second
- * case by a few microseconds, and so do some missing switches: one case proves nothing.
+ * The smaller of the two is certain, if no record is missing: a waker that races with the sleeper
+ * after a waking that was not recorded looks like the second case, for as long as interrupts delay
+ * the sleeper. So one case proves nothing, and no case does while wakeups say that the clocks are
+ * in step: a thread that is on CPU 1 sooner than SKEW_LEAST after CPU 0 woke it shows that CPU 1 is
+ * not ahead by more than that.
  */
 #include "libtime/sched/sched_internal.h"
 
@@ -21,48 +24,123 @@ enum {
 	CASE_LEAST = 1000,  /* ns */
 	SKEW_LEAST = 10000, /* ns: clocks that differ by less are in step */
 	CASES = 3,          /* of any kind that make one of the first kind count */
+	CASES_KEPT = 1000,  /* of a pair: later ones say nothing new */
+	WAKEUPS = 2,        /* either way, within NEAR seconds, that show clocks in step */
+	NEAR = 1,
+	NS_PER_SEC = 1000000000,
 };
 
 void skew_release(struct skew *k)
 {
 	vec_release(&k->pairs);
+	vec_release(&k->cases);
 	u64map_release(&k->of_cpus);
 }
 
-static int pair_of(struct skew *k, uint16_t a, uint16_t b, struct skew_pair **out)
+static uint64_t pair_key(uint16_t a, uint16_t b)
+{
+	return a < b ? (uint64_t)a << 16 | b : (uint64_t)b << 16 | a;
+}
+
+static int pair_of(struct skew *k, uint16_t a, uint16_t b, uint32_t *at)
 {
 	struct skew_pair fresh = {.cpus = {a < b ? a : b, a < b ? b : a}};
-	uint64_t key = (uint64_t)fresh.cpus[0] << 16 | fresh.cpus[1];
-	uint32_t at;
-	if (!u64map_get(&k->of_cpus, key, &at)) {
-		at = (uint32_t)k->pairs.n;
-		if (vec_push(&k->pairs, fresh) || u64map_put(&k->of_cpus, key, at))
-			return ERR_NOMEM;
-	}
-	*out = &k->pairs.v[at];
-	return 0;
+	if (u64map_get(&k->of_cpus, pair_key(a, b), at))
+		return 0;
+	*at = (uint32_t)k->pairs.n;
+	return vec_push(&k->pairs, fresh) || u64map_put(&k->of_cpus, pair_key(a, b), *at)
+		       ? ERR_NOMEM
+		       : 0;
 }
 
 /* The clocks of two CPUs differ by the smaller of `either` and `or`, or more. */
 static int add_case(struct sched *s, uint16_t a, uint16_t b, int twice, uint64_t either,
 		    uint64_t or)
 {
-	uint64_t ns = either < or ? either : or ;
+	struct skew_case x = {
+		.time_ns = s->now, .least_ns = either < or ? either : or, .twice = twice};
 	struct skew_pair *p;
-	if (a == b || a == TL_NOCPU || b == TL_NOCPU || ns < CASE_LEAST)
+	if (a == b || a == TL_NOCPU || b == TL_NOCPU || x.least_ns < CASE_LEAST)
 		return 0;
-	if (pair_of(&s->skew, a, b, &p))
+	if (pair_of(&s->skew, a, b, &x.pair))
 		return ERR_NOMEM;
+	p = &s->skew.pairs.v[x.pair];
 	p->n++;
-	if (twice && ns > p->twice)
-		p->twice = ns;
-	if (ns > p->most) {
+	if (x.least_ns < SKEW_LEAST || p->kept == CASES_KEPT)
+		return 0;
+	p->kept++;
+	return vec_push(&s->skew.cases, x) ? ERR_NOMEM : 0;
+}
+
+static void count_case(struct skew_pair *p, const struct skew_case *x)
+{
+	if (x->twice && x->least_ns > p->twice)
+		p->twice = x->least_ns;
+	if (x->least_ns > p->most) {
 		p->second = p->most;
-		p->most = ns;
-	} else if (ns > p->second) {
-		p->second = ns;
+		p->most = x->least_ns;
+	} else if (x->least_ns > p->second) {
+		p->second = x->least_ns;
+	}
+}
+
+/* Wakeups from the smaller to the larger CPU of a pair (back: the other way) in one second. */
+static uint64_t wakeups_key(const struct skew *k, uint64_t second, uint32_t pair, int back)
+{
+	return (second * k->pairs.n + pair) * 2 + (uint64_t)back;
+}
+
+/* Count the wakeups that took less than SKEW_LEAST, of the pairs that have cases. */
+static int count_wakeups(const struct sched *s, struct u64map *fast)
+{
+	const struct skew *k = &s->skew;
+	for (size_t i = 0; i < s->tl->offcpu.n; i++) {
+		const struct offcpu *o = &s->tl->offcpu.v[i];
+		uint32_t pair, n = 0;
+		uint64_t key;
+		if (o->cpu_wake == TL_NOCPU || o->cpu_in == TL_NOCPU ||
+		    o->cpu_wake == o->cpu_in || o->unknown ||
+		    o->flags & (OFF_SUSPECT | OFF_OPEN) ||
+		    offcpu_ns(o) - o->blocked_ns >= SKEW_LEAST ||
+		    !u64map_get(&k->of_cpus, pair_key(o->cpu_wake, o->cpu_in), &pair))
+			continue;
+		key = wakeups_key(k, o->end_ns / NS_PER_SEC, pair, o->cpu_wake > o->cpu_in);
+		u64map_get(fast, key, &n);
+		if (n < WAKEUPS && u64map_put(fast, key, n + 1))
+			return ERR_NOMEM;
 	}
 	return 0;
+}
+
+static int in_step(const struct skew *k, const struct u64map *fast, const struct skew_case *x)
+{
+	uint64_t second = x->time_ns / NS_PER_SEC;
+	uint64_t first = second > NEAR ? second - NEAR : 0;
+	uint32_t way[2] = {0};
+	for (uint64_t i = first; i <= second + NEAR; i++)
+		for (int back = 0; back < 2; back++) {
+			uint32_t n = 0;
+			u64map_get(fast, wakeups_key(k, i, x->pair, back), &n);
+			way[back] += n;
+		}
+	return way[0] >= WAKEUPS && way[1] >= WAKEUPS;
+}
+
+/* Count the cases that wakeups do not contradict. */
+static int judge_cases(struct sched *s)
+{
+	struct skew *k = &s->skew;
+	struct u64map fast = {0};
+	int r = k->cases.n ? count_wakeups(s, &fast) : 0;
+	for (size_t i = 0; !r && i < k->cases.n; i++) {
+		const struct skew_case *x = &k->cases.v[i];
+		if (in_step(k, &fast, x))
+			k->pairs.v[x->pair].n--;
+		else
+			count_case(&k->pairs.v[x->pair], x);
+	}
+	u64map_release(&fast);
+	return r;
 }
 
 /* The difference that two cases prove, or one of the first kind with others; 0: none. */
@@ -129,8 +207,7 @@ void skew_woken(struct sched *s, uint32_t i, uint16_t cpu)
 static int clocks_differ(const struct skew *k, uint16_t a, uint16_t b, uint64_t *ns)
 {
 	uint32_t at;
-	uint64_t key = a < b ? (uint64_t)a << 16 | b : (uint64_t)b << 16 | a;
-	if (a == b || !u64map_get(&k->of_cpus, key, &at))
+	if (a == b || !u64map_get(&k->of_cpus, pair_key(a, b), &at))
 		return 0;
 	*ns = proved_ns(&k->pairs.v[at]);
 	return *ns > 0;
@@ -149,11 +226,13 @@ static uint64_t skew_of(const struct skew *k, const struct offcpu *o)
 	return most;
 }
 
-void skew_finish(struct sched *s)
+int skew_finish(struct sched *s)
 {
 	enum { PART = 100 }; /* an error of less than 1 in so many does not matter */
 	const struct skew *k = &s->skew;
 	struct tl_disorder *d = &s->tl->disorder;
+	if (judge_cases(s))
+		return ERR_NOMEM;
 	for (size_t i = 0; i < k->pairs.n; i++) {
 		const struct skew_pair *p = &k->pairs.v[i];
 		uint64_t ns = proved_ns(p);
@@ -173,4 +252,5 @@ void skew_finish(struct sched *s)
 		if (ns > offcpu_ns(o) / PART)
 			o->flags |= OFF_SUSPECT;
 	}
+	return 0;
 }
