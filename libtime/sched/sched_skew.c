@@ -12,11 +12,11 @@
  *	CPU 1   in ──────────── out                  waking - in or more, or behind by
  *	                                             out - waking or more (the next sleep's)
  *
- * The smaller of the two is certain, if no record is missing: a waker that races with the sleeper
- * after a waking that was not recorded looks like the second case, for as long as interrupts delay
- * the sleeper. So one case proves nothing, and no case does while wakeups say that the clocks are
- * in step: a thread that is on CPU 1 sooner than SKEW_LEAST after CPU 0 woke it shows that CPU 1 is
- * not ahead by more than that.
+ * The smaller of the two is certain if no record is missing. A waker that races with the
+ * sleeper after an unrecorded waking looks like the second case, for as long as interrupts
+ * delay the sleeper: one case proves nothing, and none does while wakeups show that the clocks
+ * are in step. A thread that is on CPU 1 sooner than SKEW_LEAST after CPU 0 woke it shows that
+ * CPU 1 is not ahead by more than that.
  */
 #include "libtime/sched/sched_internal.h"
 
