@@ -45,9 +45,14 @@ static void print_spikes(struct spikes *s, const struct spike_query *q, uint64_t
 		*first = !*first || ep->start_ns < *first ? ep->start_ns : *first;
 		*last = ep->end_ns;
 	}
-	if (s->more) {
+	if (s->more || s->more_suspect) {
 		buf_str(&b, "... and ");
-		units_plural(&b, s->more, "shorter spike", "shorter spikes");
+		if (s->more)
+			units_plural(&b, s->more, "shorter spike", "shorter spikes");
+		if (s->more && s->more_suspect)
+			buf_str(&b, ", ");
+		if (s->more_suspect)
+			units_plural(&b, s->more_suspect, "suspect wait", "suspect waits");
 		buf_char(&b, '\n');
 	}
 	if (!buf_failed(&b))

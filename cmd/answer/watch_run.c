@@ -155,7 +155,9 @@ static void say_status(struct watcher *w)
 	if (w->total.suspect) {
 		buf_str(&b, ", ");
 		units_count(&b, w->total.suspect);
-		buf_str(&b, " suspect");
+		buf_str(&b, " suspect waits, ");
+		units_count(&b, w->total.suspect_spikes);
+		buf_str(&b, " as long");
 	}
 	if (w->total.unclear && !w->plan->opt->unclear) {
 		buf_str(&b, ", ");
@@ -295,7 +297,7 @@ static void finish_answer(struct watcher *w)
 	}
 	print_loss(&w->loss);
 	watch_counts_add(&w->total, &w->reply.counts);
-	uint64_t spikes = spikes_of(&w->reply.counts);
+	uint64_t spikes = spikes_of(&w->reply.counts) + w->reply.counts.suspect_spikes;
 	w->left -= spikes < w->left ? spikes : w->left;
 	w->done_ns = w->to_ns;
 	w->took_s = seconds() - w->asked_s;

@@ -65,6 +65,7 @@ void watch_counts_add(struct watch_counts *to, const struct watch_counts *more)
 	to->longest_ns = more->longest_ns > to->longest_ns ? more->longest_ns : to->longest_ns;
 	to->cut += more->cut;
 	to->suspect += more->suspect;
+	to->suspect_spikes += more->suspect_spikes;
 	to->unclear += more->unclear;
 	for (size_t i = 0; i < WATCH_PROCESSES && *more->process[i].name; i++)
 		add_process(process_named(to, more->process[i].name), &more->process[i]);
@@ -115,6 +116,7 @@ static void count_new(struct spikes *s, const struct spike_query *q)
 			continue;
 		if (ep->flags & OFF_SUSPECT) {
 			s->counts.suspect++;
+			s->counts.suspect_spikes += episode_ns(ep) >= q->over_ns;
 			continue;
 		}
 		count_wait(&s->counts, &t->tl->offcpu.v[ep->at], ep);
@@ -131,7 +133,7 @@ static uint64_t count_unclear(const struct timeline *tl, const struct spike_quer
 		const struct offcpu *o = &tl->offcpu.v[i];
 		n += o->flags & OFF_UNCLEAR && o->end_ns > q->done_ns &&
 		     o->end_ns <= q->safe_ns && offcpu_ns(o) >= q->over_ns &&
-		     !(o->flags & (OFF_OPEN | OFF_SUSPECT)) &&
+		     !(o->flags & OFF_OPEN) &&
 		     population_has_thread(&q->of, tl, o->thread, o->comm);
 	}
 	return n;
@@ -187,11 +189,21 @@ static void sort_rows(struct spikes *s)
 static int choose_rows(struct spikes *s, const struct spike_query *q, struct err *e)
 {
 	const struct tail *t = &s->tail;
-	for (uint32_t i = 0; i < t->rows.n && s->rows.n < q->most; i++) {
-		const struct episode *ep = &t->episodes.v.v[t->rows.v[i].episode];
-		if (is_new(t->tl, q, ep) && !(ep->flags & OFF_SUSPECT) && vec_push(&s->rows, i))
-			return err_nomem(e);
-	}
+	uint64_t chosen[2] = {0};
+	for (int suspect = 0; suspect < 2; suspect++)
+		for (uint32_t i = 0; i < t->rows.n && s->rows.n < q->most; i++) {
+			const struct episode *ep = &t->episodes.v.v[t->rows.v[i].episode];
+			if (!is_new(t->tl, q, ep) ||
+			    suspect != ((ep->flags & OFF_SUSPECT) != 0))
+				continue;
+			if (vec_push(&s->rows, i))
+				return err_nomem(e);
+			chosen[suspect]++;
+		}
+	for (size_t i = 0; i < SEVERITIES; i++)
+		s->more += s->counts.spikes[i];
+	s->more -= chosen[0];
+	s->more_suspect = s->counts.suspect_spikes - chosen[1];
 	sort_rows(s);
 	return 0;
 }
@@ -209,9 +221,6 @@ int spikes_find(struct spikes *out, const struct timeline *tl, const struct spik
 	count_new(out, q);
 	out->counts.unclear = count_unclear(tl, q);
 	rc = choose_rows(out, q, e);
-	for (size_t i = 0; i < SEVERITIES; i++)
-		out->more += out->counts.spikes[i];
-	out->more -= out->rows.n < out->more ? out->rows.n : out->more;
 	if (rc)
 		spikes_release(out);
 	return rc;

@@ -33,9 +33,10 @@ struct watch_counts {
 		bucket[WATCH_BUCKETS + 1]; /* by length; the last one: longer than all bounds */
 	uint64_t cause_ns[CAUSE_COUNT];    /* time off a CPU by cause */
 	uint64_t spikes[SEVERITIES], longest_ns;
-	uint64_t cut;     /* spikes that began before the history, so are longer */
-	uint64_t suspect; /* waits next to missing records; not counted above */
-	uint64_t unclear; /* unclear waits as long as a spike */
+	uint64_t cut;            /* spikes that began before the history, so are longer */
+	uint64_t suspect;        /* waits next to missing records; not counted above; */
+	uint64_t suspect_spikes; /* of these, those as long as a spike */
+	uint64_t unclear;        /* unclear waits as long as a spike */
 	struct watch_process process[WATCH_PROCESSES];
 	struct watch_process other;
 };
@@ -49,15 +50,16 @@ void watch_counts_add(struct watch_counts *to, const struct watch_counts *more);
 struct spike_query {
 	uint64_t over_ns, warn_ns, crit_ns;
 	uint64_t done_ns, safe_ns; /* waits that ended in (done, safe] are new */
-	size_t most;               /* how many of the longest are explained */
+	size_t most;               /* how many of the longest are explained; suspect ones only
+				    * where others leave room */
 	const char *recorder;      /* prefix of the watcher's own threads' names; or NULL */
 	struct population of;
 };
 
 struct spikes {
 	struct tail tail;
-	VEC(uint32_t) rows; /* of tail.rows: the spikes, by end */
-	uint64_t more;      /* spikes without an explanation */
+	VEC(uint32_t) rows;          /* of tail.rows: the spikes, by end */
+	uint64_t more, more_suspect; /* those that are not in rows */
 	struct watch_counts counts;
 };
 

@@ -78,7 +78,10 @@ void prometheus_write(FILE *f, const struct prometheus_state *s)
 	put_one(f, "perfkit_unclear_waits_total", "counter",
 		"Waits as long as a spike that may have been for work.", (double)c->unclear);
 	put_one(f, "perfkit_suspect_waits_total", "counter",
-		"Waits beside missing records, which nothing else counts.", (double)c->suspect);
+		"Waits beside missing records, which nothing above counts.",
+		(double)c->suspect);
+	put_one(f, "perfkit_suspect_spikes_total", "counter",
+		"Of these, those as long as a spike.", (double)c->suspect_spikes);
 	put_one(f, "perfkit_records_total", "counter", "Records read.", (double)s->records);
 	put_one(f, "perfkit_lost_records_total", "counter", "Records that perf lost.",
 		(double)s->lost);

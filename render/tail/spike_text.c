@@ -12,6 +12,18 @@ static void put_waker(struct buf *b, const struct timeline *tl, const struct off
 	}
 }
 
+/* Which bound of a wait its length is, where its beginning or end was not seen, or where it may
+ * be two. Clocks that differ make it wrong in either direction. */
+static const char *bound(const struct timeline *tl, const struct episode *ep)
+{
+	const struct offcpu *o = &tl->offcpu.v[ep->at];
+	if (ep->flags & OFF_OPEN)
+		return ">= ";
+	if (!(ep->flags & OFF_SUSPECT) || tl->disorder.skew_ns > episode_ns(ep) / 100)
+		return "";
+	return !o->unknown && (o->cpu_out == TL_NOCPU || o->cpu_in == TL_NOCPU) ? ">= " : "<= ";
+}
+
 void spike_line(struct buf *b, struct spikes *s, const struct spike_query *q, size_t i)
 {
 	struct tail *t = &s->tail;
@@ -20,8 +32,9 @@ void spike_line(struct buf *b, struct spikes *s, const struct spike_query *q, si
 	const struct episode *ep = &t->episodes.v.v[row->episode];
 	uint64_t ns = episode_ns(ep), us = ep->start_ns / 1000;
 	buf_fmt(b, "%llu.%06llu %-8s %s", (unsigned long long)(us / 1000000),
-		(unsigned long long)(us % 1000000), severity_name(spike_severity(q, ns)),
-		ep->flags & OFF_OPEN ? ">= " : "");
+		(unsigned long long)(us % 1000000),
+		ep->flags & OFF_SUSPECT ? "suspect" : severity_name(spike_severity(q, ns)),
+		bound(tl, ep));
 	units_duration(b, ns);
 	buf_char(b, ' ');
 	describe_thread(b, tl, ep->thread, ep->comm);

@@ -57,8 +57,61 @@ static void a_name_is_part_of_one_line(void **state)
 	buf_release(&line);
 }
 
+/* Four waits of 20 ms: a plain one, one that may be two, one without a known end, and a short
+ * suspect one. */
+static void suspect_waits(struct rig *r)
+{
+	rig_init(r, 200000);
+	uint32_t w = thread(r, "front", 100, 0);
+	for (uint64_t i = 0; i < 4; i++) {
+		uint64_t out = 10000 + i * 40000, in = out + (i == 3 ? 500 : 20000);
+		struct offcpu *o =
+			off(r, w, out, in - 10, in, CAUSE_LOCK, "w;ask;c:pthread_mutex_lock");
+		o->flags |= i ? OFF_SUSPECT : 0;
+		o->cpu_in = i == 2 ? TL_NOCPU : 0;
+	}
+	finish(r);
+	roles(r);
+}
+
+static void suspect_waits_are_told_after_others(void **state)
+{
+	static const char *const heads[] = {"0.010000 info     20.0 ms front/100 ",
+					    "0.050000 suspect  <= 20.0 ms front/100 ",
+					    "0.090000 suspect  >= 20.0 ms front/100 "};
+	struct rig r;
+	struct err e = {0};
+	struct buf line = {0};
+	(void)state;
+	suspect_waits(&r);
+	for (size_t most = 1; most <= 4; most++) {
+		const struct spike_query q = {
+			.over_ns = 1000000, .safe_ns = UINT64_MAX, .most = most};
+		size_t shown = most < 3 ? most : 3;
+		struct spikes s;
+		assert_int_equal(spikes_find(&s, &r.tl, &q, &e), 0);
+		assert_int_equal(s.rows.n, shown);
+		assert_int_equal(s.more, 0);
+		assert_int_equal(s.more_suspect, 3 - shown);
+		assert_int_equal(s.counts.spikes[SPIKE_INFO], 1);
+		assert_int_equal(s.counts.suspect, 3);
+		assert_int_equal(s.counts.suspect_spikes, 2);
+		for (size_t i = 0; i < shown; i++) {
+			buf_clear(&line);
+			spike_line(&line, &s, &q, i);
+			assert_memory_equal(buf_cstr(&line), heads[i], strlen(heads[i]));
+		}
+		spikes_release(&s);
+	}
+	buf_release(&line);
+	rig_release(&r);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(a_name_is_part_of_one_line)};
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_name_is_part_of_one_line),
+		cmocka_unit_test(suspect_waits_are_told_after_others),
+	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
