@@ -8,6 +8,13 @@
 
 #define PERF_SAMPLE_BRANCH_CALL_STACK (1ull << 11)
 
+/* A DSO whose code was met. */
+struct unwound_dso {
+	struct module_cfi own;
+	uint8_t asked;  /* `own` is known */
+	uint8_t wanted; /* it is being prepared */
+};
+
 struct expander {
 	const struct recording *rec;
 	const struct arch *arch; /* of the recording; NULL: cannot be unwound */
@@ -21,8 +28,8 @@ struct expander {
 	uint32_t space; /* of the sample being unwound … */
 	uint64_t time;  /* … and its time, for module_at */
 	VEC(uint64_t) words;
-	VEC(uint64_t) user;  /* user part of the recorded callchain */
-	VEC(uint8_t) wanted; /* by DSO: 1 when it is being prepared */
+	VEC(uint64_t) user; /* user part of the recorded callchain */
+	VEC(struct unwound_dso) dsos;
 	struct expand_counts counts;
 };
 
@@ -105,15 +112,24 @@ int expander_needed(const struct recording *rec)
 	return 0;
 }
 
-/* Prefetch the file's symbols before its addresses are looked up. */
-static void prefetch_file(struct expander *x, uint32_t dso, uint64_t offset)
+static int dso_at(struct expander *x, uint32_t dso, struct unwound_dso **out)
 {
-	while (x->wanted.n <= dso)
-		if (vec_push(&x->wanted, 0))
-			return;
-	if (!x->wanted.v[dso] || modules_prefetch_all(x->modules))
+	while (x->dsos.n <= dso)
+		if (vec_push(&x->dsos, (struct unwound_dso){0}))
+			return ERR_NOMEM;
+	struct unwound_dso *d = *out = &x->dsos.v[dso];
+	int rc = d->asked ? 0 : modules_cfi(x->modules, dso, &d->own);
+	d->asked = !rc;
+	return rc;
+}
+
+/* Prefetch the file's symbols before its addresses are looked up. */
+static void prefetch_file(struct expander *x, struct unwound_dso *d, uint32_t dso,
+			  uint64_t offset)
+{
+	if (!d->wanted || modules_prefetch_all(x->modules))
 		modules_prefetch(x->modules, dso, offset);
-	x->wanted.v[dso] = 1;
+	d->wanted = 1;
 }
 
 static int module_at(void *ctx, uint64_t pc, struct unwind_module *out)
@@ -129,17 +145,19 @@ static int module_at(void *ctx, uint64_t pc, struct unwind_module *out)
 		out->flags = UNWIND_MOD_JIT;
 		return 1;
 	}
-	int rc = modules_cfi(x->modules, map->dso, &out->cfi);
+	struct unwound_dso *u;
+	int rc = dso_at(x, map->dso, &u);
 	if (rc)
 		return rc;
+	out->cfi = u->own.cfi;
 	if (!out->cfi) {
 		out->flags = UNWIND_MOD_NO_FILE;
 		return 1;
 	}
 	offset = pc - map->start + map->pgoff;
-	if (!modules_vaddr(x->modules, map->dso, offset, &vaddr))
+	if (!elf_file_vaddr(u->own.file, offset, &vaddr))
 		return 0;
-	prefetch_file(x, map->dso, offset);
+	prefetch_file(x, u, map->dso, offset);
 	out->bias = pc - vaddr;
 	return 1;
 }
@@ -200,7 +218,7 @@ void expander_free(struct expander *x)
 	u64map_release(&x->generations);
 	vec_release(&x->words);
 	vec_release(&x->user);
-	vec_release(&x->wanted);
+	vec_release(&x->dsos);
 	mem_free(x);
 }
 

@@ -129,10 +129,10 @@ void modules_unlock(struct modules *ms)
 
 /* --- unwinding ------------------------------------------------------------------------ */
 
-int modules_cfi(struct modules *ms, uint32_t dso, struct cfi **cfi)
+int modules_cfi(struct modules *ms, uint32_t dso, struct module_cfi *out)
 {
 	int rc = 0;
-	*cfi = NULL;
+	*out = (struct module_cfi){0};
 	pthread_mutex_lock(&ms->lock);
 	struct module *mod = module_of(ms, dso);
 	if (!mod) {
@@ -145,7 +145,7 @@ int modules_cfi(struct modules *ms, uint32_t dso, struct cfi **cfi)
 			    ERR_NOMEM)
 			rc = ERR_NOMEM;
 		mod->cfi_tried = 1;
-		*cfi = mod->cfi;
+		*out = (struct module_cfi){mod->cfi, mod->files.runtime};
 	}
 	pthread_mutex_unlock(&ms->lock);
 	return rc;
@@ -168,14 +168,6 @@ int modules_open_debuginfo(struct modules *ms, uint32_t dso)
 		return mod ? 0 : ERR_NOMEM;
 	mod->debuginfo_tried = 1;
 	return module_debuginfo(ms, mod, &mod->debuginfo);
-}
-
-int modules_vaddr(struct modules *ms, uint32_t dso, uint64_t offset, uint64_t *vaddr)
-{
-	pthread_mutex_lock(&ms->lock);
-	const struct elf_file *f = dso < ms->n && ms->v[dso] ? ms->v[dso]->files.runtime : NULL;
-	pthread_mutex_unlock(&ms->lock);
-	return f && elf_file_vaddr(f, offset, vaddr);
 }
 
 /* The symbol at `ip` of a runtime file, and its distance. For the unwinder's threads. */

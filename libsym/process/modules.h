@@ -109,12 +109,18 @@ int module_symbol_at(const struct module_symbols *s, const struct map *map, uint
 
 struct cfi;
 
+/* What unwinds the code of a DSO. */
+struct module_cfi {
+	struct cfi *cfi;             /* NULL: none, or no file of the recorded build-id */
+	const struct elf_file *file; /* its addresses: elf_file_vaddr */
+};
+
 /*
- * Call-frame information of a DSO's runtime file in *cfi; NULL when there is none, or no file
- * of the recorded build-id. May be called by several threads at once, while none calls
- * modules_lookup.
+ * Call-frame information of a DSO's runtime file. It never changes, so that callers keep it:
+ * the lock costs more than the unwinding. May be called by several threads at once, while none
+ * calls modules_lookup. 0 or ERR_NOMEM.
  */
-int modules_cfi(struct modules *ms, uint32_t dso, struct cfi **cfi);
+int modules_cfi(struct modules *ms, uint32_t dso, struct module_cfi *out);
 
 /* Whether the function at `ip` in `map` may be the root of a stack: enum unwind_root, or 0. May
  * be called by several threads at once, like modules_cfi. */
@@ -124,10 +130,6 @@ int modules_root_at(struct modules *ms, const struct map *map, uint64_t ip);
  * modules_root_at. */
 int modules_function_at(struct modules *ms, const struct map *map, uint64_t ip,
 			uint64_t *start);
-
-/* File offset → address in the DSO's ELF file, as in its CFI. Only after modules_cfi returned
- * one. 1 and *vaddr, or 0. */
-int modules_vaddr(struct modules *ms, uint32_t dso, uint64_t offset, uint64_t *vaddr);
 
 /* Why a DSO has no names, and the refused candidate ("" if none); after a lookup. */
 enum dso_reason modules_reason(const struct modules *ms, uint32_t dso, const char **detail);

@@ -38,7 +38,9 @@ struct source {
 	uint64_t hdr_va;
 	VEC(struct fde_ref) index;
 	uint8_t indexed;
-	struct fde_rows **rows; /* by number in table or index; made on first use */
+	/* By number in table or index; made on first use, as its entries. Both are written
+	 * once, under the lock, and read without it. */
+	struct fde_rows **rows;
 	size_t nrows;
 	struct cfi_cie cie[CIE_CACHE]; /* direct-mapped by offset */
 	uint8_t cie_ok[CIE_CACHE];
@@ -452,15 +454,19 @@ static int search_index(const struct source *s, uint64_t va, size_t *number)
 	return lo > 0;
 }
 
-/* The number of the FDE that may cover va: 1, 0, ERR_NOMEM. */
-static int search(struct cfi *c, struct source *s, uint64_t va, size_t *number, struct err *e)
+/* The number of the FDE that may cover va, in the table or the index made: 1 or 0. */
+static int search_made(const struct source *s, uint64_t va, size_t *number)
 {
 	if (s->table)
 		return search_table(s, va, number);
-	int rc = make_index(c, s, e);
-	if (rc)
-		return rc;
 	return search_index(s, va, number) && va < s->index.v[*number].end;
+}
+
+/* The same, making the index if needed; ERR_NOMEM. */
+static int search(struct cfi *c, struct source *s, uint64_t va, size_t *number, struct err *e)
+{
+	int rc = s->table ? 0 : make_index(c, s, e);
+	return rc ? rc : search_made(s, va, number);
 }
 
 static uint64_t entry_offset(const struct source *s, size_t number)
@@ -493,10 +499,11 @@ static int slot_for(struct cfi *c, struct source *s, size_t number, struct fde_r
 {
 	if (!s->rows) {
 		s->nrows = s->table ? s->ntable : s->index.n;
-		s->rows = mem_zalloc(s->nrows, sizeof(*s->rows));
-		if (!s->rows)
+		struct fde_rows **rows = mem_zalloc(s->nrows, sizeof(*rows));
+		if (!rows)
 			return ERR_NOMEM;
-		c->heap += s->nrows * sizeof(*s->rows);
+		c->heap += s->nrows * sizeof(*rows);
+		__atomic_store_n(&s->rows, rows, __ATOMIC_RELEASE);
 	}
 	*slot = &s->rows[number];
 	return 0;
@@ -528,7 +535,7 @@ static int collect_rows(struct cfi *c, const struct found *f)
 	return 0;
 }
 
-static int expand(struct cfi *c, const struct found *f, struct fde_rows **out)
+static int expand(struct cfi *c, const struct found *f, struct fde_rows **slot)
 {
 	if (collect_rows(c, f))
 		return ERR_NOMEM;
@@ -540,7 +547,7 @@ static int expand(struct cfi *c, const struct found *f, struct fde_rows **out)
 	if (bytes)
 		memcpy(r->row, c->scratch.v, bytes);
 	c->rows_left -= n < c->rows_left ? n : c->rows_left;
-	*out = r;
+	__atomic_store_n(slot, r, __ATOMIC_RELEASE);
 	return 0;
 }
 
@@ -566,6 +573,25 @@ static int row_at(struct cfi *c, const struct found *f, uint64_t va, struct cfi_
 	if (rc < 0)
 		note_damage(c, &e);
 	return 0;
+}
+
+/* The rows of the FDE at va, if they have been expanded; else NULL. Without the lock, which most
+ * frames would wait for. */
+static const struct fde_rows *expanded(const struct source *s, uint64_t va)
+{
+	struct fde_rows **rows = __atomic_load_n(&s->rows, __ATOMIC_ACQUIRE);
+	size_t number;
+	if (!rows || !search_made(s, va, &number))
+		return NULL;
+	return __atomic_load_n(&rows[number], __ATOMIC_ACQUIRE);
+}
+
+static int hit_row(const struct fde_rows *r, uint64_t va, struct cfi_hit *hit)
+{
+	const struct unwind_rule *rule = va < r->start || va >= r->end ? NULL : row_of(r, va);
+	if (rule)
+		*hit = (struct cfi_hit){*rule, r->start, r->end};
+	return !!rule;
 }
 
 static int find_in(struct cfi *c, struct source *s, uint64_t va, struct cfi_hit *hit,
@@ -594,24 +620,26 @@ static int find_in(struct cfi *c, struct source *s, uint64_t va, struct cfi_hit 
 		if (expand(c, &f, slot))
 			return err_nomem(e);
 	}
-	const struct fde_rows *r = *slot;
-	if (va < r->start || va >= r->end)
-		return 0;
-	const struct unwind_rule *rule = row_of(r, va);
-	if (!rule)
-		return 0;
-	*hit = (struct cfi_hit){*rule, r->start, r->end};
-	return 1;
+	return hit_row(*slot, va, hit);
+}
+
+static int find_locked(struct cfi *c, struct source *s, uint64_t va, struct cfi_hit *hit,
+		       struct err *e)
+{
+	pthread_mutex_lock(&c->lock);
+	int rc = find_in(c, s, va, hit, e);
+	pthread_mutex_unlock(&c->lock);
+	return rc;
 }
 
 int cfi_find(struct cfi *c, uint64_t va, struct cfi_hit *hit, struct err *e)
 {
 	int rc = 0;
 	memset(hit, 0, sizeof(*hit));
-	pthread_mutex_lock(&c->lock);
-	for (size_t i = 0; i < c->nsources && rc == 0; i++)
-		rc = find_in(c, c->source[i], va, hit, e);
-	pthread_mutex_unlock(&c->lock);
+	for (size_t i = 0; i < c->nsources && rc == 0; i++) {
+		const struct fde_rows *r = expanded(c->source[i], va);
+		rc = r ? hit_row(r, va, hit) : find_locked(c, c->source[i], va, hit, e);
+	}
 	return rc;
 }
 
