@@ -501,3 +501,12 @@ int tail_answer(struct buf *b, struct tail *t, struct err *e)
 	explanation_release(&a.x);
 	return buf_failed(b) ? err_nomem(e) : 0;
 }
+
+int tail_answer_names_cause(const struct tail *t)
+{
+	if (!t->groups.n || t->group_by != GROUP_ROOT)
+		return 0;
+	const struct tail_root *root = &t->rows.v[t->groups.v[0].row].root;
+	return root->via != VIA_SELF || root->mechanism || root->vector ||
+	       root->end == END_DEVICE || root->end == END_QUOTA || root->end == END_IDLE_EXIT;
+}

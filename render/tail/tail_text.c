@@ -794,19 +794,26 @@ void tailtext_unclear(struct buf *line, const struct tail *t, const char *where)
 	units_duration(line, u->max_ns);
 	buf_str(line, " in ");
 	describe_site(line, t->tl, u->v.v[0].site);
-	buf_fmt(line, ", may be idle: see %s. ", where);
+	buf_fmt(line, ", may be idle: see %s.", where);
 }
 
+/* What may be idle comes after a sentence that names a cause, else before it. */
 static int answer_first(struct buf *b, struct tail *t, struct err *e)
 {
-	struct buf line = {0};
-	tailtext_unclear(&line, t, "the sites marked ? below");
-	int r = tail_answer(&line, t, e);
-	if (!r && line.n) {
-		put_wrapped(b, buf_cstr(&line), 0, 0);
+	struct buf answer = {0}, unclear = {0};
+	tailtext_unclear(&unclear, t, "the sites marked ? below");
+	int r = tail_answer(&answer, t, e), named = tail_answer_names_cause(t);
+	struct buf *first = named ? &answer : &unclear, *then = named ? &unclear : &answer;
+	if (first->n && then->n)
+		buf_char(first, ' ');
+	buf_str(first, buf_cstr(then));
+	if (!r && first->n) {
+		put_wrapped(b, buf_cstr(first), 0, 0);
 		buf_char(b, '\n');
 	}
-	buf_release(&line);
+	r = r ? r : buf_failed(&answer) || buf_failed(&unclear) ? err_nomem(e) : 0;
+	buf_release(&answer);
+	buf_release(&unclear);
 	return r;
 }
 
