@@ -486,28 +486,37 @@ static struct cached_word *cache_slot(const struct namer *r, uint64_t word)
 	return &r->known[(word ^ view << 40) * 0x9e3779b97f4a7c15u >> (64 - CACHE_BITS)];
 }
 
-static int name_address(struct namer *r, uint64_t ip, struct walk *w, uint32_t *run)
+/* Find the run of an address that is not cached, and cache it. */
+static int find_address(struct namer *r, uint64_t ip, uint32_t how, struct walk *w,
+			uint32_t *run)
+{
+	const struct map *map;
+	int timed = 0;
+	int rc = find_map(r, ip, w, &map);
+	if (!rc)
+		rc = map ? run_in_map(r, map, ip, w, &timed, run) : run_unmapped(r, ip, w, run);
+	if (rc)
+		return rc;
+	w->timed |= timed;
+	if (!timed)
+		*cache_slot(r, ip) = (struct cached_word){ip, how, *run};
+	return 0;
+}
+
+static inline int name_address(struct namer *r, uint64_t ip, struct walk *w, uint32_t *run)
 {
 	uint32_t how = walk_context(r, w);
-	struct cached_word *k = cache_slot(r, ip);
-	*run = k->run;
+	const struct cached_word *k = cache_slot(r, ip);
+	uint32_t found = k->run;
 	if (k->word != ip || k->how != how) {
-		const struct map *map;
-		int timed = 0;
-		int rc = find_map(r, ip, w, &map);
-		if (!rc)
-			rc = map ? run_in_map(r, map, ip, w, &timed, run)
-				 : run_unmapped(r, ip, w, run);
+		int rc = find_address(r, ip, how, w, &found);
 		if (rc)
 			return rc;
-		w->timed |= timed;
-		if (!timed)
-			*k = (struct cached_word){ip, how, *run};
 	}
 	w->guessed = 0;
-	w->exact = !!(*run & RUN_INTERRUPTS);
-	w->execve |= w->kernel && *run & RUN_EXECVE;
-	*run &= RUN_INDEX;
+	w->exact = !!(found & RUN_INTERRUPTS);
+	w->execve |= w->kernel && found & RUN_EXECVE;
+	*run = found & RUN_INDEX;
 	return 0;
 }
 
@@ -630,11 +639,13 @@ static size_t same_callers(const struct namer *r, const struct stack_entry *x, i
 	return n;
 }
 
-static void push_named(struct namer *r, struct named_word w)
+/* Three numbers, not a struct: one filled by members and then copied whole waits for its
+ * stores. */
+static void push_named(struct namer *r, uint64_t word, uint32_t run, uint32_t state)
 {
-	r->stack.v[r->stack.n++] = w;
-	if (w.run)
-		r->runs.v[r->runs.n++] = w.run;
+	r->stack.v[r->stack.n++] = (struct named_word){word, run, state};
+	if (run)
+		r->runs.v[r->runs.n++] = run;
 }
 
 /* Keep the named stack as the previous one, unless it is incomplete. */
@@ -650,12 +661,12 @@ static void keep_stack(struct namer *r, int whole)
 
 static int name_word(struct namer *r, uint64_t word, struct walk *w)
 {
-	struct named_word x = {.word = word, .state = state_of(w)};
-	int rc = is_chain_marker(word) ? handle_marker(r, word, w, &x.run)
+	uint32_t run = 0, state = state_of(w);
+	int rc = is_chain_marker(word) ? handle_marker(r, word, w, &run)
 		 : w->skip             ? 0
-				       : name_address(r, word, w, &x.run);
+				       : name_address(r, word, w, &run);
 	if (!rc)
-		push_named(r, x);
+		push_named(r, word, run, state);
 	return rc;
 }
 
@@ -683,7 +694,8 @@ int namer_runs(struct namer *r, const struct stack_entry *x, int early, const ui
 		rc = name_word(r, load_u64(x->words + i * 8, swap), &w);
 	}
 	for (; !rc && i < x->nwords && r->runs.n < max; i++)
-		push_named(r, callers[i - own]);
+		push_named(r, callers[i - own].word, callers[i - own].run,
+			   callers[i - own].state);
 	keep_stack(r, !rc && !w.timed && i == x->nwords);
 	*runs = r->runs.v;
 	*n = r->runs.n;
