@@ -168,13 +168,20 @@ static int handle_extra(struct recording *rec, struct stream *st, struct record 
 enum {
 	FETCH_AHEAD = 4096,
 	FETCH_MAX = 1024, /* longer records are not prefetched whole */
+	LINE = 64,
 };
 
 /* Walking headers is bound by memory latency: each one's place depends on the one before.
- * Prefetching every cache line costs less. */
+ * Prefetching every cache line costs less. Samples with stack dumps are many times as long as
+ * what is read of them: only a header is prefetched, near where it is if sizes are alike. */
 static void fetch_ahead(const uint8_t *p, size_t size)
 {
-	for (size_t k = 0; k < size; k += 64)
+	if (size > FETCH_MAX) {
+		for (int k = -1; k <= 1; k++)
+			__builtin_prefetch(p + 4 * size + k * LINE);
+		return;
+	}
+	for (size_t k = 0; k < size; k += LINE)
 		__builtin_prefetch(p + k + FETCH_AHEAD);
 }
 
@@ -217,7 +224,7 @@ static int next_outer(struct recording *rec, struct stream *st, struct record *r
 	record_view(f->p, rec->swap, r); /* the feed may have moved */
 	r->offset = offset;
 	r->chunk = f->chunk;
-	if (!f->chunk && size <= FETCH_MAX)
+	if (!f->chunk)
 		fetch_ahead(f->p, size);
 	feed_advance(f, size);
 	got = handle_extra(rec, st, r, e);
