@@ -20,6 +20,9 @@
 
 enum { SECOND_NS = 1000000000, STEP_NS = SECOND_NS / 4, READ_SIZE = 256 << 10, IDLE_MS = 200 };
 
+/* So many answers in a row may end by a signal, as when memory is short. */
+enum { FAILED_MAX = 3 };
+
 /* Answers take at most half of the time, unless that makes them rarer than one a second. */
 static const double STEP_MAX_S = 1, QUIET_S = 0.5;
 
@@ -51,6 +54,8 @@ struct watcher {
 	double wanted_s, read_s;                 /* when it was wanted; when bytes came last */
 	int early;                               /* it is saved, but may lack its end */
 	double lag_s, said_s;
+	uint64_t unanswered_ns;
+	int failed; /* answers in a row */
 	int status;
 };
 
@@ -118,6 +123,7 @@ static void write_prom(const struct watcher *w)
 	struct prometheus_state s = {.counts = &w->total,
 				     .records = w->now.records,
 				     .lost = w->now.lost,
+				     .unanswered_s = (double)w->unanswered_ns / 1e9,
 				     .memory_bytes = own_memory(),
 				     .lag_s = w->lag_s};
 	struct outfile o;
@@ -167,7 +173,12 @@ static void say_status(struct watcher *w)
 	buf_str(&b, "; ");
 	units_plural(&b, s->records, "record, ", "records, ");
 	units_count(&b, s->lost);
-	buf_str(&b, " lost; history ");
+	buf_str(&b, " lost; ");
+	if (w->unanswered_ns) {
+		units_duration(&b, w->unanswered_ns);
+		buf_str(&b, " unanswered; ");
+	}
+	buf_str(&b, "history ");
 	units_duration(&b, s->newest_ns - s->oldest_ns);
 	buf_fmt(&b, " in %.1f MB; memory %.1f MB, answers %.1f MB", (double)s->bytes / 1e6,
 		(double)own_memory() / 1e6, (double)answers_memory() / 1e6);
@@ -178,24 +189,40 @@ static void say_status(struct watcher *w)
 	w->said_s = seconds();
 }
 
-/* Spikes beside lost records are missing, or counted as suspect. */
-static void print_loss(const struct history_loss *x)
+/* A line about a span in which spikes may be missing, or be suspect. */
+static void print_lost_span(uint64_t from, uint64_t to, const char *what)
 {
 	struct buf b = {0};
-	if (!x->records)
+	buf_fmt(&b, "%llu.%06llu lost     ", (unsigned long long)(from / SECOND_NS),
+		(unsigned long long)(from % SECOND_NS / 1000));
+	units_duration(&b, to - from);
+	printf("%s %s: spikes may be missing\n", buf_cstr(&b), what);
+	fflush(stdout);
+	buf_release(&b);
+}
+
+static void print_unanswered(struct watcher *w, uint64_t from, uint64_t to, const char *what)
+{
+	if (to <= from)
 		return;
-	buf_fmt(&b, "%llu.%06llu lost     ", (unsigned long long)(x->from_ns / SECOND_NS),
-		(unsigned long long)(x->from_ns % SECOND_NS / 1000));
-	units_duration(&b, x->to_ns - x->from_ns);
-	buf_str(&b, " in which perf lost ");
+	print_lost_span(from, to, what);
+	w->unanswered_ns += to - from;
+}
+
+static void print_loss(struct watcher *w)
+{
+	const struct history_loss *x = &w->loss;
+	struct buf b = {0};
+	buf_str(&b, "in which perf lost ");
 	units_plural(&b, x->records, "record", "records");
 	if (x->cpus)
 		buf_str(&b, " of ");
 	if (x->cpus)
 		units_plural(&b, x->cpus, "CPU", "CPUs");
-	buf_str(&b, ": spikes may be missing");
-	puts(buf_cstr(&b));
-	fflush(stdout);
+	if (x->records)
+		print_lost_span(x->from_ns, x->to_ns, buf_cstr(&b));
+	print_unanswered(w, x->unseen_from_ns, x->unseen_to_ns,
+			 "whose records exceeded --memory");
 	buf_release(&b);
 }
 
@@ -226,9 +253,21 @@ static void answer_in_child(const struct watcher *w, int fd)
 	_exit(rc);
 }
 
+/* The last answer failed, so spikes of its time are not known. */
+static void give_up_answer(struct watcher *w)
+{
+	uint64_t from = w->done_ns ? w->done_ns : w->now.oldest_ns;
+	uint64_t to = w->to_ns < w->now.newest_ns ? w->to_ns : w->now.newest_ns;
+	print_unanswered(w, from, to, "whose answer failed");
+	w->done_ns = w->to_ns;
+	write_prom(w);
+}
+
 static void cannot_answer(struct watcher *w)
 {
 	say("no answer could be started: %s", strerror(errno));
+	print_loss(w);
+	give_up_answer(w);
 	w->status = 1;
 }
 
@@ -288,14 +327,18 @@ static void finish_answer(struct watcher *w)
 		;
 	close(w->reply_fd);
 	w->child = 0;
+	print_loss(w);
 	if (w->replied != sizeof(w->reply)) {
-		/* the next child would fail, too */
-		w->status = WIFEXITED(status) && WEXITSTATUS(status) ? WEXITSTATUS(status) : 1;
 		if (WIFSIGNALED(status))
 			say("an answer ended by signal %d", WTERMSIG(status));
+		give_up_answer(w);
+		/* after an error the next child would fail, too */
+		w->status = WIFEXITED(status) && WEXITSTATUS(status)
+				    ? WEXITSTATUS(status)
+				    : w->ended || ++w->failed == FAILED_MAX;
 		return;
 	}
-	print_loss(&w->loss);
+	w->failed = 0;
 	watch_counts_add(&w->total, &w->reply.counts);
 	uint64_t spikes = spikes_of(&w->reply.counts) + w->reply.counts.suspect_spikes;
 	w->left -= spikes < w->left ? spikes : w->left;

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -168,9 +169,13 @@ static int start_reader(const struct words *w, int *out)
 
 int run_stream(const struct words *w, const struct words *to, int *reader_status)
 {
+	enum { WATCH_NICE = -10 };
 	struct ends x = inherited;
 	int control[2] = {-1, -1}, status = 127;
 	pid_t pid = -1;
+	/* where CPUs are short, a monitor must not wait for those it reports on */
+	if (to && !getpriority(PRIO_PROCESS, 0))
+		setpriority(PRIO_PROCESS, 0, WATCH_NICE);
 	*reader_status = to ? start_reader(to, &x.out) : 0;
 	if (!*reader_status && !pipe2(control, O_CLOEXEC | O_NONBLOCK)) {
 		x.control = control[0];

@@ -34,6 +34,7 @@ struct history {
 	struct recording *rec; /* of the header; NULL: incomplete */
 	VEC(struct kept) chunks;
 	size_t unseen; /* index of the first chunk that no answer has fully covered */
+	uint64_t seen_ns;
 	struct tasks tasks;
 	struct file_ids ids;
 	int is_ours;   /* files of this host are those of the stream */
@@ -120,6 +121,17 @@ static int is_old(const struct history *h)
 	       ((h->chunks.n + 1) * CHUNK > h->limits.bytes || is_past(h, h->chunks.v));
 }
 
+static void note_unseen(struct history *h, const struct kept *c)
+{
+	struct history_loss *x = &h->loss;
+	uint64_t from = c->min_ns > h->seen_ns ? c->min_ns : h->seen_ns;
+	if (c->max_ns <= h->seen_ns)
+		return;
+	x->unseen_from_ns =
+		!x->unseen_to_ns || from < x->unseen_from_ns ? from : x->unseen_from_ns;
+	x->unseen_to_ns = c->max_ns > x->unseen_to_ns ? c->max_ns : x->unseen_to_ns;
+}
+
 /* The chunk that has room for the record. 1: see history_add. */
 static int room_for(struct history *h, size_t size, uint64_t ns, struct kept **out)
 {
@@ -132,6 +144,7 @@ static int room_for(struct history *h, size_t size, uint64_t ns, struct kept **o
 	while (is_old(h)) {
 		if (!h->unseen)
 			return 1;
+		note_unseen(h, h->chunks.v);
 		if (forget_first(h))
 			return ERR_NOMEM;
 	}
@@ -174,6 +187,7 @@ void history_seen(struct history *h)
 		i++;
 	/* without rounds, or with one larger than the limits, nothing would ever be seen */
 	h->unseen = i || !h->chunks.n ? i : h->chunks.n - 1;
+	h->seen_ns = h->rounds.safe;
 }
 
 int history_forget(struct history *h, uint64_t ns, struct err *e)

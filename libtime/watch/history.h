@@ -36,11 +36,13 @@ struct history_status {
 	int32_t clockid;        /* -1: perf's own clock */
 };
 
-/* Records that perf lost: somewhere between the record before them in their CPU's ring buffer and
- * the record that tells. records 0: none. */
+/* Records that perf lost: somewhere between the record before them in their CPU's ring buffer
+ * and the record that tells. records 0: none. And what was dropped before an answer covered it,
+ * because one of perf's rounds exceeds the limits; unseen_to_ns 0: nothing. */
 struct history_loss {
 	uint64_t from_ns, to_ns, records;
 	uint32_t cpus; /* how many lost some */
+	uint64_t unseen_from_ns, unseen_to_ns;
 };
 
 /* Make an empty history. ERR_NOMEM. */
@@ -60,7 +62,7 @@ int history_add(struct history *h, const uint8_t *p, size_t n, size_t *used, str
  * next answer. */
 void history_seen(struct history *h);
 
-/* What was lost since the last call, as one span. */
+/* What was lost since the last call, each kind as one span. */
 struct history_loss history_take_loss(struct history *h);
 
 /* The current state. */

@@ -85,6 +85,8 @@ void prometheus_write(FILE *f, const struct prometheus_state *s)
 	put_one(f, "perfkit_records_total", "counter", "Records read.", (double)s->records);
 	put_one(f, "perfkit_lost_records_total", "counter", "Records that perf lost.",
 		(double)s->lost);
+	put_one(f, "perfkit_unanswered_seconds_total", "counter",
+		"Time whose records no answer covered.", s->unanswered_s);
 	put_one(f, "perfkit_watch_memory_bytes", "gauge", "Memory in use.",
 		(double)s->memory_bytes);
 	if (s->lag_s >= 0)

@@ -13,7 +13,8 @@
 struct prometheus_state {
 	const struct watch_counts *counts;
 	uint64_t records, lost, memory_bytes;
-	double lag_s; /* < 0: not known */
+	double unanswered_s; /* of the stream, in which spikes may be missing */
+	double lag_s;        /* < 0: not known */
 };
 
 /* Write all series; what fails is f's error. */

@@ -37,4 +37,36 @@ P
 [ "$(grep -c . out)" = 10 ] || bad "more than the spikes: $(cat out)"
 grep -q '^2.270000 ' out || bad "the first one began at 2.27 s: $(head -1 out)"
 grep -q suspect err && bad "suspect: $(cat err)"
+# An answer that is killed while nobody takes its output: the next ones go on, and a line says what is missing.
+mkfifo stream.fifo out.fifo
+exec 5<>out.fifo
+timeout 1 cat /dev/zero >&5
+"$PERFKIT" watch --over 20ms --unclear --prom killed.prom stream.fifo >&5 2>killed.err 5>&- &
+watch=$!
+trap "kill $watch 2>/dev/null" EXIT
+exec 4>stream.fifo
+half=$(($(wc -c <stream) / 2))
+head -c $half stream >&4
+for i in $(seq 100); do
+	answer=$(ps -o pid= --ppid $watch)
+	[ -n "$answer" ] && break
+	sleep 0.1
+done
+sleep 0.5 # it answers
+kill -KILL $answer || bad "no answer to kill: $(cat killed.err)"
+for i in $(seq 100); do
+	kill -0 $answer 2>/dev/null || break
+	sleep 0.1
+done
+tr -d '\0' <out.fifo >killed.out 4>&- 5>&- &
+tail -c +$((half + 1)) stream >&4
+exec 4>&-
+wait $watch || bad "an answer killed: exit $?: $(cat killed.err)"
+exec 5>&-
+wait
+grep -q 'an answer ended by signal 9' killed.err || bad "not told: $(cat killed.err)"
+grep -Eq '^[0-9.]+ lost     [0-9.]+ s whose answer failed: spikes may be missing$' killed.out || bad "no line: $(cat killed.out)"
+n=$(grep -c '^[0-9.]* info     30.0 ms worker/8 ' killed.out)
+[ "$n" -ge 4 ] && [ "$n" -le 7 ] || bad "spikes after it: $n: $(cat killed.out)"
+awk '/^perfkit_unanswered_seconds_total/ { n = $2 } END { exit !(n > 3 && n < 6) }' killed.prom || bad "$(grep unanswered killed.prom)"
 [ $fails = 0 ]

@@ -351,6 +351,49 @@ static void nothing_unseen_is_forgotten(void **state)
 	buf_release(&image);
 }
 
+/* A round that exceeds the limits is dropped before it ends, so no answer can cover all of it. */
+static void what_a_large_round_drops_is_told(void **state)
+{
+	(void)state;
+	for (int large = 0; large < 2; large++) {
+		struct buf image = {0};
+		struct pw w;
+		uint8_t raw[1000] = {0};
+		pw_begin(&w, &(struct pw_config){.mode = PW_PIPE});
+		pw_attr(&w, &(struct pw_attr){.type = 1,
+					      .sample_type = PW_S_IDENTIFIER | PW_S_IP |
+							     PW_S_TID | PW_S_TIME | PW_S_RAW,
+					      .flags = PW_SAMPLE_ID_ALL,
+					      .ids = ids,
+					      .nids = 1});
+		for (uint64_t ms = 1; ms <= 8000; ms++) {
+			pw_sample(&w, 0,
+				  &(struct pw_sample){.ip = 0x2000,
+						      .pid = 20,
+						      .tid = 20,
+						      .time = ms * MS,
+						      .id = 11,
+						      .raw = raw,
+						      .raw_size = sizeof(raw)});
+			if (ms % 100 == 0 && !(large && ms > 2000 && ms < 7000))
+				pw_finished_round(&w);
+		}
+		assert_int_equal(pw_finish(&w, &image), 0);
+		struct history *h = fed_within(&image, 65536, 2 << 20);
+		struct history_loss x = history_take_loss(h);
+		assert_int_equal(x.records, 0);
+		if (large) {
+			assert_in_range(x.unseen_from_ns, 1900ull * MS, 2000ull * MS);
+			assert_in_range(x.unseen_to_ns, 4000ull * MS, 7000ull * MS);
+		} else {
+			assert_int_equal(x.unseen_to_ns, 0);
+		}
+		assert_int_equal(history_take_loss(h).unseen_to_ns, 0);
+		history_free(h);
+		buf_release(&image);
+	}
+}
+
 static void other_streams_are_refused(void **state)
 {
 	static const char *const bad[] = {"# an hour of perf script",
@@ -395,6 +438,7 @@ int main(void)
 		cmocka_unit_test(lost_exits_do_not_add_up),
 		cmocka_unit_test(loss_is_a_span),
 		cmocka_unit_test(nothing_unseen_is_forgotten),
+		cmocka_unit_test(what_a_large_round_drops_is_told),
 		cmocka_unit_test(other_streams_are_refused),
 		cmocka_unit_test(processes_beyond_the_table_are_others),
 	};
