@@ -249,13 +249,15 @@ static void count(struct recording *rec, const struct record *r)
 	*(r->type == PERF_RECORD_LOST ? &s->lost : &s->lost_samples) += lost.lost;
 }
 
-uint64_t recording_dropped_samples(const struct recording *rec)
+uint64_t recording_dropped_samples(const struct recording *rec, int *at_end)
 {
 	const struct recording_stats *s = &rec->stats;
 	int told_twice = 0;
 	for (size_t i = 0; i < rec->events.n; i++)
 		told_twice |= !!(rec->events.v[i].attr.read_format & PERF_FORMAT_LOST);
 	uint64_t known = told_twice ? s->lost : 0;
+	if (at_end)
+		*at_end = told_twice;
 	return s->lost_samples > known ? s->lost_samples - known : 0;
 }
 

@@ -85,7 +85,7 @@ int describe_recording(struct file_facts *out, struct profile *p, const char *pa
 				   .bytes = rec->data_size,
 				   .first_ns = UINT64_MAX,
 				   .lost = rec->stats.lost,
-				   .dropped = recording_dropped_samples(rec),
+				   .dropped = recording_dropped_samples(rec, NULL),
 				   .broken = rec->stats.bad.n,
 				   .unknown_records = rec->stats.unknown_types,
 				   .mode = rec->directory   ? FILE_MODE_DIRECTORY

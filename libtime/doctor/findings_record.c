@@ -245,12 +245,13 @@ static void diagnose_lost(struct diagnosis *j)
 		}
 		diagnose_record(j, f, &change);
 	}
-	uint64_t dropped = recording_dropped_samples(j->rec);
+	int at_end;
+	uint64_t dropped = recording_dropped_samples(j->rec, &at_end);
 	if (dropped) {
-		struct finding *f =
-			diagnose_add(j, FORM_LOST_SAMPLES, SEVERITY_PARTIAL,
-				     FACTS(fact_share("dropped", dropped,
-						      sum(dropped, sum(s->lost, kept)))));
+		struct finding *f = diagnose_add(
+			j, at_end ? FORM_LOST_AT_END : FORM_LOST_SAMPLES, SEVERITY_PARTIAL,
+			FACTS(fact_share("dropped", dropped,
+					 sum(dropped, sum(s->lost, kept)))));
 		diagnose_record(j, f, &(struct remedy){.ring = 1, .lossy = 1});
 	}
 }

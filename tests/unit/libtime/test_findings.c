@@ -422,6 +422,10 @@ static void dropped_samples_are_a_share_of_all(void **state)
 	/* 10 of 40 + 150 + 10 */
 	assert_int_equal(fact_of(&f->title, "dropped")->number, 10);
 	assert_int_equal(fact_of(&f->title, "dropped")->whole, 200);
+	assert_string_equal(form_key(f->title.form), "lost-samples/end");
+	answer_release(&a);
+	ask(&(struct scene){.lost_samples = 10}, 0, &a); /* nothing says where */
+	assert_string_equal(form_key(find(&a, "lost-samples")->title.form), "lost-samples");
 	answer_release(&a);
 }
 
