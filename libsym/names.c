@@ -97,7 +97,8 @@ void names_forget(struct names *n)
 	idmap_release(&n->run_index);
 	u64map_release(&n->unmapped[0]);
 	u64map_release(&n->unmapped[1]);
-	vec_release(&n->last);
+	vec_release(&n->stack);
+	vec_release(&n->last.v);
 	namer_free(n->own);
 	n->own = NULL;
 }
@@ -702,24 +703,18 @@ int namer_runs(struct namer *r, const struct stack_entry *x, int early, const ui
 	return rc;
 }
 
-/* The call path of runs, leaf first. Consecutive stacks are often one thread's and share their
- * callers. */
-static int push_runs(struct names *n, const uint32_t *runs, size_t nruns, uint32_t *path)
+int names_frames(struct names *n, const struct stack_entry *entry, struct frame_ids *out)
 {
-	size_t kept = 0;
-	while (kept < nruns && kept < n->last.n &&
-	       n->last.v[kept].run == runs[nruns - 1 - kept])
-		kept++;
-	*path = kept ? n->last.v[kept - 1].path : 0;
-	n->last.n = kept;
-	for (size_t i = kept; i < nruns; i++) {
-		uint32_t run = runs[nruns - 1 - i];
-		const struct frame_run *r = &n->runs.v[run];
-		for (uint32_t k = 0; k < r->n; k++)
-			if (stacks_push(n->stacks, *path, n->frames.v[r->at + k], path))
-				return ERR_NOMEM;
-		if (vec_push(&n->last, ((struct named){run, *path})))
+	const uint32_t *runs;
+	size_t nruns;
+	if ((!n->own && namer_new(&n->own, n)) || namer_runs(n->own, entry, 0, &runs, &nruns))
+		return ERR_NOMEM;
+	for (size_t i = nruns; i-- > 0;) {
+		const struct frame_run *r = &n->runs.v[runs[i]];
+		if (vec_reserve(out, r->n))
 			return ERR_NOMEM;
+		for (uint32_t k = 0; k < r->n; k++)
+			out->v[out->n++] = n->frames.v[r->at + k];
 	}
 	return 0;
 }
@@ -727,11 +722,9 @@ static int push_runs(struct names *n, const uint32_t *runs, size_t nruns, uint32
 int names_symbolize(struct names *n, const struct stack_entry *entry, uint32_t *path,
 		    struct err *e)
 {
-	const uint32_t *runs;
-	size_t nruns;
-	*path = 0;
-	if ((!n->own && namer_new(&n->own, n)) || namer_runs(n->own, entry, 0, &runs, &nruns) ||
-	    push_runs(n, runs, nruns, path))
+	n->stack.n = 0;
+	if (names_frames(n, entry, &n->stack) ||
+	    stacks_path(n->stacks, &n->last, n->stack.v, n->stack.n, path))
 		return err_nomem(e);
 	return 0;
 }

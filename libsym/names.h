@@ -43,6 +43,12 @@ struct names_options {
 	int offsets;
 };
 
+/* Frames of `stacks`. A VEC. */
+struct frame_ids {
+	uint32_t *v;
+	size_t n, cap;
+};
+
 struct names {
 	struct machine *machine;
 	struct modules *modules;
@@ -56,8 +62,9 @@ struct names {
 	VEC(struct frame_run { uint32_t at, n; }) runs; /* [0] is a dummy */
 	struct idmap run_index;
 	struct u64map unmapped[2]; /* address → run, outside of DSOs; [1]: guessed */
-	struct namer *own;         /* names_symbolize's */
-	VEC(struct named { uint32_t run, path; }) last; /* names_symbolize: the stack before */
+	struct namer *own;         /* of names_frames, … */
+	struct frame_ids stack;    /* … and of names_symbolize: the stack, … */
+	struct last_stack last;    /* … and the one before */
 };
 
 /* All pointers are borrowed for the life of `n`. `swap`: raw words are in the other byte
@@ -85,6 +92,9 @@ void namer_free(struct namer *r);
  */
 int namer_runs(struct namer *r, const struct stack_entry *x, int early, const uint32_t **runs,
 	       size_t *n);
+
+/* Append the frames of an entry's stack, root first. 0 or ERR_NOMEM. Not thread-safe. */
+int names_frames(struct names *n, const struct stack_entry *entry, struct frame_ids *out);
 
 /* The call path of an entry (0 when its stack is empty). 0 or ERR_NOMEM. Not thread-safe. */
 int names_symbolize(struct names *n, const struct stack_entry *entry, uint32_t *path,

@@ -70,6 +70,21 @@ int stacks_push(struct stacks *s, uint32_t parent, uint32_t frame, uint32_t *pat
 	return stacks_append(s, parent, frame, path) ? ERR_NOMEM : index_paths(s);
 }
 
+int stacks_path(struct stacks *s, struct last_stack *last, const uint32_t *frames, size_t n,
+		uint32_t *path)
+{
+	size_t i = 0;
+	while (i < n && i < last->v.n && last->v.v[i].frame == frames[i])
+		i++;
+	*path = i ? last->v.v[i - 1].path : 0;
+	last->v.n = i;
+	for (; i < n; i++)
+		if (stacks_push(s, *path, frames[i], path) ||
+		    vec_push(&last->v, ((struct last_frame){frames[i], *path})))
+			return ERR_NOMEM;
+	return 0;
+}
+
 int stacks_mark(struct stacks *s, const char *text, uint32_t *path)
 {
 	struct frame f = {.kind = FRAME_MARK};

@@ -69,6 +69,16 @@ int stacks_push(struct stacks *s, uint32_t parent, uint32_t frame, uint32_t *pat
 /* The same for a path that the caller knows to be new: it needs no lookup. */
 int stacks_append(struct stacks *s, uint32_t parent, uint32_t frame, uint32_t *path);
 
+/* The last stack that stacks_path was given. Zero-initialised is empty. */
+struct last_stack {
+	VEC(struct last_frame { uint32_t frame, path; }) v;
+};
+
+/* The call path of n frames, root first. Consecutive stacks are often one thread's and share
+ * their callers, which are not looked up again. 0 or ERR_NOMEM. */
+int stacks_path(struct stacks *s, struct last_stack *last, const uint32_t *frames, size_t n,
+		uint32_t *path);
+
 /* Extend *path by a frame that is not code: [open], [running, no sample]. 0 or ERR_NOMEM. */
 int stacks_mark(struct stacks *s, const char *text, uint32_t *path);
 

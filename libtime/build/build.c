@@ -1,6 +1,7 @@
 #include "libtime/build/build.h"
 #include "base/mem.h"
 #include "libparse/order.h"
+#include "libsym/process/jit_files.h"
 #include "libtime/build/build_internal.h"
 
 #include <string.h>
@@ -306,6 +307,16 @@ static int can_name_early(const struct builder *b)
 	return can;
 }
 
+/* What an address means then depends on the time, and it is named by its first sample's. */
+static int has_jitdump(const struct builder *b)
+{
+	const struct machine *m = &b->p->machine;
+	for (size_t i = 0; i < m->dsos.n; i++)
+		if (jitfiles_is_jitdump(strtab_get(&b->p->stacks.strings, m->dsos.v[i].name)))
+			return 1;
+	return 0;
+}
+
 /* A mapped file is read once if that suffices. */
 static int read_first(struct builder *b, struct err *e)
 {
@@ -314,7 +325,7 @@ static int read_first(struct builder *b, struct err *e)
 	if (!early && !sideband_first(b->rec))
 		return read_head(b, e);
 	int r = read_sideband(b, e);
-	if (!r && early) {
+	if (!r && early && !has_jitdump(b)) {
 		modules_prepare_end(b->p->modules, 0);
 		raw_chains_name_early(&b->chains, &b->p->names);
 	}

@@ -15,7 +15,7 @@
  * order is not enough to know what was mapped when; a file whose records come late is read
  * again (order.h). Callchains are interned as raw words; each distinct one is named once, at
  * the end. Meanwhile other threads read ahead and prepare the files that stacks need. Of a large
- * file of nothing but on-CPU samples, another thread names the chains meanwhile.
+ * file of nothing but on-CPU samples, two other threads name every chain meanwhile.
  */
 #ifndef LIBTIME_BUILD_BUILD_H
 #define LIBTIME_BUILD_BUILD_H

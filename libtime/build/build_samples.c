@@ -457,7 +457,7 @@ int builder_handle_sample(struct builder *b, const struct record *r, struct reco
 	const struct source_event *se = &b->events.v[ev->index];
 	b->chain_known = 0;
 	b->chains.stay = b->ahead && !r->chunk;
-	id->cpu = s.cpu;
+	b->chains.cpu = id->cpu = s.cpu;
 	if (sample_in_guest(&s)) {
 		b->p->totals.guest++;
 		return builder_note_current(b, id, e);

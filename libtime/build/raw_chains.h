@@ -1,6 +1,6 @@
 /*
  * raw_chains.h - interns callchains as raw words while a recording is read, and names each
- * distinct one, at the end or meanwhile.
+ * distinct one at the end, or every one meanwhile.
  *
  *	raw_chains_intern(&c, &entry, &id);     // per sample
  *	raw_chains_name(&c, &names, path, &e);  // path[id] = its call path
@@ -12,6 +12,7 @@
 #include "base/hash.h"
 #include "libsym/aggregate.h"
 #include "libsym/names.h"
+#include "libtime/build/chain_namer.h"
 
 /* Zero-initialised is empty. Number 0 stands for "no stack". */
 struct raw_chains {
@@ -20,16 +21,14 @@ struct raw_chains {
 	uint64_t seed; /* of the hash */
 	struct arena words;
 	int stay;                  /* raw words outlive the chains, so they are not copied */
+	uint32_t cpu;              /* of the next stacks */
 	struct chain_namer *namer; /* names them meanwhile; NULL: none does */
-	uint32_t *named;           /* the paths of the first `nnamed`, from number 1 on */
-	size_t nnamed;
+	uint32_t *named;           /* the paths that it has made, from number 1 on */
 };
 
 /*
- * Name chains on a thread of its own, while others are interned: half of an import's work is
- * then done beside the other half. All chains must be new; the machine must know all records,
- * and nobody may prepare modules; whoever else interns strings meanwhile holds their lock. If
- * there is no thread, nothing happens, and all are named at the end.
+ * Name chains on threads of their own while a recording is read (chain_namer.h). All chains
+ * must be new. If there are no threads, nothing happens, and all are named at the end.
  */
 void raw_chains_name_early(struct raw_chains *c, struct names *names);
 
@@ -37,8 +36,8 @@ void raw_chains_name_early(struct raw_chains *c, struct names *names);
 int raw_chains_name_wait(struct raw_chains *c);
 
 /* The number of a callchain. Those with equal words, address space (process, if unknown),
- * version, kind and cpumode have the same. Words of a new one are copied, unless they stay.
- * ERR_NOMEM. */
+ * version, kind and cpumode have the same, unless they are named early: then each has a number
+ * of its own. Words of a new one are copied, unless they stay. ERR_NOMEM. */
 int raw_chains_intern(struct raw_chains *c, const struct stack_entry *x, uint32_t *id);
 
 /* Name all, or the rest: (*path)[number] is its call path, (*path)[0] is 0. The caller frees
