@@ -195,8 +195,8 @@ WITH waits AS (
 	LEFT JOIN threads t ON t.id = o.thread_id
 	LEFT JOIN sites k ON k.id = o.site_id
 	WHERE NOT y.open AND NOT y.suspect AND NOT t.kernel AND NOT t.recorder),
-counted AS (
-	SELECT recording_id, comm_id, ns, count(*) AS waits FROM waits WHERE ns > 0 GROUP BY 1, 2, 3),
+counted AS ( -- by ns first: rows that differ in the first number are the fastest to sort
+	SELECT recording_id, comm_id, ns, count(*) AS waits FROM waits WHERE ns > 0 GROUP BY 3, 2, 1),
 ranked AS (
 	SELECT recording_id, comm_id, ns, sum(waits) OVER (PARTITION BY recording_id, comm_id ORDER BY ns)
 		AS rank, sum(waits) OVER (PARTITION BY recording_id, comm_id) AS n
