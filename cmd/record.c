@@ -29,8 +29,8 @@ struct record_opts {
 		*also, *for_perf, *ring;
 	struct chosen_wish chosen;
 	struct opt_list regions;
-	int frequency, duration, dry_run, no_lock_owner, no_estimate, measure, list, inherit,
-		own_ids;
+	int frequency, duration, off_cpu_ms, dry_run, no_lock_owner, no_estimate, measure, list,
+		inherit, own_ids;
 };
 
 #define AT(field) offsetof(struct record_opts, field)
@@ -68,6 +68,9 @@ static const struct opt rows[] = {
 	{"call-graph", 0, OPT_STRING, AT(stacks), "KIND", "perf's name of --stacks"},
 	{"also", 0, OPT_STRING, AT(also), "WHAT,...",
 	 "vectors (of interrupts), faults, nmi, block, idle, cgroups;\nnot for cpu"},
+	{"off-cpu-thresh", 0, OPT_INT, AT(off_cpu_ms), "MS",
+	 "offcpu, watch: only waits at least this long, measured by the\nkernel (perf 6.16, "
+	 "built with BPF); nothing of who ended them"},
 	{"no-lock-owner", 0, OPT_FLAG, AT(no_lock_owner), NULL,
 	 "tail, requests: set no probe on glibc's __lll_lock_wait,\nwhich shows who held a "
 	 "contended mutex"},
@@ -180,20 +183,29 @@ static int check_given(const struct record_opts *o, struct record_wish *w, struc
 			       "--region, --list and --inherit apply only to calls");
 	if (!o->duration)
 		return err_set(e, ERR_USAGE, "--duration must be at least 1");
+	if (o->off_cpu_ms >= 0 && (mode != RECORD_OFFCPU || !o->off_cpu_ms))
+		return err_set(e, ERR_USAGE,
+			       mode == RECORD_OFFCPU
+				       ? "--off-cpu-thresh must be at least 1"
+				       : "--off-cpu-thresh applies only to offcpu and watch");
 	if (o->measure && (!o->dry_run || mode == RECORD_CPU))
 		return err_set(e, ERR_USAGE,
 			       mode == RECORD_CPU ? "--measure does not apply to cpu"
 						  : "--measure belongs to --dry-run");
 	if (mode == RECORD_CPU && o->chosen.comm)
 		return err_set(e, ERR_USAGE, "--comm does not apply to cpu: give --pid");
-	return parse_values(o, w, e);
+	int rc = parse_values(o, w, e);
+	if (w->off_cpu_ms && !w->version)
+		w->version = perf_version(w->perf);
+	return rc;
 }
 
 /* Choose the threads whose stacks are recorded with waits. */
 static int choose(struct chosen *out, const struct record_opts *o, struct record_wish *w,
 		  struct err *e)
 {
-	if (w->mode == RECORD_CPU || !chosen_any(&o->chosen))
+	if (w->mode == RECORD_CPU || !chosen_any(&o->chosen) ||
+	    (w->off_cpu_ms && !o->chosen.comm))
 		return 0;
 	struct chosen_wish wish = o->chosen;
 	int any = !o->stacks || !strcmp(o->stacks, "auto");
@@ -581,6 +593,8 @@ static int watch_words(struct words *out, const struct record_opts *o,
 		/* perf filters by patterns; watch, by names */
 		if (chosen[i].value && !strpbrk(chosen[i].value, "*?["))
 			words_pair(out, chosen[i].option, chosen[i].value);
+	if (o->off_cpu_ms > 0) /* nothing tells work from idling */
+		words_add(out, "--unclear");
 	for (size_t i = 0; i < n; i++)
 		words_add(out, "%s", options[i]);
 	return out->failed;
@@ -628,6 +642,7 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 				.cpus = (int)sysconf(_SC_NPROCESSORS_ONLN),
 				.duration = o->duration > 0 ? o->duration : 0,
 				.own_ids = o->own_ids,
+				.off_cpu_ms = o->off_cpu_ms > 0 ? o->off_cpu_ms : 0,
 				.begin = o->begin,
 				.end = o->end,
 				.key = o->key,
@@ -662,7 +677,7 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 	} else if (o->dry_run) {
 		print_plan(&plan, watch ? &reader : NULL);
 		print_stacks(o, &w);
-		if (!o->no_estimate)
+		if (!o->no_estimate && !w.off_cpu_ms)
 			print_estimate(&plan, &w, o->measure);
 	} else {
 		rc = record(&plan, &w, &o->chosen, watch ? &reader : NULL, &e);
@@ -680,7 +695,7 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 static void defaults(void *opts)
 {
 	struct record_opts *o = opts;
-	o->frequency = o->duration = -1;
+	o->frequency = o->duration = o->off_cpu_ms = -1;
 	o->jitter.control = -1;
 }
 

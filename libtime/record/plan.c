@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/utsname.h>
 
-enum { CPU_DUMP = 8192, DUMP_MAX = 65528 };
+enum { CPU_DUMP = 8192, DUMP_MAX = 65528, OFF_CPU_THRESH = 6 * PERF_MINORS + 16 };
 
 void record_plan_release(struct record_plan *p)
 {
@@ -321,15 +321,19 @@ static int check(const struct record_wish *x, struct err *e)
 			       DUMP_MAX, x->stacks);
 	if (x->own_ids && x->version && x->version < 5 * PERF_MINORS + 12)
 		return err_set(e, ERR_USAGE, "--buildid-mmap needs perf 5.12");
+	if (x->off_cpu_ms && x->version && x->version < OFF_CPU_THRESH)
+		return err_set(e, ERR_USAGE, "--off-cpu-thresh needs perf 6.16");
+	if (x->off_cpu_ms && (x->chosen || x->cgroup || x->stacks || x->also))
+		return err_set(e, ERR_USAGE,
+			       "--off-cpu-thresh records no events to choose from: no --comm, "
+			       "--cgroup, --stacks, --also");
 	if (x->frequency < 1 || x->frequency > 100000)
 		return err_set(e, ERR_USAGE, "--freq must be 1 to 100000 Hz");
 	return check_version(x, e);
 }
 
-/* cpu: one event, sampled by frequency, of all processes or the given one. */
-static void plan_cpu(struct words *w, const struct record_wish *x)
+static void add_whom(struct words *w, const struct record_wish *x)
 {
-	int stacks = record_graph(x->stacks, CPU_DUMP);
 	if (x->cpu_list)
 		words_pair(w, "-C", x->cpu_list);
 	else if (!x->pid && !x->tid && !x->ncommand)
@@ -338,6 +342,23 @@ static void plan_cpu(struct words *w, const struct record_wish *x)
 		words_pair(w, "-p", x->pid);
 	if (x->tid)
 		words_pair(w, "-t", x->tid);
+}
+
+/* The kernel's own measuring takes no event of ours. */
+static void plan_off_cpu(struct words *w, const struct record_wish *x)
+{
+	add_whom(w, x);
+	words_add(w, "--off-cpu");
+	words_add(w, "--off-cpu-thresh");
+	words_add(w, "%d", x->off_cpu_ms);
+	words_pair(w, "-e", "dummy");
+}
+
+/* cpu: one event, sampled by frequency, of all processes or the given one. */
+static void plan_cpu(struct words *w, const struct record_wish *x)
+{
+	int stacks = record_graph(x->stacks, CPU_DUMP);
+	add_whom(w, x);
 	words_pair(w, "-e", x->event);
 	words_add(w, "-F");
 	words_add(w, "%d", x->frequency);
@@ -423,6 +444,8 @@ static int plan_mode(struct record_plan *p, const struct record_wish *x)
 		words_ring(w, x->ring);
 	if (x->mode == RECORD_CPU)
 		plan_cpu(w, x);
+	else if (x->off_cpu_ms)
+		plan_off_cpu(w, x);
 	else
 		plan_waits(p, x);
 	plan_target(w, x);

@@ -84,11 +84,12 @@ struct record_wish {
 	int cpus;                    /* of this machine */
 	int own_ids;                 /* --buildid-mmap, not --buildid-all */
 	uint64_t ring;               /* -m, bytes; 0: perf's own */
-	int duration;                /* seconds, 0: until the command ends or Ctrl-C */
-	const char *libc;            /* file with __lll_lock_wait, NULL: no lock-owner probe */
-	const char *binary;          /* file with the request's functions */
-	const char *begin, *end;     /* functions; end NULL: begin's return */
-	const char *key, *end_key;   /* perf probe's argument expressions */
+	int off_cpu_ms;     /* offcpu: the kernel measures waits, and records those this long */
+	int duration;       /* seconds, 0: until the command ends or Ctrl-C */
+	const char *libc;   /* file with __lll_lock_wait, NULL: no lock-owner probe */
+	const char *binary; /* file with the request's functions */
+	const char *begin, *end;   /* functions; end NULL: begin's return */
+	const char *key, *end_key; /* perf probe's argument expressions */
 	const char *const *command;
 	size_t ncommand;
 };

@@ -37,6 +37,26 @@ P
 [ "$(grep -c . out)" = 10 ] || bad "more than the spikes: $(cat out)"
 grep -q '^2.270000 ' out || bad "the first one began at 2.27 s: $(head -1 out)"
 grep -q suspect err && bad "suspect: $(cat err)"
+# The line that records such waits, for a perf that can.
+"$PERFKIT" record watch -p $$ --off-cpu-thresh 5 --for-perf 6.16 -n -- --over 20ms | sed 's/ -m 8M//' >line
+echo "perf record -k CLOCK_MONOTONIC --buildid-all -p $$ --off-cpu --off-cpu-thresh 5 -e dummy -o - | perfkit watch --pid $$ --unclear --over 20ms" >want
+cmp line want || bad "the line: $(cat line)"
+while read -r options; do
+	read -r text
+	# shellcheck disable=SC2086
+	"$PERFKIT" record $options -n >refused.out 2>refused.err && bad "record $options: not refused"
+	grep -q -- "$text" refused.err || bad "record $options: $(cat refused.err)"
+done <<-END
+	watch --off-cpu-thresh 5 --for-perf 6.15
+	needs perf 6.16
+	watch --off-cpu-thresh 0 --for-perf 6.16
+	must be at least 1
+	tail --off-cpu-thresh 5 --for-perf 6.16
+	only to offcpu and watch
+	watch --off-cpu-thresh 5 --for-perf 6.16 --stacks fp
+	no events to choose from
+END
+
 # An answer that is killed while nobody takes its output: the next ones go on, and a line says what is missing.
 mkfifo stream.fifo out.fifo
 exec 5<>out.fifo
