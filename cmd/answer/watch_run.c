@@ -23,7 +23,7 @@ enum { SECOND_NS = 1000000000, STEP_NS = SECOND_NS / 4, READ_SIZE = 256 << 10, I
 /* So many answers in a row may end by a signal, as when memory is short. */
 enum { FAILED_MAX = 3 };
 
-/* Answers take at most half of the time, unless that makes them rarer than one a second. */
+/* Answers take at most half of a CPU, unless that makes them rarer than one a second. */
 static const double STEP_MAX_S = 1, QUIET_S = 0.5;
 
 /* A child's report about its answer. */
@@ -46,7 +46,7 @@ struct watcher {
 	struct history_loss loss; /* in the records of the answer */
 	size_t replied;           /* bytes of `reply` that came */
 	uint64_t asked_ns;        /* newest record when the last answer began */
-	double asked_s, took_s;
+	double asked_s, took_s;   /* when it began; CPU time of the one before */
 	uint64_t second_ns, left; /* when --most began to count; spikes it leaves to print */
 	uint64_t done_ns,
 		to_ns; /* waits that ended up to here are answered; will be by the child */
@@ -322,8 +322,9 @@ static void want_save(struct watcher *w, uint64_t from, uint64_t at)
 
 static void finish_answer(struct watcher *w)
 {
+	struct rusage used = {0};
 	int status = 0;
-	while (waitpid(w->child, &status, 0) < 0 && errno == EINTR)
+	while (wait4(w->child, &status, 0, &used) < 0 && errno == EINTR)
 		;
 	close(w->reply_fd);
 	w->child = 0;
@@ -343,7 +344,8 @@ static void finish_answer(struct watcher *w)
 	uint64_t spikes = spikes_of(&w->reply.counts) + w->reply.counts.suspect_spikes;
 	w->left -= spikes < w->left ? spikes : w->left;
 	w->done_ns = w->to_ns;
-	w->took_s = seconds() - w->asked_s;
+	w->took_s = (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
+		    (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1e6;
 	w->lag_s = lag_of(&w->now);
 	if (w->reply.first_ns)
 		want_save(w, w->reply.first_ns, w->reply.last_ns);

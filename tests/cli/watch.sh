@@ -176,6 +176,9 @@ for i in $(seq 100); do
 	ls both/*.data >/dev/null 2>&1 && break
 	sleep 0.3
 done
+want=$(nice)
+[ "$want" != 0 ] || want=$(nice -n -10 nice 2>/dev/null)
+[ "$(ps -o ni= --ppid $watch | tr -d ' ' | sort -u)" = "$want" ] || bad "priority: want $want: $(ps -o ni,comm --ppid $watch)"
 kill -USR2 $watch 2>/dev/null || :
 wait $watch || bad "record watch: exit $?: $(cat both.err)"
 grep -q ' svc-front/' both.out || bad "record watch: no spike: $(cat both.out both.err)"
