@@ -123,3 +123,8 @@ void mem_free(void *p)
 {
 	free(p);
 }
+
+void mem_return_freed(size_t size)
+{
+	mallopt(M_MMAP_THRESHOLD, (int)size);
+}

@@ -40,6 +40,10 @@ char *mem_strndup(const char *s, size_t n) __attribute__((malloc));
 /* Free what these functions or the C library allocated. NULL is accepted. */
 void mem_free(void *p);
 
+/* From now on give freed blocks of `size` bytes or more back to the system at once. The C
+ * library would soon keep them, up to 32 MB each: every one that is freed raises its limit. */
+void mem_return_freed(size_t size);
+
 /*
  * Test hook: let the next `n` allocations of this thread succeed, then fail every later one
  * until called again. n < 0 switches the hook off, which is the initial state. Returns how

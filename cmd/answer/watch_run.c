@@ -1,4 +1,5 @@
 #include "cmd/answer/watch_run.h"
+#include "base/mem.h"
 #include "base/outfile.h"
 #include "cmd/cli/say.h"
 #include "cmd/input/input.h"
@@ -7,7 +8,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <malloc.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -499,7 +499,7 @@ static void go_on(struct watcher *w)
 static void use_little_memory(void)
 {
 	enum { SMALLER_THAN_PIECES = 128 << 10 };
-	mallopt(M_MMAP_THRESHOLD, SMALLER_THAN_PIECES);
+	mem_return_freed(SMALLER_THAN_PIECES);
 	prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);
 }
 

@@ -580,8 +580,10 @@ void input_say_empty(const struct input *in, size_t samples)
 
 int input_fold(struct input *in)
 {
+	enum { LARGE = 1 << 20 }; /* sections and lists of symbols that are read into tables */
 	struct input_progress p;
 	struct err e = {0};
+	mem_return_freed(LARGE);
 	input_progress_start(&p);
 	if (input_shows_progress(in->opt)) {
 		in->fold.progress = input_progress_show;
