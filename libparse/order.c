@@ -10,9 +10,9 @@
 #include <pthread.h>
 
 enum {
-	BATCH = 2048, /* records handed over at once */
-	BATCHES = 8,  /* batches at a time */
-	PREFETCH = 8, /* records */
+	BATCH = 2048,  /* records handed over at once */
+	BATCHES = 8,   /* batches at a time */
+	PREFETCH = 16, /* records */
 	HANDED_BACK = ORDER_LATE + 1,
 	STEP_BACK = 1000000, /* ns; interrupts make some ten thousand */
 	FAR = 1000000000,    /* ns */
@@ -41,10 +41,11 @@ struct dummy {
 	uint64_t time;
 };
 
-/* Records in their final order. */
+/* Records in their final order. The caller's thread decodes them: their bytes are soon needed in
+ * its core's cache, and have long left that of the reading one. */
 struct batch {
 	size_t n;
-	struct ordered v[BATCH];
+	struct queued v[BATCH];
 };
 
 /*
@@ -89,9 +90,9 @@ struct order {
 	char padding[64];
 	struct batch *batch;
 	size_t at;
-	struct chunk *given; /* of the record returned last */
-	struct batch *own;   /* without a thread */
-	struct ahead *ahead; /* NULL without */
+	struct ordered given; /* returned last */
+	struct batch *own;    /* without a thread */
+	struct ahead *ahead;  /* NULL without */
 };
 
 static struct chunk *chunk_of(const struct queued *h)
@@ -207,13 +208,35 @@ static const uint8_t *bytes_of(const struct order *o, const struct queued *h)
 	return h->p ? h->p : o->bytes.v + h->copy;
 }
 
+static inline void view_record(const struct order *o, const struct queued *h, struct record *r)
+{
+	record_view(bytes_of(o, h), o->rec->swap, r);
+	r->offset = h->offset;
+	r->chunk = chunk_of(h);
+	r->stream = h->stream;
+}
+
 static void view_queued(const struct order *o, const struct queued *h, struct ordered *out)
 {
-	record_view(bytes_of(o, h), o->rec->swap, &out->r);
-	out->r.offset = h->offset;
-	out->r.chunk = chunk_of(h);
-	out->r.stream = h->stream;
+	view_record(o, h, &out->r);
 	recording_id_of(o->rec, &out->r, h->event, &out->id);
+}
+
+/* What order_next promises. */
+static void view_next(const struct order *o, const struct queued *h, struct ordered *out)
+{
+	view_record(o, h, &out->r);
+	if (out->r.type != PERF_RECORD_SAMPLE) {
+		recording_id_of(o->rec, &out->r, h->event, &out->id);
+		return;
+	}
+	uint32_t at = time_at(&out->r, h->event);
+	out->id = (struct record_id){.pid = -1,
+				     .tid = -1,
+				     .cpu = UINT32_MAX,
+				     .has_time = at != 0,
+				     .time = at ? load_u64(out->r.p + at, o->rec->swap) : 0,
+				     .event = h->event};
 }
 
 static int add_doubt(struct order *o, uint64_t from, uint64_t to, uint32_t cpu, struct err *e)
@@ -421,7 +444,7 @@ static int next_batch(struct order *o, struct batch *b, struct err *e)
 			return rc;
 	}
 	for (; b->n < BATCH && o->next < o->ready; b->n++, o->next++)
-		view_queued(o, &o->queued.v[o->keys.v[o->next].at], &b->v[b->n]);
+		b->v[b->n] = o->queued.v[o->keys.v[o->next].at];
 	return 1;
 }
 
@@ -505,7 +528,7 @@ static void ahead_free(struct ahead *a)
 static void drop_batch(struct batch *b, size_t from)
 {
 	for (size_t i = from; i < b->n; i++)
-		chunk_drop(b->v[i].r.chunk);
+		chunk_drop(chunk_of(&b->v[i]));
 }
 
 static void ahead_stop(struct order *o)
@@ -581,7 +604,7 @@ void order_free(struct order *o)
 		return;
 	if (o->ahead)
 		ahead_stop(o);
-	chunk_drop(o->given);
+	chunk_drop(o->given.r.chunk);
 	if (o->own)
 		drop_batch(o->own, o->at);
 	for (size_t i = o->next; i < o->keys.n; i++)
@@ -616,20 +639,21 @@ static int refill(struct order *o, struct err *e)
 
 int order_next(struct order *o, struct ordered **out, struct err *e)
 {
-	chunk_drop(o->given);
-	o->given = NULL;
+	chunk_drop(o->given.r.chunk);
+	o->given.r.chunk = NULL;
 	if (!o->batch || o->at == o->batch->n) {
 		int rc = refill(o, e);
 		if (rc != 1)
 			return rc;
 	}
-	struct ordered *v = &o->batch->v[o->at++];
-	if (o->batch->n - o->at > PREFETCH) { /* the bytes may be in another core's cache */
-		__builtin_prefetch(v[PREFETCH].r.p);
-		__builtin_prefetch(v[PREFETCH].r.p + 64);
-		__builtin_prefetch(v[PREFETCH].r.p + 128);
+	const struct queued *v = &o->batch->v[o->at++];
+	/* the bytes may be in another core's cache, or copies */
+	if (o->batch->n - o->at > PREFETCH && v[PREFETCH].p) {
+		__builtin_prefetch(v[PREFETCH].p);
+		__builtin_prefetch(v[PREFETCH].p + 64);
+		__builtin_prefetch(v[PREFETCH].p + 128);
 	}
-	o->given = v->r.chunk;
-	*out = v;
+	view_next(o, v, &o->given);
+	*out = &o->given;
 	return 1;
 }

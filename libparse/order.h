@@ -36,9 +36,9 @@ int order_new(struct order **out, struct recording *rec, struct err *e);
  * are the same, with late ones in their place. */
 void order_whole(struct order *o);
 
-/* A record and its pid, tid, time, cpu, id and event. */
 struct ordered {
 	struct record r; /* without `extra` */
+	/* of a sample only time and event: sample_decode decodes the same fields */
 	struct record_id id;
 };
 

@@ -102,48 +102,40 @@ const struct event *recording_find_event(const struct recording *rec, const char
 	return found;
 }
 
-static inline void decode_id_field(struct record_id *out, uint64_t field, const uint8_t *p,
-				   int swap)
+/* The field at *p if the sample has it, up to the record's end; else NULL. */
+static inline const uint8_t *take(const uint8_t **p, const uint8_t *end, uint64_t has)
 {
-	switch (field) {
-	case PERF_SAMPLE_TID:
-		out->pid = (int32_t)load_u32(p, swap);
-		out->tid = (int32_t)load_u32(p + 4, swap);
-		out->has_tid = 1;
-		break;
-	case PERF_SAMPLE_TIME:
-		out->time = load_u64(p, swap);
-		out->has_time = 1;
-		break;
-	case PERF_SAMPLE_IDENTIFIER:
-	case PERF_SAMPLE_ID:
-		out->id = load_u64(p, swap);
-		break;
-	case PERF_SAMPLE_CPU:
-		out->cpu = load_u32(p, swap);
-		break;
-	default:
-		break;
-	}
+	const uint8_t *field = *p;
+	if (!has || end - field < 8)
+		return NULL;
+	*p += 8;
+	return field;
 }
 
-/* The fixed fields in the kernel's order, up to the record's end. */
+/* The fixed fields in the kernel's order. */
 static void sample_id_fields(const struct recording *rec, const struct event *ev,
 			     const struct record *r, struct record_id *out)
 {
-	static const uint64_t order[] = {
-		PERF_SAMPLE_IDENTIFIER, PERF_SAMPLE_IP, PERF_SAMPLE_TID,       PERF_SAMPLE_TIME,
-		PERF_SAMPLE_ADDR,       PERF_SAMPLE_ID, PERF_SAMPLE_STREAM_ID, PERF_SAMPLE_CPU};
 	uint64_t t = ev->attr.sample_type;
-	const uint8_t *p = r->p + RECORD_HEADER_SIZE;
-	size_t left = r->size - RECORD_HEADER_SIZE;
-	for (size_t i = 0; i < sizeof(order) / sizeof(*order) && left >= 8; i++) {
-		if (!(t & order[i]))
-			continue;
-		decode_id_field(out, order[i], p, rec->swap);
-		p += 8;
-		left -= 8;
+	const uint8_t *p = r->p + RECORD_HEADER_SIZE, *end = r->p + r->size, *f;
+	if ((f = take(&p, end, t & PERF_SAMPLE_IDENTIFIER)))
+		out->id = load_u64(f, rec->swap);
+	take(&p, end, t & PERF_SAMPLE_IP);
+	if ((f = take(&p, end, t & PERF_SAMPLE_TID))) {
+		out->pid = (int32_t)load_u32(f, rec->swap);
+		out->tid = (int32_t)load_u32(f + 4, rec->swap);
+		out->has_tid = 1;
 	}
+	if ((f = take(&p, end, t & PERF_SAMPLE_TIME))) {
+		out->time = load_u64(f, rec->swap);
+		out->has_time = 1;
+	}
+	take(&p, end, t & PERF_SAMPLE_ADDR);
+	if ((f = take(&p, end, t & PERF_SAMPLE_ID)))
+		out->id = load_u64(f, rec->swap);
+	take(&p, end, t & PERF_SAMPLE_STREAM_ID);
+	if ((f = take(&p, end, t & PERF_SAMPLE_CPU)))
+		out->cpu = load_u32(f, rec->swap);
 }
 
 void recording_id_of(const struct recording *rec, const struct record *r,

@@ -65,7 +65,7 @@ static int name_chains(struct builder *b, struct err *e)
 		r = err_nomem(e);
 	if (!r)
 		r = raw_chains_name(&b->chains, &b->p->names, &path, e);
-	for (size_t i = 0; !r && i < tl->offcpu.n; i++) {
+	for (size_t i = 0; !r && b->chains.v.n > 1 && i < tl->offcpu.n; i++) {
 		tl->offcpu.v[i].path = path[tl->offcpu.v[i].path];
 		tl->offcpu.v[i].waker_path = path[tl->offcpu.v[i].waker_path];
 	}

@@ -149,7 +149,7 @@ void builder_share_roles(struct builder *b);
 int builder_twin(struct builder *b, const struct source_event *se, const struct sample *s,
 		 const struct record_id *id);
 
-/* build_samples.c: one sample. id->cpu is set from it. ERR_NOMEM. */
+/* build_samples.c: one sample, with the id that order_next gives. ERR_NOMEM. */
 int builder_handle_sample(struct builder *b, const struct record *r, struct record_id *id,
 			  struct err *e);
 

@@ -436,6 +436,20 @@ static int handle_role(struct builder *b, const struct source_event *se, const s
 	}
 }
 
+/* Set what order_next leaves out. The task of --off-cpu samples is not the one that waited. */
+static void complete_id(const struct builder *b, const struct record *r, const struct sample *s,
+			struct record_id *id)
+{
+	if (sample_is_off_cpu(s->event))
+		recording_id_of(b->rec, r, s->event, id);
+	id->cpu = s->cpu;
+	if (id->has_tid || !(s->event->attr.sample_type & PERF_SAMPLE_TID))
+		return;
+	id->pid = s->pid;
+	id->tid = s->tid;
+	id->has_tid = 1;
+}
+
 int builder_handle_sample(struct builder *b, const struct record *r, struct record_id *id,
 			  struct err *e)
 {
@@ -457,7 +471,8 @@ int builder_handle_sample(struct builder *b, const struct record *r, struct reco
 	const struct source_event *se = &b->events.v[ev->index];
 	b->chain_known = 0;
 	b->chains.stay = b->ahead && !r->chunk;
-	b->chains.cpu = id->cpu = s.cpu;
+	complete_id(b, r, &s, id);
+	b->chains.cpu = id->cpu;
 	if (sample_in_guest(&s)) {
 		b->p->totals.guest++;
 		return builder_note_current(b, id, e);
