@@ -387,7 +387,7 @@ static int fold_paths(struct tlinput *ti, int waits)
 		n[tl->samples.v[i].path]++;
 	for (size_t i = 0; i < tl->event_samples.n && !waits && !r; i++)
 		n[tl->event_samples.v[i].path]++;
-	for (size_t i = 0; i < tl->offcpu.n && waits && !r; i++)
+	for (size_t i = 0; i < tl->offcpu.n && waits && paths > 1 && !r; i++)
 		n[tl->offcpu.v[i].path]++;
 	for (size_t i = 0; i < tl->totals.n && waits && !r; i++)
 		n[tl->totals.v[i].path]++;

@@ -22,6 +22,7 @@ struct mapless {
 	const struct timeline *tl;
 	uint8_t *lost; /* by path: 1 if a user frame is in no mapping */
 	struct mapless_thread *threads;
+	int any;           /* lost paths */
 	uint64_t n, total; /* of all threads; with and without user frames */
 	VEC(struct mapless_process) worst;
 };
@@ -36,6 +37,7 @@ static int find_lost_paths(struct mapless *l, const struct stacks *s)
 		const struct call_path *at = &s->paths.v[i];
 		l->lost[i] =
 			l->lost[at->parent] || diagnose_is_unmapped(&s->frames.v[at->frame]);
+		l->any |= l->lost[i];
 	}
 	return 0;
 }
@@ -161,7 +163,7 @@ void diagnose_maps(struct diagnosis *j)
 		return;
 	l.threads = mem_zalloc(l.tl->threads.n + 1, sizeof(*l.threads));
 	int rc = l.threads ? find_lost_paths(&l, &j->in->profile->stacks) : ERR_NOMEM;
-	if (!rc) {
+	if (!rc && l.any) {
 		count_all(j, &l);
 		rc = rank(&l);
 	}

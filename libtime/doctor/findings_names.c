@@ -78,7 +78,7 @@ static int sum_paths(struct weights *w, const struct findings_input *in)
 		w->by_path[p->folded.v[i].path] += n ? p->folded.v[i].samples : 0;
 	for (size_t i = 0; tl && n && i < tl->samples.n; i++)
 		w->by_path[tl->samples.v[i].path]++;
-	for (size_t i = 0; tl && n && i < tl->offcpu.n; i++)
+	for (size_t i = 0; tl && n > 1 && i < tl->offcpu.n; i++) /* 0: no stack */
 		w->by_path[tl->offcpu.v[i].path]++;
 	for (size_t i = 0; tl && n && i < tl->totals.n; i++)
 		w->by_path[tl->totals.v[i].path]++;

@@ -81,6 +81,8 @@ void diagnose_order(struct diagnosis *j)
 	if (!j->in->timeline)
 		return;
 	const struct tl_disorder *d = &j->in->timeline->disorder;
+	if (!d->late && !d->skew_ns && !d->back)
+		return;
 	const struct fact suspect = suspect_share(j->in->timeline);
 	diagnose_late(j, d, &suspect);
 	diagnose_skew(j, d, &suspect);

@@ -308,10 +308,10 @@ static void diagnose_holes(struct diagnosis *j)
 {
 	const struct timeline *tl = j->in->timeline;
 	uint64_t holes = count_holes(tl), suspect = 0;
-	for (size_t i = 0; i < tl->offcpu.n; i++)
-		suspect += !!(tl->offcpu.v[i].flags & OFF_SUSPECT);
 	if (!holes || tl->flags & TL_SAMPLED) /* reported as switch-sampled: nothing was lost */
 		return;
+	for (size_t i = 0; i < tl->offcpu.n; i++)
+		suspect += !!(tl->offcpu.v[i].flags & OFF_SUSPECT);
 	struct finding *f = diagnose_add(
 		j, FORM_HOLES,
 		percent(suspect, tl->offcpu.n) >= 50 ? SEVERITY_WRONG : SEVERITY_PARTIAL,

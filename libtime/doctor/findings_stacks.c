@@ -281,7 +281,7 @@ static double astray(struct diagnosis *j, uint32_t depth)
 		count_deep(&d, p->folded.v[i].path, p->folded.v[i].samples);
 	for (size_t i = 0; tl && n && i < tl->samples.n; i++)
 		count_deep(&d, tl->samples.v[i].path, 1);
-	for (size_t i = 0; tl && n && i < tl->offcpu.n; i++)
+	for (size_t i = 0; tl && n > 1 && i < tl->offcpu.n; i++)
 		count_deep(&d, tl->offcpu.v[i].path, 1);
 	mem_free(d.frames);
 	mem_free(d.lost);

@@ -338,17 +338,35 @@ static int add_thread(struct collector *c, uint32_t thread)
 	return r;
 }
 
+/* Almost all waits become episodes: growing by copying would touch each page again. */
+static int add_threads(struct collector *c)
+{
+	size_t waits = c->out->query.kind == EPISODE_WAIT ? c->tl->offcpu.n : 0;
+	int r = vec_reserve(&c->out->v, waits) || vec_reserve(&c->out->clean, waits) ||
+		vec_reserve(&c->out->both, waits);
+	for (uint32_t i = 0; !r && i < c->tl->threads.n; i++)
+		r = add_thread(c, i);
+	return r ? ERR_NOMEM : 0;
+}
+
 /* --- durations in order --------------------------------------------------------------- */
 
-static int sort_u64(uint64_t *v, size_t n)
+/* Sort all three in one scratch memory. */
+static int sort_lengths(struct episodes *x)
 {
-	uint64_t *other = n > 1 ? mem_resize(NULL, n, sizeof(*other)) : NULL;
-	if (n > 1 && !other)
-		return ERR_NOMEM;
-	if (n > 1 && radix_sort_u64(v, other, n) == other)
-		memcpy(v, other, n * sizeof(*v));
+	const struct {
+		uint64_t *v;
+		size_t n;
+	} all[] = {{x->clean.v, x->clean.n}, {x->dirty.v, x->dirty.n}, {x->both.v, x->both.n}};
+	size_t most = 1;
+	for (int i = 0; i < 3; i++)
+		most = all[i].n > most ? all[i].n : most;
+	uint64_t *other = mem_alloc_large(most * sizeof(*other));
+	for (int i = 0; other && i < 3; i++)
+		if (all[i].n > 1 && radix_sort_u64(all[i].v, other, all[i].n) == other)
+			memcpy(all[i].v, other, all[i].n * sizeof(*other));
 	mem_free(other);
-	return 0;
+	return other ? 0 : ERR_NOMEM;
 }
 
 static int count_threads(struct collector *c)
@@ -387,14 +405,9 @@ int episodes_collect(const struct timeline *tl, const struct episode_query *q,
 		for (uint32_t i = 0; !r && i < tl->gaps.n; i++)
 			r = add_gap(&c, i);
 	else
-		for (uint32_t i = 0; !r && i < tl->threads.n; i++)
-			r = add_thread(&c, i);
+		r = add_threads(&c);
 	if (!r)
-		r = sort_u64(out->clean.v, out->clean.n);
-	if (!r)
-		r = sort_u64(out->dirty.v, out->dirty.n);
-	if (!r)
-		r = sort_u64(out->both.v, out->both.n);
+		r = sort_lengths(out);
 	if (!r)
 		r = set_apart_finish(&out->apart);
 	if (!r)

@@ -651,7 +651,7 @@ uint64_t timeline_unnamed_waits(const struct timeline *tl, uint64_t *all)
 {
 	uint64_t n = 0;
 	*all = 0;
-	for (size_t i = 0; i < tl->offcpu.n; i++) {
+	for (size_t i = 0; i < tl->offcpu.n && tl->stacks->paths.n > 1; i++) {
 		const struct offcpu *o = &tl->offcpu.v[i];
 		if (!o->path ||
 		    tl->threads.v[o->thread].flags & (THREAD_SYSTEM | THREAD_IDLE_TASK))
@@ -692,7 +692,7 @@ static int32_t most_stacked_pid(const struct timeline *tl)
 {
 	int32_t most = -1;
 	size_t lead = 0;
-	for (size_t i = 0; i < tl->offcpu.n; i++) {
+	for (size_t i = 0; i < tl->offcpu.n && tl->stacks->paths.n > 1; i++) {
 		int32_t pid = stacked_pid(tl, i);
 		if (pid < 0)
 			continue;
@@ -717,7 +717,7 @@ uint32_t timeline_stacked_process(const struct timeline *tl)
 {
 	int32_t most = most_stacked_pid(tl);
 	size_t its = 0, all = 0;
-	for (size_t i = 0; i < tl->offcpu.n; i++) {
+	for (size_t i = 0; i < tl->offcpu.n && most >= 0; i++) {
 		int32_t pid = stacked_pid(tl, i);
 		all += pid >= 0;
 		its += pid >= 0 && pid == most;

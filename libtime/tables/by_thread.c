@@ -46,9 +46,11 @@ static int add_run(struct collect *c, uint32_t thread, uint32_t comm, uint16_t c
 		return 0;
 	uint32_t last = collect_window(c, to - 1);
 	for (uint32_t w = collect_window(c, from); w <= last && !r; w++) {
-		const struct population p = collect_population(c, of, w);
+		struct population window;
 		uint64_t start = from, end = to;
-		if (!population_clip(&p, &start, &end, &cut) || start >= end)
+		if (!population_clip(collect_population(c, of, w, &window), &start, &end,
+				     &cut) ||
+		    start >= end)
 			continue;
 		r = of->label ? wall_running(c->tl, of, c->samples, thread, start, end,
 					     add_piece, &x)
@@ -59,13 +61,14 @@ static int add_run(struct collect *c, uint32_t thread, uint32_t comm, uint16_t c
 
 /* The percentiles are of the same waits, with the same lengths, as `tail` ranks (episodes.h).
  * Those before *next were part of an earlier one: attempts to get the same lock. */
-static int add_length(struct collect *c, struct population of, const struct offcpu *o,
+static int add_length(struct collect *c, const struct population *of, const struct offcpu *o,
 		      uint32_t row, uint32_t *next)
 {
 	uint32_t i = (uint32_t)(o - c->tl->offcpu.v);
+	struct population ranked = *of;
 	struct wait w;
-	of.ranked = 1;
-	if (i < *next || !episode_wait(c->tl, &of, i, &w, &i))
+	ranked.ranked = 1;
+	if (i < *next || !episode_wait(c->tl, &ranked, i, &w, &i))
 		return 0;
 	*next = i + (i != (uint32_t)(o - c->tl->offcpu.v));
 	wait_split_off(&w);
@@ -99,9 +102,10 @@ static int add_windows(struct collect *c, const struct population *of, const str
 		       uint32_t first, uint32_t last)
 {
 	for (uint32_t k = first; k <= last; k++) {
-		const struct population p = collect_population(c, of, k);
+		struct population window;
 		struct wait w;
-		if (population_wait(&p, c->tl, o, &w) && add_parts(c, o->thread, w))
+		if (population_wait(collect_population(c, of, k, &window), c->tl, o, &w) &&
+		    add_parts(c, o->thread, w))
 			return ERR_NOMEM;
 	}
 	return 0;
@@ -119,7 +123,7 @@ static int add_wait(struct collect *c, const struct population *of, const struct
 	uint32_t last = collect_window(c, w.end > w.start ? w.end - 1 : w.end);
 	if (first == last ? add_parts(c, o->thread, w) : add_windows(c, of, o, first, last))
 		return ERR_NOMEM;
-	if (thread_row(c, w.start, o->thread, &row) || add_length(c, *of, o, row, next))
+	if (thread_row(c, w.start, o->thread, &row) || add_length(c, of, o, row, next))
 		return ERR_NOMEM;
 	rows_add(c->rows, row, COL_IDLE_WAITS, wait_split_off(&w) != 0);
 	if (w.start == w.end)
@@ -139,6 +143,8 @@ static int add_labelled(struct collect *c, const struct offcpu *o, uint32_t *nex
 	if (!collect_wants(c, o->cause) ||
 	    !population_has_thread(of, c->tl, o->thread, o->comm))
 		return 0;
+	if (!of->label)
+		return add_wait(c, of, o, next);
 	while (!r && population_part(of, o->thread, o->path, &at, o->end_ns, &part))
 		r = add_wait(c, &part, o, next);
 	return r;
@@ -187,6 +193,8 @@ static int add_threads(struct collect *c, uint32_t from, uint32_t to)
 			r = thread_row(c, c->base_ns, t, &row);
 		}
 		r = r ? r : add_thread(c, t);
+		if (!r && !c->cgroup)
+			r = rows_finish(c->rows);
 		if (hidden)
 			hide_from(c->rows, first);
 	}
@@ -207,7 +215,6 @@ static void add_part(void *parts, unsigned i)
 	rows_init(&p->rows, p->c.rows->kind, p->c.q->every_ns != 0);
 	p->c.rows = &p->rows;
 	p->r = add_threads(&p->c, p->from, p->to);
-	p->r = p->r ? p->r : rows_finish(&p->rows);
 }
 
 /* Each row is of one thread: all CPUs make rows, of as many waits each. */

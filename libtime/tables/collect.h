@@ -19,9 +19,10 @@ struct collect {
 /* The window that contains a moment; 0 without --every. */
 uint32_t collect_window(const struct collect *c, uint64_t ns);
 
-/* A population cut to one window. */
-struct population collect_population(const struct collect *c, const struct population *of,
-				     uint32_t window);
+/* A population cut to one window: *cut, or `of` itself without --every. */
+const struct population *collect_population(const struct collect *c,
+					    const struct population *of, uint32_t window,
+					    struct population *cut);
 
 /* The row of a key in the window that contains `ns`. ERR_NOMEM. */
 int collect_row(struct collect *c, uint64_t ns, uint64_t key, uint32_t *row);

@@ -140,12 +140,6 @@ void rows_release(struct rows *r)
 	vec_release(&r->order);
 }
 
-static uint64_t *cell_of(struct rows *r, uint32_t row, enum column c)
-{
-	size_t n = r->ncolumns;
-	return r->slot[c] < n ? &r->cells.v[row * n + r->slot[c]] : NULL;
-}
-
 uint64_t rows_get(const struct rows *r, uint32_t row, enum column c)
 {
 	size_t n = r->ncolumns;
@@ -159,20 +153,6 @@ int rows_name(struct rows *r, uint32_t row, enum column c, const char *text)
 		return ERR_NOMEM;
 	rows_set(r, row, c, id);
 	return 0;
-}
-
-void rows_set(struct rows *r, uint32_t row, enum column c, uint64_t value)
-{
-	uint64_t *x = cell_of(r, row, c);
-	if (x)
-		*x = value;
-}
-
-void rows_add(struct rows *r, uint32_t row, enum column c, uint64_t more)
-{
-	uint64_t *x = cell_of(r, row, c);
-	if (x)
-		*x = *x == CELL_NONE ? more : *x + more;
 }
 
 /* Cells that are unknown until rows_finish, or remain so. */
@@ -237,7 +217,7 @@ int rows_distinct(struct rows *r, uint32_t row, enum column c, uint32_t value)
 
 int rows_length(struct rows *r, uint32_t row, uint64_t ns, int open)
 {
-	uint64_t *max = cell_of(r, row, COL_MAX);
+	uint64_t *max = rows_cell(r, row, COL_MAX);
 	if (max && (*max == CELL_NONE || ns > *max)) {
 		*max = ns;
 		rows_set(r, row, COL_MAX_OPEN, open != 0);
@@ -288,18 +268,19 @@ static void next_length(struct rows *r, uint32_t row, uint64_t ns, struct of_row
 
 int rows_finish(struct rows *r)
 {
-	size_t n = r->lengths.n;
+	size_t n = r->lengths.n, first = r->finished;
 	struct radix_key *other = mem_alloc_large((n + 1) * sizeof(*other));
-	struct of_row *of = mem_zalloc(r->keys.n + 1, sizeof(*of));
+	struct of_row *of = mem_zalloc(r->keys.n - first + 1, sizeof(*of));
 	int rc = other && of ? 0 : ERR_NOMEM;
 	for (size_t i = 0; !rc && i < n; i++)
-		of[r->lengths.v[i].at].n++;
+		of[r->lengths.v[i].at - first].n++;
 	const struct radix_key *v = rc || !n ? NULL : radix_sort(r->lengths.v, other, n);
 	for (size_t i = 0; v && i < n; i++)
-		next_length(r, (uint32_t)v[i].at, v[i].key, &of[v[i].at]);
+		next_length(r, (uint32_t)v[i].at, v[i].key, &of[v[i].at - first]);
 	mem_free(other);
 	mem_free(of);
-	bigvec_release(&r->lengths);
+	r->lengths.n = 0;
+	r->finished = r->keys.n;
 	return rc;
 }
 

@@ -169,6 +169,7 @@ struct rows {
 	keys;
 	struct idmap index;
 	BIGVEC(struct radix_key) lengths; /* ns, row; until rows_finish */
+	size_t finished;                  /* rows by the last rows_finish */
 	uint32_t last;                    /* of rows_row */
 	struct u64map seen;               /* of rows_distinct */
 	VEC(uint32_t) order;              /* the rows to show; of rows_sort */
@@ -191,8 +192,26 @@ int rows_row(struct rows *r, uint32_t window, uint64_t key, uint32_t *row);
 
 /* A cell. Columns that the table does not have are CELL_NONE, and setting them does nothing. */
 uint64_t rows_get(const struct rows *r, uint32_t row, enum column c);
-void rows_set(struct rows *r, uint32_t row, enum column c, uint64_t value);
-void rows_add(struct rows *r, uint32_t row, enum column c, uint64_t more);
+
+static inline uint64_t *rows_cell(struct rows *r, uint32_t row, enum column c)
+{
+	size_t n = r->ncolumns;
+	return r->slot[c] < n ? &r->cells.v[row * n + r->slot[c]] : NULL;
+}
+
+static inline void rows_set(struct rows *r, uint32_t row, enum column c, uint64_t value)
+{
+	uint64_t *x = rows_cell(r, row, c);
+	if (x)
+		*x = value;
+}
+
+static inline void rows_add(struct rows *r, uint32_t row, enum column c, uint64_t more)
+{
+	uint64_t *x = rows_cell(r, row, c);
+	if (x)
+		*x = *x == CELL_NONE ? more : *x + more;
+}
 
 /* A cell of CELL_NAME. ERR_NOMEM. */
 int rows_name(struct rows *r, uint32_t row, enum column c, const char *text);
@@ -205,7 +224,9 @@ int rows_distinct(struct rows *r, uint32_t row, enum column c, uint32_t value);
  * ERR_NOMEM. */
 int rows_length(struct rows *r, uint32_t row, uint64_t ns, int open);
 
-/* Compute percentiles (nearest rank), and averages, after all rows and lengths. ERR_NOMEM. */
+/* Compute percentiles (nearest rank), and averages, of the rows added since the last call, which
+ * get no more lengths: after all rows, or after each while its lengths are in the CPU's cache.
+ * ERR_NOMEM. */
 int rows_finish(struct rows *r);
 
 /* Add the rows of another table of this kind, which is finished; none are in both. ERR_NOMEM.

@@ -329,16 +329,17 @@ uint32_t collect_window(const struct collect *c, uint64_t ns)
 		       : 0;
 }
 
-struct population collect_population(const struct collect *c, const struct population *of,
-				     uint32_t window)
+const struct population *collect_population(const struct collect *c,
+					    const struct population *of, uint32_t window,
+					    struct population *cut)
 {
-	struct population p = *of;
 	if (!c->q->every_ns)
-		return p;
+		return of;
 	uint64_t from = c->base_ns + window * c->q->every_ns, to = from + c->q->every_ns;
-	p.start_ns = from > p.start_ns ? from : p.start_ns;
-	p.stop_ns = p.stop_ns && p.stop_ns < to ? p.stop_ns : to;
-	return p;
+	*cut = *of;
+	cut->start_ns = from > of->start_ns ? from : of->start_ns;
+	cut->stop_ns = of->stop_ns && of->stop_ns < to ? of->stop_ns : to;
+	return cut;
 }
 
 int collect_row(struct collect *c, uint64_t ns, uint64_t key, uint32_t *row)
