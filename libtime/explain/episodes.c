@@ -21,6 +21,7 @@ struct collector {
 	const struct timeline *tl;
 	const struct population *of;
 	struct episodes *out;
+	struct err *e; /* ERR_IO is set there */
 };
 
 static int add_episode(struct collector *c, const struct episode *ep)
@@ -28,9 +29,11 @@ static int add_episode(struct collector *c, const struct episode *ep)
 	struct episodes *out = c->out;
 	uint64_t ns = episode_ns(ep);
 	int dirty = is_dirty(ep);
-	if (vec_push(&out->v, *ep) ||
-	    (dirty ? vec_push(&out->dirty, ns) : vec_push(&out->clean, ns)))
-		return ERR_NOMEM;
+	int r = bigvec_push(&out->v, *ep, c->e);
+	if (!r)
+		r = dirty ? vec_push(&out->dirty, ns) : bigvec_push(&out->clean, ns, c->e);
+	if (r)
+		return r;
 	out->open += (ep->flags & OFF_OPEN) != 0;
 	out->suspect += (ep->flags & OFF_SUSPECT) != 0;
 	out->unknown += !dirty && ep->unknown;
@@ -53,9 +56,10 @@ static int set_apart(struct collector *c, struct wait *w)
 	uint64_t ns = wait_split_off(w);
 	if ((apart != APART_NOT && apart != APART_UNCLEAR) || open)
 		both = w->open ? 0 : w->end - w->start;
-	if (both && !(w->offcpu->flags & OFF_SUSPECT) && vec_push(&c->out->both, both))
-		return ERR_NOMEM;
-	return ns ? site_sums_add(&c->out->apart.by[apart], w->offcpu, ns, open) : 0;
+	int r = both && !(w->offcpu->flags & OFF_SUSPECT)
+			? bigvec_push(&c->out->both, both, c->e)
+			: 0;
+	return r ? r : ns ? site_sums_add(&c->out->apart.by[apart], w->offcpu, ns, open) : 0;
 }
 
 int episode_wait(const struct timeline *tl, const struct population *of, uint32_t offcpu,
@@ -90,10 +94,9 @@ static int add_part(struct collector *c, const struct population *of, uint32_t i
 		hide_system(c->out, w.end - w.start);
 		return 0;
 	}
-	if (set_apart(c, &w))
-		return ERR_NOMEM;
-	if (w.start == w.end)
-		return 0;
+	int r = set_apart(c, &w);
+	if (r || w.start == w.end)
+		return r;
 	struct episode ep = {
 		.start_ns = w.start,
 		.end_ns = w.end,
@@ -317,8 +320,10 @@ static int add_activations(struct collector *c, uint32_t thread)
 			continue;
 		}
 		any = 1;
-		if (end_activation(c, &a, o->start_ns, 0) || add_bound(c, o))
-			return ERR_NOMEM;
+		int r = end_activation(c, &a, o->start_ns, 0);
+		r = r ? r : add_bound(c, o);
+		if (r)
+			return r;
 		begin_activation(&a, o);
 	}
 	return any ? end_activation(c, &a, t->last_ns, t->flags & THREAD_EXITED ? 0 : OFF_OPEN)
@@ -336,17 +341,6 @@ static int add_thread(struct collector *c, uint32_t thread)
 	for (uint32_t i = t->offcpu_first; !r && i < t->offcpu_first + t->offcpu_n; i++)
 		r = add_wait(c, i, &i);
 	return r;
-}
-
-/* Almost all waits become episodes: growing by copying would touch each page again. */
-static int add_threads(struct collector *c)
-{
-	size_t waits = c->out->query.kind == EPISODE_WAIT ? c->tl->offcpu.n : 0;
-	int r = vec_reserve(&c->out->v, waits) || vec_reserve(&c->out->clean, waits) ||
-		vec_reserve(&c->out->both, waits);
-	for (uint32_t i = 0; !r && i < c->tl->threads.n; i++)
-		r = add_thread(c, i);
-	return r ? ERR_NOMEM : 0;
 }
 
 /* --- durations in order --------------------------------------------------------------- */
@@ -395,7 +389,7 @@ static int count_threads(struct collector *c)
 int episodes_collect(const struct timeline *tl, const struct episode_query *q,
 		     struct episodes *out, struct err *e)
 {
-	struct collector c = {.tl = tl, .of = &out->query.of, .out = out};
+	struct collector c = {.tl = tl, .of = &out->query.of, .out = out, .e = e};
 	int r = 0;
 	*out = (struct episodes){.query = *q};
 	if (q->kind == EPISODE_SPAN || q->kind == EPISODE_WINDOW)
@@ -405,7 +399,8 @@ int episodes_collect(const struct timeline *tl, const struct episode_query *q,
 		for (uint32_t i = 0; !r && i < tl->gaps.n; i++)
 			r = add_gap(&c, i);
 	else
-		r = add_threads(&c);
+		for (uint32_t i = 0; !r && i < tl->threads.n; i++)
+			r = add_thread(&c, i);
 	if (!r)
 		r = sort_lengths(out);
 	if (!r)
@@ -414,15 +409,15 @@ int episodes_collect(const struct timeline *tl, const struct episode_query *q,
 		r = count_threads(&c);
 	if (r)
 		episodes_release(out);
-	return r ? err_nomem(e) : 0;
+	return r && r != ERR_IO ? err_nomem(e) : r;
 }
 
 void episodes_release(struct episodes *x)
 {
-	vec_release(&x->v);
-	vec_release(&x->clean);
+	bigvec_release(&x->v);
+	bigvec_release(&x->clean);
 	vec_release(&x->dirty);
-	vec_release(&x->both);
+	bigvec_release(&x->both);
 	set_apart_release(&x->apart);
 }
 

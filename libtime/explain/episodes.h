@@ -77,10 +77,10 @@ static inline int is_dirty(const struct episode *ep)
 
 struct episodes {
 	struct episode_query query; /* as collected */
-	VEC(struct episode) v;      /* clean and dirty ones, by thread and time */
-	VEC(uint64_t) clean;        /* durations, ascending */
+	BIGVEC(struct episode) v;   /* clean and dirty ones, by thread and time */
+	BIGVEC(uint64_t) clean;     /* durations, ascending */
 	VEC(uint64_t) dirty;        /* those of open and suspect episodes, ascending */
-	VEC(uint64_t) both;     /* of waits: clean ones, with unclear ones in full, ascending */
+	BIGVEC(uint64_t) both;  /* of waits: clean ones, with unclear ones in full, ascending */
 	uint64_t open, suspect; /* an episode that is both counts in both */
 	uint64_t unknown;       /* clean ones with time in an unknown state */
 	uint64_t threads, processes; /* distinct, of v */
@@ -97,7 +97,7 @@ int episode_wait(const struct timeline *tl, const struct population *of, uint32_
 		 struct wait *out, uint32_t *last);
 
 /* Collect the population. The timeline must be finished and have its causes. On failure
- * (ERR_NOMEM) *out is empty; else release it with episodes_release. */
+ * (ERR_NOMEM, ERR_IO) *out is empty; else release it with episodes_release. */
 int episodes_collect(const struct timeline *tl, const struct episode_query *q,
 		     struct episodes *out, struct err *e);
 void episodes_release(struct episodes *x);
