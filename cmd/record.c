@@ -600,93 +600,120 @@ static int watch_words(struct words *out, const struct record_opts *o,
 	return out->failed;
 }
 
-static int run(const void *opts, const char *const *files, size_t nfiles)
+/* The first word is the mode; of `watch`, the others are options of the reader. */
+static int check_words(const struct record_opts *o, const char *const *files, size_t nfiles)
 {
-	const struct record_opts *o = opts;
-	struct words reader = {0};
-	struct record_plan plan = {0};
-	struct chosen chosen = {0};
-	struct targets t;
-	struct err e = {0};
-	const char *perf = getenv("PERF");
 	if (o->like && nfiles) {
 		say_line("perfkit record: --like FILE takes no mode and no command: they are "
 			 "those of FILE");
 		return 2;
 	}
-	if (o->like)
-		return record_like(o->like);
-	if (!nfiles) {
+	if (!o->like && !nfiles) {
 		fprintf(stderr, "perfkit record: which mode? cpu, offcpu, tail, requests, "
 				"calls, jitter or watch (see: perfkit help record)\n");
 		return 2;
 	}
-	int watch = !strcmp(files[0], "watch");
-	if (watch && o->output) {
+	if (nfiles && !strcmp(files[0], "watch") && o->output) {
 		say_line("perfkit record: watch writes no recording: no --output; what "
 			 "surrounds a spike is saved by -- --save DIR");
 		return 2;
 	}
-	struct record_wish w = {.perf = o->perf         ? o->perf
-					: perf && *perf ? perf
-							: "perf",
-				.output = watch       ? "-"
-					  : o->output ? o->output
-						      : "perf.data",
-				.pid = o->chosen.pid,
-				.tid = o->chosen.tid,
-				.cpu_list = o->chosen.cpus,
-				.cgroup = o->chosen.cgroup,
-				.stacks = o->stacks,
-				.also = o->also,
-				.cpus = (int)sysconf(_SC_NPROCESSORS_ONLN),
-				.duration = o->duration > 0 ? o->duration : 0,
-				.own_ids = o->own_ids,
-				.off_cpu_ms = o->off_cpu_ms > 0 ? o->off_cpu_ms : 0,
-				.begin = o->begin,
-				.end = o->end,
-				.key = o->key,
-				.end_key = o->end_key,
-				.command = files + 1,
-				.ncommand = watch ? 0 : nfiles - 1};
+	return 0;
+}
+
+static struct record_wish wish_of(const struct record_opts *o, const char *const *files,
+				  size_t nfiles)
+{
+	const char *perf = getenv("PERF");
+	int watch = !strcmp(files[0], "watch");
+	return (struct record_wish){.perf = o->perf         ? o->perf
+					    : perf && *perf ? perf
+							    : "perf",
+				    .output = watch       ? "-"
+					      : o->output ? o->output
+							  : "perf.data",
+				    .pid = o->chosen.pid,
+				    .tid = o->chosen.tid,
+				    .cpu_list = o->chosen.cpus,
+				    .cgroup = o->chosen.cgroup,
+				    .stacks = o->stacks,
+				    .also = o->also,
+				    .cpus = (int)sysconf(_SC_NPROCESSORS_ONLN),
+				    .duration = o->duration > 0 ? o->duration : 0,
+				    .own_ids = o->own_ids,
+				    .off_cpu_ms = o->off_cpu_ms > 0 ? o->off_cpu_ms : 0,
+				    .begin = o->begin,
+				    .end = o->end,
+				    .key = o->key,
+				    .end_key = o->end_key,
+				    .command = files + 1,
+				    .ncommand = watch ? 0 : nfiles - 1};
+}
+
+/* What depends on the mode, and on what perf can do here. */
+static void set_defaults(struct record_wish *w, const struct record_opts *o)
+{
+	int cpu = w->mode == RECORD_CPU;
+	w->event = o->event ? o->event : has_hardware_cycles() ? "cycles" : "cpu-clock";
+	w->frequency = o->frequency >= 0 ? o->frequency : cpu ? PLAN_CPU_FREQ : PLAN_FREQ;
+	/* perf knows how much memory a user may lock */
+	if (!o->ring)
+		w->ring = geteuid() ? 0 : cpu ? PLAN_CPU_RING : PLAN_RING;
+}
+
+/* Plan, and print the plan or run it. `reader` of the stream: NULL unless it is `watch`. */
+static int plan_and_run(const struct record_opts *o, struct record_wish *w,
+			const struct words *reader, struct err *e)
+{
+	struct record_plan plan = {0};
+	struct chosen chosen = {0};
+	int rc = check_given(o, w, e);
+	rc = rc ? rc : choose(&chosen, o, w, e);
+	rc = rc ? rc : record_plan(&plan, w, e);
+	if (rc) {
+		rc = rc == ERR_USAGE ? 2 : 1;
+	} else if (o->dry_run) {
+		print_plan(&plan, reader);
+		print_stacks(o, w);
+		if (!o->no_estimate && !w->off_cpu_ms)
+			print_estimate(&plan, w, o->measure);
+	} else {
+		rc = record(&plan, w, &o->chosen, reader, e);
+	}
+	record_plan_release(&plan);
+	chosen_release(&chosen);
+	return rc;
+}
+
+static int run(const void *opts, const char *const *files, size_t nfiles)
+{
+	const struct record_opts *o = opts;
+	struct words reader = {0};
+	struct targets t;
+	struct err e = {0};
+	int rc = check_words(o, files, nfiles);
+	if (rc || o->like)
+		return rc ? rc : record_like(o->like);
+	int watch = !strcmp(files[0], "watch");
+	struct record_wish w = wish_of(o, files, nfiles);
 	if (!strcmp(files[0], EMPTY_CALLS) && nfiles == 2)
 		return empty_calls(files[1]);
 	if (!strcmp(files[0], "calls"))
 		return run_calls(o, &w);
 	if (parse_mode(watch ? "offcpu" : files[0], &w.mode))
 		return 2;
-	w.event = o->event ? o->event : has_hardware_cycles() ? "cycles" : "cpu-clock";
-	w.frequency = o->frequency >= 0      ? o->frequency
-		      : w.mode == RECORD_CPU ? PLAN_CPU_FREQ
-					     : PLAN_FREQ;
-	/* perf knows how much memory a user may lock */
-	if (!o->ring)
-		w.ring = geteuid() ? 0 : w.mode == RECORD_CPU ? PLAN_CPU_RING : PLAN_RING;
+	set_defaults(&w, o);
 	if (w.mode == RECORD_JITTER)
 		return run_jitter(o, &w);
 	find_targets(&t, o, &w);
 	w.binary = t.binary;
 	w.libc = t.libc;
-	int rc = check_given(o, &w, &e);
-	rc = rc ? rc : choose(&chosen, o, &w, &e);
-	rc = rc ? rc : record_plan(&plan, &w, &e);
-	if (!rc && watch && watch_words(&reader, o, files + 1, nfiles - 1))
+	if (watch && watch_words(&reader, o, files + 1, nfiles - 1))
 		rc = err_nomem(&e);
-	if (rc) {
-		rc = rc == ERR_USAGE ? 2 : 1;
-	} else if (o->dry_run) {
-		print_plan(&plan, watch ? &reader : NULL);
-		print_stacks(o, &w);
-		if (!o->no_estimate && !w.off_cpu_ms)
-			print_estimate(&plan, &w, o->measure);
-	} else {
-		rc = record(&plan, &w, &o->chosen, watch ? &reader : NULL, &e);
-	}
+	rc = rc ? 1 : plan_and_run(o, &w, watch ? &reader : NULL, &e);
 	words_release(&reader);
 	if (e.msg[0])
 		fprintf(stderr, "perfkit record: %s\n", e.msg);
-	record_plan_release(&plan);
-	chosen_release(&chosen);
 	mem_free(t.binary);
 	mem_free(t.libc);
 	return rc;

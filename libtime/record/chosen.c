@@ -10,10 +10,10 @@
 enum {
 	FILTER_MAX = 4000, /* the kernel takes a page */
 	COMM_SIZE = 16,
-	PREFIX = 3,        /* of a name before its number */
-	LIST_MAX = 8192,   /* the highest id of a CPU */
-	COPY_STEP = 512,   /* sizes of stack copies */
-	COPY_LEAST = 1024, /* a thread that is asleep may be deeper when it waits next */
+	PREFIX = 3,       /* of a name before its number */
+	LIST_MAX = 8192,  /* the highest id of a CPU */
+	COPY_STEP = 64,   /* sizes of stack copies */
+	COPY_LEAST = 512, /* a thread that is asleep may be deeper when it waits next */
 	COPY_MOST = 8192,
 };
 

@@ -87,15 +87,18 @@ static void add_event(struct words *w, const char *event, const char *more, int 
 
 /* --- events --------------------------------------------------------------------------- */
 
-/* Samples cannot be filtered by thread. Beyond this, copies for all threads cost more than the
- * switches of the chosen ones, and frame pointers are used. */
-enum { SAMPLES_MAX_BYTES = 4000000 };
+/* Samples cannot be filtered by thread, and other threads' stacks are deeper than the chosen
+ * ones' waits: at least SAMPLES_DUMP is copied. Beyond SAMPLES_MAX_BYTES a second, copies for all
+ * threads cost more than the switches of the chosen ones, and frame pointers are used. */
+enum { SAMPLES_MAX_BYTES = 4000000, SAMPLES_DUMP = 1024 };
 
 static void add_cpu_event(struct words *w, const struct record_wish *x, int stacks)
 {
 	char terms[200];
 	/* without name=, all terms would be part of the event's name */
 	snprintf(terms, sizeof(terms), "freq=%d,name=%.100s", x->frequency, x->event);
+	if (x->chosen && stacks > 0 && stacks < SAMPLES_DUMP)
+		stacks = SAMPLES_DUMP;
 	if (x->chosen && stacks > 0 &&
 	    (double)stacks * x->frequency * x->cpus > SAMPLES_MAX_BYTES)
 		stacks = GRAPH_FP;

@@ -90,8 +90,8 @@ static void copies_have_room(void **state)
 {
 	(void)state;
 	assert_int_equal(chosen_copy(0), 0);
-	assert_int_equal(chosen_copy(1), 1024);
-	assert_int_equal(chosen_copy(2000), 3072);
+	assert_int_equal(chosen_copy(1), 512);
+	assert_int_equal(chosen_copy(2000), 3008);
 	assert_int_equal(chosen_copy(2048), 3072);
 	assert_int_equal(chosen_copy(6000), 8192);
 	assert_int_equal(chosen_copy(UINT64_MAX), 8192);
