@@ -76,8 +76,18 @@ static int find(struct tlinput *ti, const struct watch_plan *plan, struct spike_
 	return 0;
 }
 
+/* A stream that has no waits, or only parts of them: an error. --off-cpu may still send some. */
+static int check_stream(struct tlinput *ti, int ended)
+{
+	struct err e = {0};
+	if (!ended && timeline_has_event(&ti->tl, "offcpu-time"))
+		return 0;
+	return timeline_answerable(&ti->tl, 1, &e) ? input_fail(&ti->in, &e) : 0;
+}
+
 int watch_answer(const struct watch_plan *plan, struct history *h, struct spike_query q,
-		 struct watch_counts *counts, uint64_t *first_ns, uint64_t *last_ns)
+		 int checked, struct watch_counts *counts, uint64_t *first_ns,
+		 uint64_t *last_ns)
 {
 	struct tlinput ti;
 	char path[32];
@@ -94,7 +104,8 @@ int watch_answer(const struct watch_plan *plan, struct history *h, struct spike_
 	int rc = tlinput_open(&ti, "watch", &plan->opt->wait.tl, path, 1);
 	if (rc)
 		return rc;
-	rc = find(&ti, plan, &q, counts, first_ns, last_ns);
+	rc = checked ? check_stream(&ti, q.safe_ns == UINT64_MAX) : 0;
+	rc = rc ? rc : find(&ti, plan, &q, counts, first_ns, last_ns);
 	pthread_join(thread, NULL);
 	return rc;
 }

@@ -247,7 +247,9 @@ static void answer_in_child(const struct watcher *w, int fd)
 	q.most = w->left ? w->left : 1; /* the longest is always explained */
 	q.done_ns = w->done_ns;
 	q.safe_ns = w->to_ns;
-	int rc = watch_answer(w->plan, w->h, q, &r.counts, &r.first_ns, &r.last_ns);
+	int none = !w->total.waits && !w->total.suspect && !w->total.unclear;
+	int rc = watch_answer(w->plan, w->h, q, none && (!w->done_ns || w->ended), &r.counts,
+			      &r.first_ns, &r.last_ns);
 	if (!rc)
 		write_reply(fd, &r);
 	_exit(rc);
@@ -322,6 +324,7 @@ static void want_save(struct watcher *w, uint64_t from, uint64_t at)
 
 static void finish_answer(struct watcher *w)
 {
+	enum { CANNOT = 3 }; /* the exit status of all verbs for input that has no answer */
 	struct rusage used = {0};
 	int status = 0;
 	while (wait4(w->child, &status, 0, &used) < 0 && errno == EINTR)
@@ -329,6 +332,10 @@ static void finish_answer(struct watcher *w)
 	close(w->reply_fd);
 	w->child = 0;
 	print_loss(w);
+	if (WIFEXITED(status) && WEXITSTATUS(status) == CANNOT) {
+		w->status = CANNOT;
+		return;
+	}
 	if (w->replied != sizeof(w->reply)) {
 		if (WIFSIGNALED(status))
 			say("an answer ended by signal %d", WTERMSIG(status));

@@ -28,9 +28,10 @@ struct watch_plan {
 int watch_run(const struct watch_plan *plan, int fd);
 
 /* One answer, in a child, whose history it uses up: prints the spikes, and returns the counts.
- * 0, or the exit status. */
+ * `checked`: an error if the stream cannot have waits. 0, or the exit status. */
 int watch_answer(const struct watch_plan *plan, struct history *h, struct spike_query q,
-		 struct watch_counts *counts, uint64_t *first_ns, uint64_t *last_ns);
+		 int checked, struct watch_counts *counts, uint64_t *first_ns,
+		 uint64_t *last_ns);
 
 /* Write the history from `from_ns` on to a file in the folder of --save, and remove the oldest
  * files beyond --keep. Runs in a child, since it shortens the history. 0 or ERR_*. */

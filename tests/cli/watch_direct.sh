@@ -3,7 +3,7 @@ command -v python3 >/dev/null 2>&1 || { echo "no python3 here"; exit 77; }
 fails=0
 bad() { echo "$@"; fails=$((fails + 1)); }
 # The layout: linux/perf_event.h, and tools/perf/util/bpf_off_cpu.c for the raw bytes.
-python3 - >stream <<'P'
+cat >make.py <<'P'
 import struct, sys
 IP, TID, TIME, CPU, PERIOD, RAW, IDENT = 1, 2, 4, 1 << 7, 1 << 8, 1 << 10, 1 << 16
 out = bytearray(b"PERFILE2" + struct.pack("<Q", 16))
@@ -18,7 +18,7 @@ def ident(tid, ns):
 for tid, name in ((7, b"server\0"), (8, b"worker\0")):
     record(3, 0, struct.pack("<II", 7, tid) + name + bytes(-len(name) % 8) + ident(tid, 1000000000))
 MS = 1000000
-for i in range(100):
+for i in range(int(sys.argv[1])):
     end, tid = 2000000000 + i * 100 * MS, 7 + i % 2
     length = 30 * MS if i % 10 == 3 else 6 * MS
     raw = struct.pack("<IIQQQQQ", 7, tid, length, 2, 2**64 - 512, 0x401136, 0)
@@ -32,11 +32,22 @@ raw += bytes(-(4 + len(raw)) % 8)
 record(9, 2, struct.pack("<QQIIQIIQI", 21, 0x401136, 7, 7, 2**64 - 2**32 + 1, 0, 0, 900 * MS, len(raw)) + raw)
 sys.stdout.buffer.write(out)
 P
+python3 make.py 100 >stream
 "$PERFKIT" watch --over 20ms --unclear stream >out 2>err || bad "watch: exit $?: $(cat err)"
 [ "$(grep -cE '^[0-9.]+ info     30\.0 ms worker/8 ' out)" = 10 ] || bad "not ten spikes: $(cat out err)"
 [ "$(grep -c . out)" = 10 ] || bad "more than the spikes: $(cat out)"
 grep -q '^2.270000 ' out || bad "the first one began at 2.27 s: $(head -1 out)"
 grep -q suspect err && bad "suspect: $(cat err)"
+# Sums alone are no waits, and a stream of samples has none: it is said once, not "0 spikes" for days.
+python3 make.py 0 >sums
+python3 make.py 0 | sed 's/offcpu-time/cpu-samples/' >samples
+for name in sums samples; do
+	rc=0
+	"$PERFKIT" watch --unclear $name >out 2>err || rc=$?
+	[ $rc = 3 ] || bad "watch $name: exit $rc: $(cat out err)"
+done
+"$PERFKIT" watch --unclear sums 2>&1 | grep -q 'kept sums per stack' || bad 'sums: why?'
+"$PERFKIT" watch --unclear samples 2>&1 | grep -q 'no context switches were recorded' || bad 'samples: why?'
 # The line that records such waits, for a perf that can.
 "$PERFKIT" record watch -p $$ --off-cpu-thresh 5 --for-perf 6.16 -n -- --over 20ms | sed 's/ -m 8M//' >line
 echo "perf record -k CLOCK_MONOTONIC --buildid-all -p $$ --off-cpu --off-cpu-thresh 5 -e dummy -o - | perfkit watch --pid $$ --unclear --over 20ms" >want
