@@ -376,6 +376,7 @@ bench-fleet: all $(O)/tests/prog/shiftids
 .PHONY: bench-record
 bench-record: all $(O)/tests/prog/measure
 	$(Q)O=$(O) CC='$(CC)' sh tests/bench_record.sh
+	$(Q)O=$(O) CC='$(CC)' sh tests/bench_service.sh
 
 bench: all $(PROG_BIN)
 	$(Q)O=$(O) CC='$(CC)' sh tests/bench_diverse.sh
@@ -479,7 +480,7 @@ help:
 	@echo 'make bench      speed and memory, side by side with perf'
 	@echo 'make readers    what reads exports in tests: from PyPI (needs python3-venv) and npm; READERS=all:'
 	@echo '                ClickHouse and Spark, too'
-	@echo 'make bench-record what recording costs per event: the table of docs/recording-cost.md'
+	@echo 'make bench-record what recording costs, and whether one of a service answers alike: docs/recording-cost.md'
 	@echo 'make bench-fleet  200 hosts as tables: size, times of each question, do engines agree?'
 	@echo 'make truth20    records each planted cause N=20 times: is it named? (an hour)'
 	@echo 'make truth      is time hidden that requests waited for? A table (15 minutes)'
