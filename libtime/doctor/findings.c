@@ -161,8 +161,7 @@ void diagnose_record(struct diagnosis *j, struct finding *f, const struct remedy
 }
 
 /* Stack copies of all switches do not fit into perf's default buffers: a finding whose change
- * makes such copies takes larger ones, and so does the line if two findings make them together.
- */
+ * adds copies to switches, or all switches to copies, takes larger ones. */
 static void give_room(struct diagnosis *j)
 {
 	struct remedy *r = &j->remedy;
@@ -174,9 +173,9 @@ static void give_room(struct diagnosis *j)
 	}
 	for (size_t i = 0; i < j->out->v.n; i++) {
 		struct remedy *c = &j->out->v.v[i].change;
-		c->ring |= (c->dump && (switches || c->sched)) || (c->sched && copied);
+		c->ring |= (c->dump && (switches || r->sched)) || (c->sched && copied);
+		r->ring |= c->ring;
 	}
-	r->ring |= (r->dump && (switches || r->sched)) || (r->sched && copied);
 }
 
 int diagnose_line_changes(struct diagnosis *j, const struct remedy *change)

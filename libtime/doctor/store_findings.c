@@ -7,9 +7,9 @@
 const struct finding_question finding_questions[] = {
 	{"made-for", 0},
 	{"cpu", ABOUT_CPU},
+	{"counts", ABOUT_COUNTS},
 	{"offcpu", ABOUT_OFFCPU},
 	{"tail", ABOUT_TAIL},
-	{"counts", ABOUT_COUNTS},
 	{"samples", ASKED_OF_SAMPLES | ABOUT_CPU},
 	{"sample-counts", ASKED_OF_SAMPLES | ABOUT_COUNTS},
 	{NULL, 0},
@@ -243,15 +243,17 @@ static uint8_t wrong_for(const struct reading *l, const struct finding *f)
 	return topics;
 }
 
-/* Add a finding; if another asked question has it, too, they become one. */
+/* Add a finding; if a question before has it, too, they become one, with the remedies of the
+ * later, which are part of a line for both. */
 static int add_finding(struct reading *l, const struct finding *f)
 {
 	for (size_t i = 0; i < l->out->v.n; i++) {
 		struct finding *old = &l->out->v.v[i];
 		if (!same_finding(old, f))
 			continue;
-		old->severity = old->severity < f->severity ? f->severity : old->severity;
-		old->again |= f->again;
+		unsigned severity = old->severity > f->severity ? old->severity : f->severity;
+		*old = *f;
+		old->severity = (uint8_t)severity;
 		return 0;
 	}
 	return vec_push(&l->out->v, *f) ? err_nomem(l->e) : 0;

@@ -16,7 +16,8 @@
 
 enum { ABOUT_ALL = ABOUT_CPU | ABOUT_OFFCPU | ABOUT_TAIL | ABOUT_NAMES | ABOUT_COUNTS };
 
-/* A question: `asked` as in findings_input. The list ends with a NULL name. */
+/* A question: `asked` as in findings_input. Those about waits find what the others find and more,
+ * so they come later: their line is for questions before, too. The list ends with a NULL name. */
 struct finding_question {
 	const char *name;
 	unsigned asked;

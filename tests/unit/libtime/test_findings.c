@@ -1,10 +1,11 @@
 /* libtime: findings. Each kind has an image that has the fault and one that looks like it and
  * has not; both are written here. The list in docs/doctor.md is the list of the program. */
 #include "tests/lib/unit.h"
+#include "tests/lib/tempdb.h"
 #include "tests/unit/libtime/scene.h"
 
 #include "libtime/build/build.h"
-#include "libtime/doctor/findings.h"
+#include "libtime/doctor/store_findings.h"
 
 #include <stdlib.h>
 
@@ -700,6 +701,29 @@ static int line_mends(const struct scene *s, unsigned asked)
 	return ok;
 }
 
+/* Two findings may need them together: copies for one, all switches for the other. */
+static void larger_buffers_have_a_reason(void **state)
+{
+	int ok = 1, larger = 0;
+	(void)state;
+	for (size_t i = 0; i < FAULTS; i++) {
+		struct answer a;
+		int offered = 0;
+		ask(&faults[i].hit, faults[i].asked | ABOUT_CPU | ABOUT_TAIL, &a);
+		for (size_t k = 0; k < a.f.v.n; k++)
+			offered |= offers(&a.f.v.v[k], FORM_LARGER_BUFFERS);
+		int asked = says(a.f.line, "-m 64M");
+		larger += asked;
+		if (asked != offered) {
+			print_message("%s: %s -m 64M: %s\n", faults[i].id,
+				      offered ? "a finding says" : "no finding says", a.f.line);
+			ok = 0;
+		}
+		answer_release(&a);
+	}
+	assert_true(ok && larger);
+}
+
 static void no_remedy_has_the_fault_of_another_finding(void **state)
 {
 	int ok = 1;
@@ -714,6 +738,79 @@ static void no_remedy_has_the_fault_of_another_finding(void **state)
 		ok &= line_mends(&s, faults[i].asked | ABOUT_CPU | ABOUT_TAIL);
 		s.dso = "/lib/x86_64-linux-gnu/libc.so.6";
 		ok &= line_mends(&s, ABOUT_OFFCPU);
+	}
+	assert_true(ok);
+}
+
+/* --- stores -------------------------------------------------------------------------- */
+
+/* A store of the scene's findings, as import makes it, without its events. */
+static void write_store(const struct scene *s)
+{
+	struct finding_rows rows = {0};
+	struct stacks st = {0};
+	struct timeline tl = {.stacks = &st};
+	struct store_writer *w;
+	struct err e = {0};
+	for (const struct finding_question *q = finding_questions; q->name; q++) {
+		struct answer a;
+		int folded = !!(q->asked & ASKED_OF_SAMPLES);
+		ask_of(s, q->asked & ABOUT_ALL, folded, &a);
+		assert_int_equal(finding_rows_add(&rows, q, &a.f, ABOUT_ALL), 0);
+		answer_release(&a);
+	}
+	unlink(db_path);
+	if (store_writer_open(&w, db_path, &e) || store_writer_add(w, &tl, &e) ||
+	    store_write_finding_rows(w, &rows, &e) || store_writer_commit(w, &e))
+		fail_msg("%s", e.msg);
+	finding_rows_release(&rows);
+	stacks_release(&st);
+}
+
+static int same_finding(const struct finding *x, const struct finding *y)
+{
+	int same = x->kind == y->kind && x->severity == y->severity && x->again == y->again &&
+		   x->nremedies == y->nremedies && !statement_compare(&x->title, &y->title);
+	for (size_t i = 0; same && i < x->nremedies; i++)
+		same = !statement_compare(&x->remedies[i], &y->remedies[i]);
+	return same;
+}
+
+/* Does the store answer questions about two topics as the recording does? */
+static int store_agrees(const struct scene *s, const char *id, unsigned asked)
+{
+	struct answer a;
+	struct findings f;
+	struct store *store;
+	struct err e = {0};
+	unsigned made_for;
+	ask(s, asked, &a);
+	if (store_open(&store, db_path, &e) ||
+	    store_findings(store, 1, asked, &f, &made_for, &e))
+		fail_msg("%s", e.msg);
+	int same = f.v.n == a.f.v.n && !strcmp(f.line, a.f.line);
+	for (size_t i = 0; same && i < f.v.n; i++)
+		same = same_finding(&f.v.v[i], &a.f.v.v[i]);
+	if (!same)
+		print_message("%s, asked about %#x: %s\n from the store: %s\n", id, asked,
+			      a.f.line, f.line);
+	store_close(store);
+	findings_release(&f);
+	answer_release(&a);
+	return same;
+}
+
+static void a_store_has_the_remedies_of_its_recording(void **state)
+{
+	static const unsigned topics[] = {ABOUT_CPU, ABOUT_OFFCPU, ABOUT_TAIL, ABOUT_COUNTS};
+	int ok = 1;
+	(void)state;
+	for (size_t i = 0; i < FAULTS; i++) {
+		write_store(&faults[i].hit);
+		for (size_t k = 0; k < 4; k++)
+			for (size_t m = k; m < 4; m++)
+				ok &= store_agrees(&faults[i].hit, faults[i].id,
+						   topics[k] | topics[m]);
 	}
 	assert_true(ok);
 }
@@ -786,10 +883,12 @@ int main(void)
 		cmocka_unit_test(unnamed_files_are_a_share_together),
 		cmocka_unit_test(an_empty_recording_is_not_repeated_as_it_was),
 		cmocka_unit_test(copies_of_all_switches_get_larger_buffers),
+		cmocka_unit_test(larger_buffers_have_a_reason),
 		cmocka_unit_test(missing_switches_are_not_blamed_on_buffers),
 		cmocka_unit_test(a_limit_of_frames_is_raised_where_it_was_set),
 		cmocka_unit_test(no_remedy_has_the_fault_of_another_finding),
+		cmocka_unit_test(a_store_has_the_remedies_of_its_recording),
 		cmocka_unit_test(the_page_lists_every_finding),
 	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, make_dir, remove_dir);
 }
