@@ -51,7 +51,7 @@ static int name_chains(struct builder *b, struct err *e)
 {
 	struct timeline *tl = b->tl;
 	uint32_t *path = NULL;
-	int r = 0;
+	int any = raw_chains_any(&b->chains), r = 0;
 	if (!b->sideband_done) {
 		r = machine_advance(&b->p->machine, TIME_END, e);
 		if (!r)
@@ -65,7 +65,7 @@ static int name_chains(struct builder *b, struct err *e)
 		r = err_nomem(e);
 	if (!r)
 		r = raw_chains_name(&b->chains, &b->p->names, &path, e);
-	for (size_t i = 0; !r && b->chains.v.n > 1 && i < tl->offcpu.n; i++) {
+	for (size_t i = 0; !r && any && i < tl->offcpu.n; i++) { /* else all are 0 */
 		tl->offcpu.v[i].path = path[tl->offcpu.v[i].path];
 		tl->offcpu.v[i].waker_path = path[tl->offcpu.v[i].waker_path];
 	}

@@ -40,6 +40,12 @@ int raw_chains_name_wait(struct raw_chains *c);
  * of its own. Words of a new one are copied, unless they stay. ERR_NOMEM. */
 int raw_chains_intern(struct raw_chains *c, const struct stack_entry *x, uint32_t *id);
 
+/* 1 if there are, or may be, chains: to be asked before raw_chains_name. */
+static inline int raw_chains_any(const struct raw_chains *c)
+{
+	return c->v.n > 1 || c->namer || c->named;
+}
+
 /* Name all, or the rest: (*path)[number] is its call path, (*path)[0] is 0. The caller frees
  * the array (mem_free). ERR_NOMEM. */
 int raw_chains_name(struct raw_chains *c, struct names *names, uint32_t **path, struct err *e);

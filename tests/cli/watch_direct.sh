@@ -48,6 +48,12 @@ for name in sums samples; do
 done
 "$PERFKIT" watch --unclear sums 2>&1 | grep -q 'kept sums per stack' || bad 'sums: why?'
 "$PERFKIT" watch --unclear samples 2>&1 | grep -q 'no context switches were recorded' || bad 'samples: why?'
+# In a large recording stacks are named while it is read.
+python3 make.py 300000 >large
+"$PERFKIT" collapse -q --offcpu large >out 2>err || bad "large: exit $?: $(cat err)"
+[ "$(awk '{ n[$1] += $NF } END { print n["server;[state"], n["worker;[state"] }' out)" = '900000000 1620000000' ] ||
+	bad "large: $(cat out)"
+rm large
 # The line that records such waits, for a perf that can.
 "$PERFKIT" record watch -p $$ --off-cpu-thresh 5 --for-perf 6.16 -n -- --over 20ms | sed 's/ -m 8M//' >line
 echo "perf record -k CLOCK_MONOTONIC --buildid-all -p $$ --off-cpu --off-cpu-thresh 5 -e dummy -o - | perfkit watch --pid $$ --unclear --over 20ms" >want
