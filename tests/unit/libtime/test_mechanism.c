@@ -64,6 +64,135 @@ static void stacks_tell_what_a_wait_was_for(void **state)
 	rig_release(&r);
 }
 
+/* A stack for each rule; `comm`: it is what another thread of that name did. They are written by
+ * hand: they show that no rule before takes the wait, not how such waits look. */
+static const struct rule_case {
+	const char *name, *stack, *waker, *comm;
+} rule_cases[] = {
+	{"dirty-pages", "c:write;[k]generic_perform_write;[k]balance_dirty_pages", "", NULL},
+	{"memory-high", "[k]exit_to_user_mode_loop;[k]__mem_cgroup_handle_over_high", "", NULL},
+	{"reclaim-cgroup", "[k]try_charge_memcg;[k]try_to_free_mem_cgroup_pages", "", NULL},
+	{"reclaim", "[k]__alloc_pages_slowpath;[k]try_to_free_pages;[k]shrink_node", "", NULL},
+	{"compaction", "[k]__alloc_pages_direct_compact;[k]try_to_compact_pages", "", NULL},
+	{"swap", "[k]handle_mm_fault;[k]do_swap_page;[k]folio_wait_bit_common", "", NULL},
+	{"mmap_lock", "[k]do_user_addr_fault;[k]down_read;[k]rwsem_down_read_slowpath", "",
+	 NULL},
+	{"numa", "[k]handle_mm_fault;[k]do_numa_page;[k]migrate_misplaced_folio", "", NULL},
+	{"userfault", "[k]handle_mm_fault;[k]handle_userfault;[k]schedule", "", NULL},
+	{"migration", "[k]do_swap_fault;[k]migration_entry_wait;[k]io_schedule", "", NULL},
+	{"journal", "c:fsync;[k]ext4_sync_file;[k]jbd2_log_wait_commit", "", NULL},
+	{"journal-full", "[k]jbd2__journal_start;[k]start_this_handle", "", NULL},
+	{"xfs-log", "c:fsync;[k]xfs_file_fsync;[k]xfs_log_force_seq", "", NULL},
+	{"btrfs-commit", "c:fsync;[k]btrfs_sync_file;[k]btrfs_sync_log", "", NULL},
+	{"file-lock", "c:flock;[k]locks_lock_inode_wait;[k]flock_lock_inode_wait", "", NULL},
+	{"inode", "[k]ext4_file_write_iter;[k]down_write;[k]rwsem_down_write_slowpath", "",
+	 NULL},
+	{"directory", "[k]path_openat;[k]down_write;[k]rwsem_down_write_slowpath", "", NULL},
+	{"writeback", "[k]ext4_write_begin;[k]folio_wait_stable;[k]folio_wait_bit", "", NULL},
+	{"fsync", "c:fsync;[k]__x64_sys_fsync;[k]vfs_fsync_range;[k]submit_bio_wait", "", NULL},
+	{"read-page", "c:read;[k]ext4_file_read_iter;[k]filemap_read;[k]io_schedule", "", NULL},
+	{"pipe-full", "c:write;[k]anon_pipe_write;[k]schedule", "", NULL},
+	{"pipe-empty", "c:read;[k]pipe_read;[k]schedule", "", NULL},
+	{"tcp-timer", "c:recv;[k]tcp_recvmsg_locked;[k]sk_wait_data",
+	 "[k]sysvec_apic_timer_interrupt;[k]net_rx_action;[k]process_backlog", NULL},
+	{"tcp-timer", "c:recv;[k]schedule", "[k]tcp_delack_timer;[k]tcp_send_ack", NULL},
+	{"socket-full", "c:send;[k]tcp_sendmsg_locked;[k]sk_stream_wait_memory", "", NULL},
+	{"rcu", "[k]synchronize_rcu;[k]__wait_rcu_gp", "", NULL},
+	{"malloc", "get;c:malloc;c:_int_malloc;c:__lll_lock_wait_private", "", NULL},
+	{"malloc", "get;c:__lll_lock_wait_private", "put;c:_int_free", NULL},
+	{"libc", "get;c:__lll_lock_wait_private", "", NULL},
+	{"gil", "time_sleep;PyEval_RestoreThread;take_gil;c:pthread_cond_timedwait", "", NULL},
+	{"gvl", "rb_thread_call_without_gvl;thread_sched_to_running_common", "", NULL},
+	{"safepoint", "JavaThread::sleep(long);SafepointSynchronize::block(JavaThread*)", "",
+	 NULL},
+	{"monitor", "run;ObjectMonitor::enter(JavaThread*);Parker::park", "", NULL},
+	{"jvm-lock", "run;Mutex::lock_contended(Thread*);Parker::park", "", NULL},
+	{"juc",
+	 "run;void java.util.concurrent.locks.ReentrantLock.lock;Unsafe_Park;Parker::park", "",
+	 NULL},
+	{"postgres", "LockAcquire;WaitOnLock;ProcSleep;WaitLatch", "", NULL},
+	{"lwlock", "XLogInsert;LWLockAcquire;PGSemaphoreLock", "", NULL},
+	{"wal-flush", "CommitTransaction;XLogFlush;issue_xlog_fsync", "", NULL},
+	{"go-runtime", "runtime.schedule;runtime.lock2;runtime.futexsleep", "", NULL},
+	{"fork", "c:fork;[k]kernel_clone;[k]copy_process;[k]dup_mm", "", "app"},
+	{"munmap", "c:munmap;[k]__x64_sys_munmap;[k]__vm_munmap", "", "app"},
+	{"mprotect", "c:mprotect;[k]do_mprotect_pkey", "", "app"},
+	{"madvise", "c:madvise;[k]do_madvise;[k]zap_page_range_single", "", "app"},
+	{"exit", "[k]do_exit;[k]mmput;[k]exit_mmap", "", "app"},
+	{"mmap", "c:mmap64;[k]vm_mmap_pgoff;[k]do_mmap", "", "app"},
+	{"fault", "main;[k]exc_page_fault;[k]do_user_addr_fault", "", "app"},
+	{"gc", "main", "", "GC Thread#3"},
+	{"gc", "VMThread::run();VM_GenCollectForAllocation::doit()", "", "VM Thread"},
+};
+enum { RULE_CASES = sizeof(rule_cases) / sizeof(*rule_cases) };
+
+/* Different rules among those that the cases met, with that name. */
+static size_t rules_met(const struct mechanism *const *met, const char *name)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < RULE_CASES; i++) {
+		size_t first = 0;
+		while (met[first] != met[i])
+			first++;
+		n += met[i] && first == i && !strcmp(met[i]->name, name);
+	}
+	return n;
+}
+
+/* The next rule's name and the text behind its line; NULL: there are no more. */
+static const char *next_rule(const char *text, char name[64])
+{
+	int found = 0;
+	for (; *text && !found; text += strcspn(text, "\n"), text += *text == '\n')
+		found = sscanf(text, "%*[a-z]%*[ \t]%63[^ \t\n]", name) == 1;
+	return found ? text : NULL;
+}
+
+static size_t rules_of(const char *name)
+{
+	size_t n = 0;
+	char word[64];
+	for (const char *p = mechanisms_builtin; (p = next_rule(p, word));)
+		n += !strcmp(word, name);
+	return n;
+}
+
+static void every_rule_has_a_stack_that_it_matches(void **state)
+{
+	const struct mechanism *met[RULE_CASES];
+	uint32_t paths[RULE_CASES][2];
+	struct rig r;
+	struct mechanisms *m;
+	char name[64];
+	int ok = 1;
+	(void)state;
+	rig_init(&r, 1000);
+	for (size_t i = 0; i < RULE_CASES; i++) {
+		paths[i][0] = path(&r, rule_cases[i].stack);
+		paths[i][1] = path(&r, rule_cases[i].waker);
+	}
+	assert_int_equal(mechanisms_new(&r.tl, &m, NULL), 0);
+	for (size_t i = 0; i < RULE_CASES; i++) {
+		const struct rule_case *c = &rule_cases[i];
+		met[i] = c->comm ? mechanism_doing(m, paths[i][0], paths[i][1],
+						   text(&r, c->comm))
+				 : mechanism_of(m, paths[i][0], paths[i][1]);
+		if (met[i] && !strcmp(met[i]->name, c->name))
+			continue;
+		print_message("%s: %s is %s\n", c->name, c->stack, met[i] ? met[i]->name : "-");
+		ok = 0;
+	}
+	for (const char *p = mechanisms_builtin; (p = next_rule(p, name));) {
+		if (rules_met(met, name) == rules_of(name))
+			continue;
+		print_message("a rule %s has no stack here\n", name);
+		ok = 0;
+	}
+	assert_true(ok);
+	mechanisms_free(m);
+	rig_release(&r);
+}
+
 static void what_the_other_did_is_told_by_its_stacks_or_its_name(void **state)
 {
 	struct rig r;
@@ -114,6 +243,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(stacks_tell_what_a_wait_was_for),
+		cmocka_unit_test(every_rule_has_a_stack_that_it_matches),
 		cmocka_unit_test(what_the_other_did_is_told_by_its_stacks_or_its_name),
 		cmocka_unit_test(bad_rules_are_refused_with_their_line),
 	};
