@@ -41,7 +41,7 @@ char *mem_strndup(const char *s, size_t n) __attribute__((malloc));
 void mem_free(void *p);
 
 /* From now on give freed blocks of `size` bytes or more back to the system at once. The C
- * library would soon keep them, up to 32 MB each: every one that is freed raises its limit. */
+ * library would soon keep those of up to 32 MB: each one that is freed raises its threshold. */
 void mem_return_freed(size_t size);
 
 /*

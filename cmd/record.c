@@ -70,7 +70,7 @@ static const struct opt rows[] = {
 	 "vectors (of interrupts), faults, nmi, block, idle, cgroups;\nnot for cpu"},
 	{"off-cpu-thresh", 0, OPT_INT, AT(off_cpu_ms), "MS",
 	 "offcpu, watch: only waits at least this long, measured by the\nkernel (perf 6.16, "
-	 "built with BPF); nothing of who ended them"},
+	 "built with BPF), without their wakers"},
 	{"no-lock-owner", 0, OPT_FLAG, AT(no_lock_owner), NULL,
 	 "tail, requests: set no probe on glibc's __lll_lock_wait,\nwhich shows who held a "
 	 "contended mutex"},

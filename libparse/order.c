@@ -41,8 +41,8 @@ struct dummy {
 	uint64_t time;
 };
 
-/* Records in their final order. The caller's thread decodes them: their bytes are soon needed in
- * its core's cache, and have long left that of the reading one. */
+/* Records in their final order. The caller's thread decodes them: it needs their bytes soon, and
+ * the cache of the reading thread's core has long lost them. */
 struct batch {
 	size_t n;
 	struct queued v[BATCH];

@@ -160,7 +160,7 @@ int recording_sample_run(struct recording *rec, size_t max, struct record_run *r
 /* Samples that LOST_SAMPLES records count and LOST records do not. From Linux 6.0 on an event
  * can count the samples for which the ring buffer was full (read_format LOST), and perf writes
  * that as LOST_SAMPLES: the same loss again, except what was lost after a buffer's last record,
- * which no LOST follows: *at_end, unless it is NULL, is 1 then. */
+ * which no LOST follows: then *at_end is set to 1, unless at_end is NULL. */
 uint64_t recording_dropped_samples(const struct recording *rec, int *at_end);
 
 /* Go back to the first record. ERR_UNSUPPORTED for streams. Statistics start at 0 again. */

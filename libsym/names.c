@@ -640,8 +640,8 @@ static size_t same_callers(const struct namer *r, const struct stack_entry *x, i
 	return n;
 }
 
-/* Three numbers, not a struct: one filled by members and then copied whole waits for its
- * stores. */
+/* Three numbers, not a struct: copying a struct just after its members were stored one by one
+ * waits for these stores. */
 static void push_named(struct namer *r, uint64_t word, uint32_t run, uint32_t state)
 {
 	r->stack.v[r->stack.n++] = (struct named_word){word, run, state};

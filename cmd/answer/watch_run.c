@@ -20,7 +20,7 @@
 
 enum { SECOND_NS = 1000000000, STEP_NS = SECOND_NS / 4, READ_SIZE = 256 << 10, IDLE_MS = 200 };
 
-/* So many answers in a row may end by a signal, as when memory is short. */
+/* How many answers in a row may end by a signal, for example when memory is short. */
 enum { FAILED_MAX = 3 };
 
 /* Answers take at most half of a CPU, unless that makes them rarer than one a second. */

@@ -24,8 +24,8 @@ int run_words_read(const struct words *w, struct buf *out);
 /*
  * Run perf, whose output is a stream, as run_words does, and ask it ten times a second to hand
  * its records over. They go to the command `to`, which gets SIGUSR2 of this process and whose
- * exit status is set; NULL: to this process's output. With a reader, all of them get the priority
- * `nice -n -10`, if this process may, and has none of its own.
+ * exit status is set; NULL: to this process's output. With a reader, all of them run at
+ * `nice -n -10`, if this process may set that and was started with the default priority.
  */
 int run_stream(const struct words *w, const struct words *to, int *reader_status);
 

@@ -38,7 +38,7 @@ struct source {
 	uint64_t hdr_va;
 	VEC(struct fde_ref) index;
 	uint8_t indexed;
-	/* By number in table or index; made on first use, as its entries. Both are written
+	/* By number in table or index; made on first use, as are its entries. Both are written
 	 * once, under the lock, and read without it. */
 	struct fde_rows **rows;
 	size_t nrows;

@@ -307,7 +307,7 @@ static int can_name_early(const struct builder *b)
 	return can;
 }
 
-/* What an address means then depends on the time, and it is named by its first sample's. */
+/* An address then means different things over time; it is named as of its first sample. */
 static int has_jitdump(const struct builder *b)
 {
 	const struct machine *m = &b->p->machine;

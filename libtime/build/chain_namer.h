@@ -3,7 +3,7 @@
  *
  *	caller ──batch of a CPU──► frames ──► call paths
  *
- * Each sample's chain is named, equal ones again: on a busy host nearly every chain is new, so
+ * Each sample's chain is named, even if an equal one was: on a busy host so many chains are new
  * that looking for equal ones costs more than it saves. Consecutive samples of one CPU are often
  * of one thread and share callers, which need no lookup; so a batch has those of one CPU. Both
  * threads take batches in the order in which they became full: equal recordings give equal

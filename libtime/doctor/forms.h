@@ -74,7 +74,7 @@
 	F(LOST_SCALE, "lost-records/scale", "@ = {most:record} lost in {duration:@fiftieth}")  \
 	F(LOST_SAMPLES, "lost-samples", "the kernel dropped {dropped:sample} ({dropped:%1})")  \
 	F(LOST_AT_END, "lost-samples/end",                                                     \
-	  "the last {dropped:sample} ({dropped:%1}) are missing: perf no longer read them")    \
+	  "the last {dropped:sample} ({dropped:%1}) are missing: perf did not read them")      \
 	F(HOLES, "holes",                                                                      \
 	  "{missing:context switch is|context switches are} missing, although perf reported "  \
 	  "no lost records; {suspect:%1} of waits are suspect")                                \

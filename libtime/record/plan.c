@@ -328,8 +328,8 @@ static int check(const struct record_wish *x, struct err *e)
 		return err_set(e, ERR_USAGE, "--off-cpu-thresh needs perf 6.16");
 	if (x->off_cpu_ms && (x->chosen || x->cgroup || x->stacks || x->also))
 		return err_set(e, ERR_USAGE,
-			       "--off-cpu-thresh records no events to choose from: no --comm, "
-			       "--cgroup, --stacks, --also");
+			       "--off-cpu-thresh records no events to choose from: --comm, "
+			       "--cgroup, --stacks and --also do not apply");
 	if (x->frequency < 1 || x->frequency > 100000)
 		return err_set(e, ERR_USAGE, "--freq must be 1 to 100000 Hz");
 	return check_version(x, e);

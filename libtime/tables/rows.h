@@ -224,9 +224,9 @@ int rows_distinct(struct rows *r, uint32_t row, enum column c, uint32_t value);
  * ERR_NOMEM. */
 int rows_length(struct rows *r, uint32_t row, uint64_t ns, int open);
 
-/* Compute percentiles (nearest rank), and averages, of the rows added since the last call, which
- * get no more lengths: after all rows, or after each while its lengths are in the CPU's cache.
- * ERR_NOMEM. */
+/* Compute percentiles (nearest rank) and averages of the rows added since the last call, to which
+ * no lengths may be added later. Call it after all rows, or after each while its lengths are in
+ * the CPU's cache. ERR_NOMEM. */
 int rows_finish(struct rows *r);
 
 /* Add the rows of another table of this kind, which is finished; none are in both. ERR_NOMEM.

@@ -36,9 +36,9 @@ struct history_status {
 	int32_t clockid;        /* -1: perf's own clock */
 };
 
-/* Records that perf lost: somewhere between the record before them in their CPU's ring buffer
- * and the record that tells. records 0: none. And what was dropped before an answer covered it,
- * because one of perf's rounds exceeds the limits; unseen_to_ns 0: nothing. */
+/* Records that perf lost, between the record before them in their CPU's ring buffer and the one
+ * that reports the loss (records 0: none), and what was dropped before an answer covered it,
+ * because one of perf's rounds exceeds the limits (unseen_to_ns 0: nothing). */
 struct history_loss {
 	uint64_t from_ns, to_ns, records;
 	uint32_t cpus; /* how many lost some */

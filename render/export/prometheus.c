@@ -78,8 +78,7 @@ void prometheus_write(FILE *f, const struct prometheus_state *s)
 	put_one(f, "perfkit_unclear_waits_total", "counter",
 		"Waits as long as a spike that may have been for work.", (double)c->unclear);
 	put_one(f, "perfkit_suspect_waits_total", "counter",
-		"Waits beside missing records, which nothing above counts.",
-		(double)c->suspect);
+		"Waits next to missing records, not counted above.", (double)c->suspect);
 	put_one(f, "perfkit_suspect_spikes_total", "counter",
 		"Of these, those as long as a spike.", (double)c->suspect_spikes);
 	put_one(f, "perfkit_records_total", "counter", "Records read.", (double)s->records);

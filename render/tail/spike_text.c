@@ -12,8 +12,8 @@ static void put_waker(struct buf *b, const struct timeline *tl, const struct off
 	}
 }
 
-/* Which bound of a wait its length is, where its beginning or end was not seen, or where it may
- * be two. Clocks that differ make it wrong in either direction. */
+/* Which bound of a wait its length is, if its beginning or end was not seen, or if it may be two
+ * waits. Clocks that differ make the length wrong in either direction. */
 static const char *bound(const struct timeline *tl, const struct episode *ep)
 {
 	const struct offcpu *o = &tl->offcpu.v[ep->at];

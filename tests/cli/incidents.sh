@@ -3,7 +3,7 @@
 # requests that the program itself logged as slow. What this machine cannot do is skipped, with the reason.
 #
 #	INCIDENTS=flood,thief sh tests/cli/incidents.sh    only these (PERFKIT, SRC and O set)
-#	RUNS=10 ...    each so many times: in how many was it named?
+#	RUNS=10 ...    run each 10 times and count how often it is named
 # live: records now, on this machine
 set -u
 here=$PWD

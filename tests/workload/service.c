@@ -1,6 +1,6 @@
 /*
  * service.c - service FILE REQUESTS PAIRS TRIPS: a service among neighbours. "svc-loop" hands
- * REQUESTS a second to three of "svc-worker" through a condition variable; "svc-journal" holds a
+ * REQUESTS a second to three threads "svc-worker" through a condition variable; "svc-journal" holds a
  * lock that they need while it syncs FILE, every 60 ms. Each of PAIRS pairs of "noise" passes a
  * byte to and fro, TRIPS times every 2 ms.
  */
