@@ -783,37 +783,49 @@ static void sites(struct buf *b, const struct tail *t, const struct tailtext_opt
 		site_tables_write(b, &tables);
 }
 
-void tailtext_unclear(struct buf *line, const struct tail *t, const char *where)
+static void unclear(struct buf *line, const struct tail *t, const char *where,
+		    const char *start)
 {
 	const struct episodes *x = &t->episodes;
 	const struct site_sums *u = &x->apart.by[APART_UNCLEAR];
 	if (x->query.kind != EPISODE_WAIT || !u->count ||
 	    (x->clean.n && u->max_ns <= x->clean.v[x->clean.n - 1]))
 		return;
-	buf_str(line, u->v.v[0].open ? "The longest wait, at least " : "The longest wait, ");
+	buf_fmt(line, "%s longest wait, %s", start, u->v.v[0].open ? "at least " : "");
 	units_duration(line, u->max_ns);
 	buf_str(line, " in ");
 	describe_site(line, t->tl, u->v.v[0].site);
 	buf_fmt(line, ", may be idle: see %s.", where);
 }
 
-/* What may be idle comes after a sentence that names a cause, else before it. */
+void tailtext_unclear(struct buf *line, const struct tail *t, const char *where)
+{
+	unclear(line, t, where, "The");
+}
+
+/* What may be idle ends a sentence that names a cause, else it comes first. */
 static int answer_first(struct buf *b, struct tail *t, struct err *e)
 {
-	struct buf answer = {0}, unclear = {0};
-	tailtext_unclear(&unclear, t, "the sites marked ? below");
-	int r = tail_answer(&answer, t, e), named = tail_answer_names_cause(t);
-	struct buf *first = named ? &answer : &unclear, *then = named ? &unclear : &answer;
-	if (first->n && then->n)
-		buf_char(first, ' ');
-	buf_str(first, buf_cstr(then));
-	if (!r && first->n) {
-		put_wrapped(b, buf_cstr(first), 0, 0);
+	struct buf answer = {0}, idle = {0}, first = {0};
+	int r = tail_answer(&answer, t, e);
+	int joined = tail_answer_names_cause(t) && answer.n && answer.v[answer.n - 1] == '.';
+	unclear(&idle, t, "the sites marked ? below", joined ? "; the" : "The");
+	if (joined && idle.n)
+		answer.n--;
+	buf_str(&first, buf_cstr(joined ? &answer : &idle));
+	if (!joined && idle.n && answer.n)
+		buf_char(&first, ' ');
+	buf_str(&first, buf_cstr(joined ? &idle : &answer));
+	if (!r && first.n) {
+		put_wrapped(b, buf_cstr(&first), 0, 0);
 		buf_char(b, '\n');
 	}
-	r = r ? r : buf_failed(&answer) || buf_failed(&unclear) ? err_nomem(e) : 0;
+	r = r                                                                ? r
+	    : buf_failed(&answer) || buf_failed(&idle) || buf_failed(&first) ? err_nomem(e)
+									     : 0;
 	buf_release(&answer);
-	buf_release(&unclear);
+	buf_release(&idle);
+	buf_release(&first);
 	return r;
 }
 

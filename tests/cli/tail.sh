@@ -182,7 +182,7 @@ waits()
 }
 # A sentence that names a cause precedes one about a longer wait that is unclear.
 "$PERFKIT" tail -q --no-local --top 20 "$SRC/testdata/orders/orders.tar.zst" | tr '\n' ' ' >orders
-has orders "20 of 20 worst waits of front-0 and front-1: snapshot held the lock they wanted, asleep in write_pages(). The longest wait, 88.0 ms in snapshot: sleep in snapshot(), may be idle: see the sites marked"
+has orders "20 of 20 worst waits of front-0 and front-1: snapshot held the lock they wanted, asleep in write_pages(); the longest wait, 88.0 ms in snapshot: sleep in snapshot(), may be idle: see the sites marked"
 # Another sentence follows it. A cell too narrow for a thread keeps the tid.
 waits --p99 >waits
 has waits "The longest wait, 64.1 ms in other11: poll in __poll(), may be idle: see the"
