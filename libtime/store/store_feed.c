@@ -1,7 +1,8 @@
 #include "libtime/store/store_feed.h"
-#include "base/text/buf.h"
-#include "base/check.h"
 #include "base/mem.h"
+#include "base/text/buf.h"
+#include "libtime/store/btree.h"
+#include "libtime/store/sqlite_file.h"
 
 #include <pthread.h>
 
@@ -10,11 +11,6 @@ enum {
 	QUEUED = 6,    /* batches waiting */
 };
 
-/* The number of columns of the widest table. */
-#define COLUMNS                                                                              \
-	"c0,c1,c2,c3,c4,c5,c6,c7,c8,c9,c10,c11,c12,c13,c14,c15,c16,c17,c18,c19,c20,c21,c22," \
-	"c23,c24,c25,c26,c27,c28,c29"
-
 struct batch {
 	struct batch *next; /* in a list of free ones */
 	enum store_table table;
@@ -22,14 +18,19 @@ struct batch {
 	struct cell cells[CELLS];
 };
 
+/* A table of the file. */
+struct table_pages {
+	struct btree tree;
+	int by_sqlite; /* rows came that did not ascend: the tree is finished, SQLite inserts */
+};
+
 struct row_feed {
-	sqlite3 *db;
-	const char *path;
-	sqlite3_stmt *insert[STORE_TABLES]; /* the writer's, like the two below */
-	uint64_t rows[STORE_TABLES];        /* written */
-	const struct batch *reading;        /* what the virtual table shows */
-	struct batch *open[STORE_TABLES];   /* the caller's, being filled */
-	struct batch *unused;               /* the caller's */
+	const char *path, *name;
+	/* the writer's */
+	struct page_file *file; /* NULL while SQLite has the file open */
+	struct table_pages tables[STORE_TABLES];
+	struct batch *open[STORE_TABLES]; /* the caller's, being filled */
+	struct batch *unused;             /* the caller's */
 	int threaded;
 	pthread_t thread;
 	/* all below is under `lock` */
@@ -42,169 +43,120 @@ struct row_feed {
 	struct err why;
 };
 
-/* --- the virtual table ---------------------------------------------------------------- */
+/* --- the file ------------------------------------------------------------------------- */
 
-struct feed_vtab {
-	sqlite3_vtab base;
-	struct row_feed *feed;
-};
-
-struct feed_cursor {
-	sqlite3_vtab_cursor base;
-	const struct batch *batch;
-	const struct cell *row;
-	size_t at;
-};
-
-static int vtab_connect(sqlite3 *db, void *feed, int argc, const char *const *argv,
-			sqlite3_vtab **out, char **error)
+/* An empty tree for each table, at the place where SQLite declared it. */
+static int init_trees(struct row_feed *f, sqlite3 *db, size_t page_size, struct err *e)
 {
-	(void)argc;
-	(void)argv;
-	(void)error;
-	struct feed_vtab *v = mem_zalloc(1, sizeof(*v));
-	if (!v)
-		return SQLITE_NOMEM;
-	v->feed = feed;
-	int code = sqlite3_declare_vtab(db, "CREATE TABLE feed(" COLUMNS ")");
-	if (code)
-		mem_free(v);
-	else
-		*out = &v->base;
-	return code;
+	sqlite3_stmt *st = NULL;
+	int r = sqlite_file_prepare(db, "SELECT rootpage FROM sqlite_schema WHERE name = ?1",
+				    &st, f->name, e);
+	for (size_t i = 0; !r && i < STORE_TABLES; i++) {
+		const struct table *t = &store_tables[i];
+		enum btree_kind kind =
+			t->columns[0].kind == COLUMN_ID ? BTREE_ROWID : BTREE_KEYED;
+		sqlite3_bind_text(st, 1, t->name, -1, SQLITE_STATIC);
+		if (sqlite3_step(st) != SQLITE_ROW)
+			r = sqlite_file_failed(db, f->name, e);
+		else
+			r = btree_init(&f->tables[i].tree, kind,
+				       (uint32_t)sqlite3_column_int64(st, 0), page_size, e);
+		sqlite3_reset(st);
+	}
+	sqlite3_finalize(st);
+	return r;
 }
 
-static int vtab_disconnect(sqlite3_vtab *v)
+static int open_file(struct row_feed *f, struct err *e)
 {
-	mem_free(v);
-	return SQLITE_OK;
+	sqlite3 *db;
+	int r = sqlite_file_open(&db, f->path, f->name, e);
+	r = r ? r : page_file_open(&f->file, f->path, f->name, e);
+	r = r ? r : init_trees(f, db, page_file_page_size(f->file), e);
+	sqlite3_close(db);
+	return r;
 }
 
-/* The table can only be read from the first row to the last. */
-static int vtab_best_index(sqlite3_vtab *v, sqlite3_index_info *info)
+static int close_pages(struct row_feed *f, struct err *e)
 {
-	(void)v;
-	(void)info;
-	return SQLITE_OK;
+	struct page_file *file = f->file;
+	f->file = NULL;
+	return page_file_close(file, e);
 }
 
-static int vtab_open(sqlite3_vtab *v, sqlite3_vtab_cursor **out)
+/* --- rows that do not ascend ---------------------------------------------------------- */
+
+/* INSERT INTO name VALUES(?,?,...) */
+static int prepare_insert(const struct row_feed *f, sqlite3 *db, const struct table *t,
+			  sqlite3_stmt **st, struct err *e)
 {
-	struct feed_cursor *c = mem_zalloc(1, sizeof(*c));
-	(void)v;
-	*out = c ? &c->base : NULL;
-	return c ? SQLITE_OK : SQLITE_NOMEM;
-}
-
-static int vtab_close(sqlite3_vtab_cursor *c)
-{
-	mem_free(c);
-	return SQLITE_OK;
-}
-
-static int vtab_filter(sqlite3_vtab_cursor *cursor, int plan, const char *name, int argc,
-		       sqlite3_value **argv)
-{
-	struct feed_cursor *c = (struct feed_cursor *)cursor;
-	(void)plan;
-	(void)name;
-	(void)argc;
-	(void)argv;
-	c->batch = ((struct feed_vtab *)cursor->pVtab)->feed->reading;
-	c->row = c->batch->cells;
-	c->at = 0;
-	return SQLITE_OK;
-}
-
-static int vtab_next(sqlite3_vtab_cursor *cursor)
-{
-	struct feed_cursor *c = (struct feed_cursor *)cursor;
-	c->row += store_tables[c->batch->table].n;
-	c->at++;
-	return SQLITE_OK;
-}
-
-static int vtab_eof(sqlite3_vtab_cursor *cursor)
-{
-	const struct feed_cursor *c = (const struct feed_cursor *)cursor;
-	return c->at >= c->batch->rows;
-}
-
-static int vtab_column(sqlite3_vtab_cursor *cursor, sqlite3_context *out, int column)
-{
-	const struct cell *cell = &((const struct feed_cursor *)cursor)->row[column];
-	if (cell->type == SQLITE_INTEGER)
-		sqlite3_result_int64(out, cell->i);
-	else if (cell->type == SQLITE_TEXT)
-		sqlite3_result_text(out, cell->s, cell->n, SQLITE_STATIC);
-	return SQLITE_OK; /* nothing set is NULL */
-}
-
-static int vtab_rowid(sqlite3_vtab_cursor *cursor, sqlite3_int64 *row)
-{
-	*row = (sqlite3_int64)((const struct feed_cursor *)cursor)->at;
-	return SQLITE_OK;
-}
-
-/* Without xCreate the table needs no CREATE and leaves no trace in the file. */
-static const sqlite3_module feed_module = {
-	.xConnect = vtab_connect,
-	.xBestIndex = vtab_best_index,
-	.xDisconnect = vtab_disconnect,
-	.xOpen = vtab_open,
-	.xClose = vtab_close,
-	.xFilter = vtab_filter,
-	.xNext = vtab_next,
-	.xEof = vtab_eof,
-	.xColumn = vtab_column,
-	.xRowid = vtab_rowid,
-};
-
-/* --- writing -------------------------------------------------------------------------- */
-
-static int db_failed(struct row_feed *f, struct err *e)
-{
-	return err_set(e, ERR_IO, "%s: cannot write the store: %s", f->path,
-		       sqlite3_errmsg(f->db));
-}
-
-/*
- * INSERT INTO name(a,b,...) SELECT c1,c2,... FROM feed, without the id: it counts from 1, as
- * SQLite's does. SQLite then appends the row; with an id it would search for its place first,
- * which took a ninth of an import.
- */
-static int prepare(struct row_feed *f, enum store_table table, struct err *e)
-{
-	const struct table *t = &store_tables[table];
 	struct buf sql = {0};
-	size_t first = t->columns[0].kind == COLUMN_ID;
-	buf_fmt(&sql, "INSERT INTO %s(", t->name);
-	for (size_t i = first; i < t->n; i++)
-		buf_fmt(&sql, "%s%s", i > first ? "," : "", t->columns[i].name);
-	buf_str(&sql, ") SELECT ");
-	for (size_t i = first; i < t->n; i++)
-		buf_fmt(&sql, "%sc%zu", i > first ? "," : "", i);
-	buf_str(&sql, " FROM feed");
+	buf_fmt(&sql, "INSERT INTO %s VALUES(?", t->name);
+	for (size_t i = 1; i < t->n; i++)
+		buf_str(&sql, ",?");
+	buf_str(&sql, ")");
 	int r = buf_failed(&sql) ? err_nomem(e)
-		: sqlite3_prepare_v2(f->db, buf_cstr(&sql), -1, &f->insert[table], NULL)
-			? db_failed(f, e)
-			: 0;
+				 : sqlite_file_prepare(db, buf_cstr(&sql), st, f->name, e);
 	buf_release(&sql);
 	return r;
 }
 
+static int insert_row(const struct row_feed *f, sqlite3 *db, sqlite3_stmt *st,
+		      const struct cell *row, size_t n, struct err *e)
+{
+	for (size_t i = 0; i < n; i++)
+		if (row[i].type == SQLITE_INTEGER)
+			sqlite3_bind_int64(st, (int)i + 1, row[i].i);
+		else if (row[i].type == SQLITE_TEXT)
+			sqlite3_bind_text(st, (int)i + 1, row[i].s, row[i].n, SQLITE_STATIC);
+		else
+			sqlite3_bind_null(st, (int)i + 1);
+	int r = sqlite3_step(st) == SQLITE_DONE ? 0 : sqlite_file_failed(db, f->name, e);
+	sqlite3_reset(st);
+	return r;
+}
+
+static int insert_rows(const struct row_feed *f, const struct batch *b, size_t from,
+		       struct err *e)
+{
+	const struct table *t = &store_tables[b->table];
+	sqlite3_stmt *st = NULL;
+	sqlite3 *db;
+	int r = sqlite_file_open(&db, f->path, f->name, e);
+	r = r ? r : sqlite_file_run(db, "BEGIN", f->name, e);
+	r = r ? r : prepare_insert(f, db, t, &st, e);
+	for (size_t i = from; !r && i < b->rows; i++)
+		r = insert_row(f, db, st, b->cells + i * t->n, t->n, e);
+	sqlite3_finalize(st);
+	return sqlite_file_close(db, r, f->name, e);
+}
+
+/* The samples of another recording may be of the same time. From the first row on that does not
+ * ascend, SQLite inserts a table's rows; the other trees go on behind its pages. */
+static int by_sqlite(struct row_feed *f, const struct batch *b, size_t from, struct err *e)
+{
+	struct table_pages *t = &f->tables[b->table];
+	int r = t->by_sqlite ? 0 : btree_finish(&t->tree, f->file, e);
+	t->by_sqlite = 1;
+	r = r ? r : close_pages(f, e);
+	r = r ? r : insert_rows(f, b, from, e);
+	return r ? r : page_file_open(&f->file, f->path, f->name, e);
+}
+
+/* --- writing -------------------------------------------------------------------------- */
+
 static int write_batch(struct row_feed *f, const struct batch *b, struct err *e)
 {
-	int r = f->insert[b->table] ? 0 : prepare(f, b->table, e);
-	f->reading = b;
-	CHECK(!b->rows || store_tables[b->table].columns[0].kind != COLUMN_ID ||
-	      b->cells[0].i == (int64_t)f->rows[b->table] + 1);
-	f->rows[b->table] += b->rows;
-	if (!r && sqlite3_step(f->insert[b->table]) != SQLITE_DONE)
-		r = db_failed(f, e);
-	if (f->insert[b->table])
-		sqlite3_reset(f->insert[b->table]);
-	return r;
+	struct table_pages *t = &f->tables[b->table];
+	size_t n = store_tables[b->table].n, i = 0;
+	int r = 0;
+	for (; !r && i < b->rows && !t->by_sqlite; i++) {
+		const struct cell *row = b->cells + i * n;
+		if (!btree_ascends(&t->tree, row))
+			break;
+		r = btree_add(&t->tree, f->file, row, n, e);
+	}
+	return r || i == b->rows ? r : by_sqlite(f, b, i, e);
 }
 
 /* The writer's thread. After a failure it only empties the queue. */
@@ -342,25 +294,32 @@ void feed_drop(struct row_feed *f)
 	(void)wait_for_writer(f, NULL); /* the caller has a failure already */
 }
 
-int feed_open(struct row_feed **out, sqlite3 *db, const char *path, struct err *e)
+int feed_open(struct row_feed **out, const char *path, const char *name, struct err *e)
 {
 	*out = NULL;
 	struct row_feed *f = mem_zalloc(1, sizeof(*f));
 	if (!f)
 		return err_nomem(e);
-	f->db = db;
 	f->path = path;
+	f->name = name;
 	pthread_mutex_init(&f->lock, NULL);
 	pthread_cond_init(&f->changed, NULL);
-	*out = f;
-	if (sqlite3_create_module(db, "feed", &feed_module, f)) {
-		int r = db_failed(f, e);
+	int r = open_file(f, e);
+	if (r) {
 		feed_close(f);
-		*out = NULL;
 		return r;
 	}
+	*out = f;
 	f->threaded = !pthread_create(&f->thread, NULL, write_batches, f);
 	return 0;
+}
+
+int feed_finish(struct row_feed *f, struct err *e)
+{
+	int r = feed_wait(f, e);
+	for (size_t i = 0; !r && i < STORE_TABLES; i++)
+		r = f->tables[i].by_sqlite ? 0 : btree_finish(&f->tables[i].tree, f->file, e);
+	return r ? r : close_pages(f, e);
 }
 
 static void free_batches(struct batch *b)
@@ -384,10 +343,10 @@ void feed_close(struct row_feed *f)
 		pthread_join(f->thread, NULL);
 	}
 	for (int i = 0; i < STORE_TABLES; i++) {
-		sqlite3_finalize(f->insert[i]);
+		btree_release(&f->tables[i].tree);
 		mem_free(f->open[i]);
 	}
-	sqlite3_create_module(f->db, "feed", NULL, NULL);
+	page_file_abort(f->file);
 	free_batches(f->unused);
 	free_batches(f->done);
 	pthread_cond_destroy(&f->changed);

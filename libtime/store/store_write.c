@@ -4,9 +4,9 @@
 #include "base/mem.h"
 #include "base/shortage.h"
 #include "base/outfile.h"
+#include "libtime/store/sqlite_file.h"
 #include "libtime/store/store.h"
 #include "libtime/store/store_encode.h"
-#include "libtime/store/store_internal.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +20,6 @@
 enum { PROGRESS_EVERY = 1 << 16 };
 
 struct store_writer {
-	sqlite3 *db;
 	struct row_feed *feed;
 	char *path, *tmp;
 	void (*progress)(void *arg, uint64_t done, uint64_t total);
@@ -31,46 +30,37 @@ struct store_writer {
 
 /* --- SQLite ------------------------------------------------------------------------------ */
 
-static int db_failed(struct store_writer *w, struct err *e)
+/* Declare the tables in a new file. */
+static int declare(struct store_writer *w, struct err *e)
 {
-	return err_set(e, ERR_IO, "%s: cannot write the store: %s", w->path,
-		       sqlite3_errmsg(w->db));
-}
-
-static int run(struct store_writer *w, const char *sql, struct err *e)
-{
-	return sqlite3_exec(w->db, sql, NULL, NULL, NULL) ? db_failed(w, e) : 0;
-}
-
-/* Open the database and begin the one transaction. Larger pages than 8 KiB waste the 2 MB that
- * other SQLite clients cache, where a query looks up rows here and there (v_samples). */
-static int open_db(struct store_writer *w, struct err *e)
-{
-	int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
-	if (sqlite3_open_v2(w->tmp, &w->db, flags, NULL))
-		return err_set(e, ERR_IO, "%s: cannot write the store: %s", w->path,
-			       w->db ? sqlite3_errmsg(w->db) : "out of memory");
-	int r = run(w,
-		    "PRAGMA page_size = 8192; PRAGMA auto_vacuum = NONE;"
-		    "PRAGMA journal_mode = OFF;"
-		    "PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE;"
-		    "PRAGMA foreign_keys = OFF; PRAGMA cache_size = -16384;"
-		    "BEGIN",
-		    e);
-	return r ? r : feed_open(&w->feed, w->db, w->path, e);
-}
-
-/* Commit and close: then everything is in the file. */
-static int close_db(struct store_writer *w, struct err *e)
-{
-	feed_close(w->feed);
-	w->feed = NULL;
-	int r = run(w, "COMMIT", e);
-	if (!r && sqlite3_close(w->db) != SQLITE_OK)
-		r = db_failed(w, e);
+	struct buf sql = {0};
+	sqlite3 *db;
+	schema_sql(&sql);
+	int r = sqlite_file_open(&db, w->tmp, w->path, e);
+	r = r ? r : sqlite_file_run(db, "BEGIN", w->path, e);
 	if (!r)
-		w->db = NULL;
-	return r;
+		r = buf_failed(&sql) ? err_nomem(e)
+				     : sqlite_file_run(db, buf_cstr(&sql), w->path, e);
+	r = r ? r
+	      : sqlite_file_run(db,
+				"INSERT INTO meta VALUES('perfkit', '" PERFKIT_VERSION "'),"
+				"('time_unit', 'ns')",
+				w->path, e);
+	buf_release(&sql);
+	return sqlite_file_close(db, r, w->path, e);
+}
+
+/* Indexes are made of finished tables. */
+static int make_indexes(struct store_writer *w, struct err *e)
+{
+	static const char indexes[] =
+		"CREATE INDEX findings_of ON findings(recording_id, question);"
+		"CREATE INDEX facts_of ON finding_facts(finding_id)";
+	sqlite3 *db;
+	int r = sqlite_file_open(&db, w->tmp, w->path, e);
+	r = r ? r : sqlite_file_run(db, "BEGIN", w->path, e);
+	r = r ? r : sqlite_file_run(db, indexes, w->path, e);
+	return sqlite_file_close(db, r, w->path, e);
 }
 
 /* --- rows -------------------------------------------------------------------------------- */
@@ -202,11 +192,6 @@ int store_write_finding_rows(struct store_writer *w, struct finding_rows *f, str
 	return texts_written(w, r, e);
 }
 
-struct store_handle store_writer_handle(const struct store_writer *w)
-{
-	return (struct store_handle){w->db, w->path, w->rows[TABLE_RECORDINGS]};
-}
-
 void store_writer_progress(struct store_writer *w,
 			   void (*progress)(void *arg, uint64_t done, uint64_t total),
 			   void *arg)
@@ -238,23 +223,6 @@ static int check_target(const char *path, struct err *e)
 	return 0;
 }
 
-static int begin(struct store_writer *w, struct err *e)
-{
-	struct buf sql = {0};
-	unlink(w->tmp);
-	schema_sql(&sql);
-	int r = buf_failed(&sql) ? err_nomem(e) : open_db(w, e);
-	if (!r)
-		r = run(w, buf_cstr(&sql), e);
-	if (!r)
-		r = run(w,
-			"INSERT INTO meta VALUES('perfkit', '" PERFKIT_VERSION "'),"
-			"('time_unit', 'ns')",
-			e);
-	buf_release(&sql);
-	return r;
-}
-
 int store_writer_open(struct store_writer **out, const char *path, struct err *e)
 {
 	char target[PATH_MAX];
@@ -276,7 +244,9 @@ int store_writer_open(struct store_writer **out, const char *path, struct err *e
 		return err_nomem(e);
 	}
 	snprintf(w->tmp, n, "%s.tmp.%ld", path, (long)getpid());
-	r = begin(w, e);
+	unlink(w->tmp);
+	r = declare(w, e);
+	r = r ? r : feed_open(&w->feed, w->tmp, w->path, e);
 	if (r)
 		store_writer_abort(w);
 	else
@@ -300,7 +270,8 @@ static int sync_file(const char *path, const char *name, struct err *e)
 
 int store_writer_commit(struct store_writer *w, struct err *e)
 {
-	int r = close_db(w, e);
+	int r = feed_finish(w->feed, e);
+	r = r ? r : make_indexes(w, e);
 	if (!r)
 		r = shortage(e);
 	if (!r)
@@ -320,7 +291,6 @@ void store_writer_abort(struct store_writer *w)
 	if (!w)
 		return;
 	feed_close(w->feed);
-	sqlite3_close_v2(w->db);
 	if (w->tmp)
 		unlink(w->tmp);
 	mem_free(w->tmp);

@@ -53,17 +53,16 @@ static int check_order(const struct writing *l, size_t i)
 		       "the order of time");
 }
 
-/* For each stack that waits began with: the frame to report. */
+/* For each stack that waits began with, in order: the frame to report. */
 static int write_wait_frames(struct writing *l)
 {
-	uint8_t *seen = mem_zalloc(l->tl->stacks->paths.n + 1, 1);
+	size_t n = l->tl->stacks->paths.n;
+	uint8_t *seen = mem_zalloc(n + 1, 1);
 	int r = seen ? 0 : err_nomem(l->e);
-	for (size_t i = 0; !r && i < l->tl->offcpu.n; i++) {
-		uint32_t path = l->tl->offcpu.v[i].path;
-		if (!path || seen[path])
-			continue;
-		seen[path] = 1;
-		struct wait_frame row = {path, appframe_of_wait(l->tl, path)};
+	for (size_t i = 0; !r && i < l->tl->offcpu.n; i++)
+		seen[l->tl->offcpu.v[i].path] = 1;
+	for (uint32_t path = 1; !r && path < n; path++) {
+		struct wait_frame row = {path, seen[path] ? appframe_of_wait(l->tl, path) : 0};
 		r = row.frame ? writing_row(l, TABLE_WAIT_FRAMES, &row) : 0;
 	}
 	mem_free(seen);

@@ -4,9 +4,7 @@
 
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
 
--- Findings by question and recording, and the facts of their titles in one text.
-CREATE INDEX findings_of ON findings(recording_id, question);
-CREATE INDEX facts_of ON finding_facts(finding_id);
+-- Findings, and the facts of their titles in one text.
 CREATE VIEW v_findings AS
 SELECT f.recording_id, f.question, f.finding, f.harm, (
 	SELECT group_concat(a.name || ' = ' || CASE a.unit

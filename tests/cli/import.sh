@@ -65,6 +65,19 @@ for t in $(sqlite3 names.db "SELECT name FROM sqlite_schema WHERE type = 'table'
 	done <columns
 done
 
+# recordings of the same time: their samples alternate in the table, which SQLite then orders
+demo=$SRC/testdata/demo/perf.data
+"$PERFKIT" import -q "$demo" -o one.db
+"$PERFKIT" import -q --force "$demo" "$rec" "$demo" -o three.db 2>/dev/null
+[ "$(sqlite3 three.db 'PRAGMA foreign_key_check; PRAGMA integrity_check')" = ok ]
+one=$(sqlite3 one.db 'SELECT count(*) FROM sample_rows')
+[ "$one" -gt 1000 ]
+[ "$(sqlite3 three.db 'SELECT count(*) FROM sample_rows NATURAL JOIN
+	(SELECT time_ns FROM sample_rows GROUP BY 1 HAVING count(*) > 1)')" -ge $((one * 2)) ]
+"$PERFKIT" collapse -q one.db >one.txt
+"$PERFKIT" collapse -q --recording 3 three.db >three.txt
+cmp one.txt three.txt
+
 # a file that is no store is not replaced
 cp "$rec" mine.data
 rc=0

@@ -7,7 +7,8 @@
 #include "libtime/causes/causes.h"
 #include "libtime/sched/sched.h"
 #include "libtime/store/store.h"
-#include "libtime/store/store_internal.h"
+#include "libtime/store/store_read.h"
+#include "libtime/store/store_write.h"
 #include "libtime/store/store_read.h"
 #include "libtime/store/store_write.h"
 
@@ -710,20 +711,7 @@ static void an_aborted_import_leaves_the_old_store(void **state)
 	assert_int_equal(mkdir(dir, 0700), 0);
 }
 
-static int64_t rows_of(struct store_writer *w, const char *table)
-{
-	char sql[64];
-	sqlite3_stmt *st;
-	snprintf(sql, sizeof(sql), "SELECT count(*) FROM %s", table);
-	assert_int_equal(sqlite3_prepare_v2(store_writer_handle(w).db, sql, -1, &st, NULL), 0);
-	assert_int_equal(sqlite3_step(st), SQLITE_ROW);
-	int64_t n = sqlite3_column_int64(st, 0);
-	sqlite3_finalize(st);
-	return n;
-}
-
-/* Rows half filled when memory ends have cells that nobody set. The tables have all of a
- * recording's rows or none. */
+/* Rows half filled when memory ends have cells that nobody set: such a store is never finished. */
 static void rows_that_memory_ended_in_are_not_written(void **state)
 {
 	(void)state;
@@ -740,10 +728,8 @@ static void rows_that_memory_ended_in_are_not_written(void **state)
 		r = store_writer_add(w, &tl, &e);
 		mem_fail_after(-1);
 		assert_true(!r || r == ERR_NOMEM);
-		int64_t recordings = rows_of(w, "recordings");
-		assert_true(recordings || r);
-		assert_int_equal(rows_of(w, "frames") != 0, recordings);
 		store_writer_abort(w);
+		assert_int_equal(access(db_path, F_OK), -1);
 		timeline_release(&tl);
 		stacks_release(&st);
 	}
