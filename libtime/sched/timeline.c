@@ -140,6 +140,15 @@ static int set_slices(struct timeline *tl)
 	return sorted;
 }
 
+uint32_t timeline_part_begin(const struct timeline *tl, unsigned part, unsigned parts)
+{
+	const struct tl_thread *v = tl->threads.v;
+	size_t n = tl->threads.n, want = tl->offcpu.n / parts * part;
+	size_t i = part == parts ? n : PARTITION_POINT(k, 0, n, v[k].offcpu_first < want);
+	int nearer = i && i < n && want - v[i - 1].offcpu_first < v[i].offcpu_first - want;
+	return (uint32_t)(nearer ? i - 1 : i);
+}
+
 /* The intervals from..to, which the parts copy to their places, each those of its threads. */
 struct sorting {
 	struct timeline *tl;
@@ -151,12 +160,12 @@ struct sorting {
 static void copy_part(void *sorting, unsigned part)
 {
 	const struct sorting *s = sorting;
-	uint64_t first = s->tl->offcpu.n * part / s->parts;
-	uint64_t end = s->tl->offcpu.n * (part + 1) / s->parts;
+	uint32_t first = timeline_part_begin(s->tl, part, s->parts);
+	uint32_t end = timeline_part_begin(s->tl, part + 1, s->parts);
 	for (size_t i = s->from; i < s->to; i++) {
 		const struct offcpu *o = &s->tl->offcpu.v[i];
 		struct tl_thread *t = &s->tl->threads.v[o->thread];
-		if (t->offcpu_first >= first && t->offcpu_first < end)
+		if (o->thread >= first && o->thread < end)
 			s->sorted[t->offcpu_first + t->offcpu_n++] = *o;
 	}
 }

@@ -466,6 +466,10 @@ int timeline_arg(struct timeline *tl, uint64_t value, uint32_t variable, uint16_
  */
 int timeline_finish(struct timeline *tl, struct err *e);
 
+/* The first thread of a part, if the threads are divided into so many with about as many
+ * intervals each; of part `parts`: threads.n. Needs each thread's slice. */
+uint32_t timeline_part_begin(const struct timeline *tl, unsigned part, unsigned parts);
+
 /* The parts of a thread's life, in ns. */
 struct tl_sums {
 	uint64_t run, blocked, runnable, preempted /* of runnable */, unknown;

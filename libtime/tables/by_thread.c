@@ -1,7 +1,6 @@
 /* by_thread.c - how long each thread ran and waited. */
 #include "libtime/tables/collect.h"
 #include "base/parallel.h"
-#include "base/search.h"
 #include "libtime/explain/episodes.h"
 #include "libtime/population/wall.h"
 
@@ -222,17 +221,12 @@ static int add_in_parts(struct collect *c)
 {
 	enum { WAITS = 1 << 14 };
 	struct part parts[PARALLEL_MAX];
-	const struct tl_thread *v = c->tl->threads.v;
-	size_t waits = c->tl->offcpu.n, at = 0;
-	unsigned n = parallel_parts(waits, WAITS);
+	unsigned n = parallel_parts(c->tl->offcpu.n, WAITS);
 	int r = 0;
-	for (unsigned k = 0; k < n; k++) {
-		parts[k] = (struct part){.c = *c, .from = (uint32_t)at};
-		at = k + 1 == n ? c->tl->threads.n
-				: PARTITION_POINT(i, at, c->tl->threads.n,
-						  v[i].offcpu_first < waits / n * (k + 1));
-		parts[k].to = (uint32_t)at;
-	}
+	for (unsigned k = 0; k < n; k++)
+		parts[k] = (struct part){.c = *c,
+					 .from = timeline_part_begin(c->tl, k, n),
+					 .to = timeline_part_begin(c->tl, k + 1, n)};
 	parallel_run(n, add_part, parts);
 	for (unsigned k = 0; k < n; k++) {
 		r = r ? r : parts[k].r ? parts[k].r : rows_append(c->rows, &parts[k].rows);
