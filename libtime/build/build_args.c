@@ -41,11 +41,11 @@ static int user_register(const struct sample *s, unsigned bit, int swap, uint64_
 int builder_argument(struct builder *b, const struct sample *s, uint16_t *index)
 {
 	int swap = b->rec->swap;
-	const struct arch *arch = expander_arch(b->rec);
 	uint64_t value, mark;
 	*index = 0;
 	if (s->regs_abi != ABI_64)
 		return 0;
+	const struct arch *arch = expander_arch(b->rec);
 	if (!arch || !user_register(s, arch->call_arg, swap, &value))
 		return 0;
 	if (user_register(s, arch->call_mark, swap, &mark) && mark != (uint64_t)-ENOSYS)

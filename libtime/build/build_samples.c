@@ -59,11 +59,13 @@ void builder_event(const struct record_id *id, uint8_t kind, struct sched_event 
 }
 
 /* A thread's name: of the field that all kernels have, the bytes are there to be read. */
-static const char *comm_field(const struct tp_field *f, const struct sample *s, int swap)
+static const char *comm_field(const struct tp_field *f, const struct sample *s, int swap,
+			      struct sched_event *ev)
 {
 	if (f->size == SCHED_COMM_SIZE && !f->is_dynamic && f->offset <= s->raw_size &&
 	    f->size <= s->raw_size - f->offset)
 		return (const char *)s->raw + f->offset;
+	ev->whole_comms = 0;
 	return tp_text(f, s->raw, s->raw_size, swap);
 }
 
@@ -93,19 +95,20 @@ static int handle_sched(struct builder *b, const struct source_event *se,
 	struct sample kernel;
 	int swap = b->rec->swap, r = 0;
 	builder_event(id, se->kind, &ev);
+	ev.whole_comms = 1;
 	if (se->kind == SCHED_SWITCH) {
 		ev.prev_tid = (int32_t)tp_int(&se->a, s->raw, s->raw_size, swap);
 		ev.next_tid = (int32_t)tp_int(&se->c, s->raw, s->raw_size, swap);
 		ev.next_prio = (int16_t)tp_int(&se->d, s->raw, s->raw_size, swap);
-		ev.prev_comm = comm_field(&se->e, s, swap);
-		ev.next_comm = comm_field(&se->f, s, swap);
+		ev.prev_comm = comm_field(&se->e, s, swap, &ev);
+		ev.next_comm = comm_field(&se->f, s, swap, &ev);
 		ev.syscall = builder_syscall_of(b, ev.prev_tid);
 		if (s->period > 1) /* it stands for several switches, whatever the attr says */
 			b->tl->flags |= TL_SAMPLED;
 		r = state_of(b, (uint64_t)tp_int(&se->b, s->raw, s->raw_size, swap), &ev);
 	} else {
 		ev.target_tid = (int32_t)tp_int(&se->a, s->raw, s->raw_size, swap);
-		ev.target_comm = comm_field(&se->e, s, swap);
+		ev.target_comm = comm_field(&se->e, s, swap, &ev);
 		ev.context = context_of(s);
 		ev.from_cpu = cpu_field(&se->b, s, swap);
 		ev.to_cpu = cpu_field(&se->c, s, swap);
@@ -118,7 +121,7 @@ static int handle_sched(struct builder *b, const struct source_event *se,
 		(se->kind == SCHED_SWITCH && ev.prev_tid > 0 && ev.state_class != STATE_DEAD);
 	if (!r && stack)
 		r = builder_chain(b, s, &ev.path);
-	if (!r && ev.kind == SCHED_SWITCH && ev.state_class == STATE_BLOCKED)
+	if (!r && se->kind == SCHED_SWITCH && ev.state_class == STATE_BLOCKED)
 		r = builder_argument(b, s, &ev.arg);
 	ev.no_stack = !ev.path;
 	if (r)
@@ -437,10 +440,10 @@ static int handle_role(struct builder *b, const struct source_event *se, const s
 }
 
 /* Set what order_next leaves out. The task of --off-cpu samples is not the one that waited. */
-static void complete_id(const struct builder *b, const struct record *r, const struct sample *s,
-			struct record_id *id)
+static void complete_id(const struct builder *b, const struct source_event *se,
+			const struct record *r, const struct sample *s, struct record_id *id)
 {
-	if (sample_is_off_cpu(s->event))
+	if (se->role == ROLE_TOTAL && sample_is_off_cpu(s->event))
 		recording_id_of(b->rec, r, s->event, id);
 	id->cpu = s->cpu;
 	if (id->has_tid || !(s->event->attr.sample_type & PERF_SAMPLE_TID))
@@ -471,7 +474,7 @@ int builder_handle_sample(struct builder *b, const struct record *r, struct reco
 	const struct source_event *se = &b->events.v[ev->index];
 	b->chain_known = 0;
 	b->chains.stay = b->ahead && !r->chunk;
-	complete_id(b, r, &s, id);
+	complete_id(b, se, r, &s, id);
 	b->chains.cpu = id->cpu;
 	if (sample_in_guest(&s)) {
 		b->p->totals.guest++;

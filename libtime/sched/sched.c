@@ -72,14 +72,16 @@ static int add_thread(struct sched *s, int32_t tid, uint32_t *i)
 	return r ? r : u64map_put(&s->by_tid, (uint32_t)tid, *i);
 }
 
-int sched_thread_of(struct sched *s, int32_t tid, uint32_t *i)
+int sched_thread_of_any(struct sched *s, int32_t tid, uint32_t *i)
 {
-	if (u64map_get(&s->by_tid, (uint32_t)tid, i) && s->threads.v[*i].state != DEAD)
-		return 0;
-	return add_thread(s, tid, i);
+	int known = u64map_get(&s->by_tid, (uint32_t)tid, i) && s->threads.v[*i].state != DEAD;
+	int r = known ? 0 : add_thread(s, tid, i);
+	if (!r)
+		s->recent[(uint32_t)tid % RECENT_TIDS] = (struct recent){tid, *i + 1};
+	return r;
 }
 
-int sched_cpu_of(struct sched *s, uint16_t n, struct cpu **c)
+int sched_new_cpu(struct sched *s, uint16_t n, struct cpu **c)
 {
 	while (s->cpus.n <= n) {
 		struct cpu fresh = {.cur = TL_NONE, .cur_tid = -1, .alt_tid = -1};
@@ -87,14 +89,6 @@ int sched_cpu_of(struct sched *s, uint16_t n, struct cpu **c)
 			return ERR_NOMEM;
 	}
 	*c = &s->cpus.v[n];
-	return 0;
-}
-
-int sched_thread_on(struct sched *s, const struct cpu *c, int32_t tid, uint32_t *i)
-{
-	if (c->cur_tid != tid || s->threads.v[c->cur].state == DEAD)
-		return sched_thread_of(s, tid, i);
-	*i = c->cur;
 	return 0;
 }
 
@@ -120,7 +114,7 @@ int sched_new_thread(struct sched *s, const struct sched_event *ev, uint32_t *i)
 	if (!r)
 		r = sched_thread_of(s, ev->target_tid, i);
 	if (!r)
-		r = sched_set_comm(s, *i, ev->target_comm);
+		r = sched_set_comm_of(s, *i, ev, ev->target_comm);
 	if (!r) {
 		sched_set_pid(s, *i, ev->target_pid);
 		s->tl->threads.v[*i].flags |= THREAD_BORN;

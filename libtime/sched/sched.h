@@ -62,9 +62,10 @@ struct sched_event {
 	uint8_t kind;     /* enum sched_kind */
 	uint8_t state;    /* SCHED_SWITCH: index of timeline.states */
 	uint8_t state_class;
-	uint8_t context;  /* SCHED_WAKING, WAKEUP*: enum waker_context */
-	uint8_t preempt;  /* SCHED_OUT: the preempt bit of the record's misc */
-	uint8_t no_stack; /* the record carried no callchain */
+	uint8_t context;     /* SCHED_WAKING, WAKEUP*: enum waker_context */
+	uint8_t preempt;     /* SCHED_OUT: the preempt bit of the record's misc */
+	uint8_t no_stack;    /* the record carried no callchain */
+	uint8_t whole_comms; /* all SCHED_COMM_SIZE bytes of each name can be read */
 };
 
 struct sched;

@@ -39,7 +39,11 @@
 #include "base/hash.h"
 #include "libtime/sched/sched.h"
 
+#include <string.h>
+
 enum state { UNSEEN, RUNNING, OFF, DEAD };
+
+enum { RECENT_TIDS = 256 };
 
 struct wake {
 	uint64_t ns;
@@ -111,6 +115,10 @@ struct sched {
 	VEC(struct thr) threads; /* parallel to tl->threads */
 	VEC(struct cpu) cpus;
 	struct u64map by_tid;
+	struct recent {
+		int32_t tid;
+		uint32_t next; /* after its thread; 0: empty */
+	} recent[RECENT_TIDS]; /* of by_tid, by the tid's low bits */
 	struct skew skew;
 	uint64_t now;
 	int chain;     /* the chain rule holds */
@@ -120,12 +128,28 @@ struct sched {
 
 /* --- sched.c -------------------------------------------------------------------------- */
 
+int sched_thread_of_any(struct sched *s, int32_t tid, uint32_t *i);
+
 /* The thread that has a tid now, a new one if the last has ended. ERR_NOMEM, ERR_LIMIT, as for
  * all functions below. The call may move threads and CPUs in memory. */
-int sched_thread_of(struct sched *s, int32_t tid, uint32_t *i);
+static inline int sched_thread_of(struct sched *s, int32_t tid, uint32_t *i)
+{
+	const struct recent *r = &s->recent[(uint32_t)tid % RECENT_TIDS];
+	if (r->tid != tid || !r->next || s->threads.v[r->next - 1].state == DEAD)
+		return sched_thread_of_any(s, tid, i);
+	*i = r->next - 1;
+	return 0;
+}
 
 /* The same, faster if it is the CPU's current thread, as it usually is. */
-int sched_thread_on(struct sched *s, const struct cpu *c, int32_t tid, uint32_t *i);
+static inline int sched_thread_on(struct sched *s, const struct cpu *c, int32_t tid,
+				  uint32_t *i)
+{
+	if (c->cur_tid != tid || s->threads.v[c->cur].state == DEAD)
+		return sched_thread_of(s, tid, i);
+	*i = c->cur;
+	return 0;
+}
 
 /* `target` was created: the thread that had its tid before has ended. */
 int sched_new_thread(struct sched *s, const struct sched_event *ev, uint32_t *i);
@@ -133,8 +157,26 @@ int sched_new_thread(struct sched *s, const struct sched_event *ev, uint32_t *i)
 /* Set the name; NULL and "" change nothing. */
 int sched_set_comm(struct sched *s, uint32_t i, const char *comm);
 
+/* Set the name to one of the event's. Mostly the thread has it, and the kernel has cleared the
+ * bytes after it: two words are compared. */
+static inline int sched_set_comm_of(struct sched *s, uint32_t i, const struct sched_event *ev,
+				    const char *comm)
+{
+	int same =
+		ev->whole_comms && comm && !memcmp(s->threads.v[i].comm, comm, SCHED_COMM_SIZE);
+	return same ? 0 : sched_set_comm(s, i, comm);
+}
+
+int sched_new_cpu(struct sched *s, uint16_t n, struct cpu **c);
+
 /* CPU n, made if it does not exist. */
-int sched_cpu_of(struct sched *s, uint16_t n, struct cpu **c);
+static inline int sched_cpu_of(struct sched *s, uint16_t n, struct cpu **c)
+{
+	if (n >= s->cpus.n)
+		return sched_new_cpu(s, n, c);
+	*c = &s->cpus.v[n];
+	return 0;
+}
 
 /* Set the pid; -1 changes nothing. The first one stays: damaged records have others. */
 static inline void sched_set_pid(struct sched *s, uint32_t i, int32_t pid)

@@ -94,7 +94,7 @@ int sched_on_switch(struct sched *s, const struct sched_event *ev)
 	if (!r && ev->prev_tid > 0) {
 		r = sched_thread_on(s, c, ev->prev_tid, &prev);
 		if (!r)
-			r = sched_set_comm(s, prev, ev->prev_comm);
+			r = sched_set_comm_of(s, prev, ev, ev->prev_comm);
 		if (!r && ev->tid == ev->prev_tid)
 			sched_set_pid(s, prev, ev->pid);
 		if (!r && s->chain)
@@ -111,7 +111,7 @@ int sched_on_switch(struct sched *s, const struct sched_event *ev)
 	if (!r && ev->next_tid > 0) {
 		r = sched_thread_of(s, ev->next_tid, &next);
 		if (!r)
-			r = sched_set_comm(s, next, ev->next_comm);
+			r = sched_set_comm_of(s, next, ev, ev->next_comm);
 		if (!r)
 			r = enter(s, next, ev->cpu, ev->next_prio);
 		if (!r)

@@ -91,7 +91,7 @@ static int find_target(struct sched *s, const struct sched_event *ev, uint32_t *
 {
 	int r = sched_thread_of(s, ev->target_tid, i);
 	if (!r)
-		r = sched_set_comm(s, *i, ev->target_comm);
+		r = sched_set_comm_of(s, *i, ev, ev->target_comm);
 	return r ? r : make_wake(s, ev, w);
 }
 
