@@ -279,7 +279,8 @@ int builder_find_arguments(struct builder *b, struct err *e)
 				: 0;
 	if (!r)
 		r = find_hits(b->tl, &known.probed);
-	for (size_t i = 0; !r && i < b->tl->offcpu.n; i++) {
+	size_t n = b->tl->args.n || known.probed.hit.n ? b->tl->offcpu.n : 0;
+	for (size_t i = 0; !r && i < n; i++) {
 		struct offcpu *o = &b->tl->offcpu.v[i];
 		if (!o->arg && known.probed.hit.n && !(o->flags & OFF_RUNNING))
 			r = find_probed(b->tl, o, &known.probed, &known.kinds);

@@ -116,9 +116,10 @@ static int handle_sched(struct builder *b, const struct source_event *se,
 			s = kernel_part(s, swap, &kernel);
 	}
 	int stack =
-		se->kind == SCHED_WAKING || se->kind == SCHED_WAKEUP ||
-		se->kind == SCHED_WAKEUP_NEW ||
-		(se->kind == SCHED_SWITCH && ev.prev_tid > 0 && ev.state_class != STATE_DEAD);
+		(se->chain || b->expander) &&
+		(se->kind == SCHED_WAKING || se->kind == SCHED_WAKEUP ||
+		 se->kind == SCHED_WAKEUP_NEW ||
+		 (se->kind == SCHED_SWITCH && ev.prev_tid > 0 && ev.state_class != STATE_DEAD));
 	if (!r && stack)
 		r = builder_chain(b, s, &ev.path);
 	if (!r && se->kind == SCHED_SWITCH && ev.state_class == STATE_BLOCKED)

@@ -198,8 +198,7 @@ static int is_whole_life(const struct timeline *tl, const struct offcpu *o)
 	const struct tl_thread *t = &tl->threads.v[o->thread];
 	const struct tl_recording *rec = timeline_recording_of(tl, o->thread);
 	uint64_t life = t->last_ns - t->first_ns, ns = waiting_ns(o);
-	if (o->cause != CAUSE_JOIN && o->cause != CAUSE_CHILD &&
-	    !(o->flags & (OFF_IDLE | OFF_UNCLEAR)))
+	if (wait_ranks_alike(o))
 		return 0;
 	if (ended_by_exit(tl, o))
 		return 1;

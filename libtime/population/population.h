@@ -112,6 +112,13 @@ struct wait {
 int population_wait(const struct population *p, const struct timeline *tl,
 		    const struct offcpu *o, struct wait *out);
 
+/* 1 if population.ranked makes no difference to the wait of an interval. */
+static inline int wait_ranks_alike(const struct offcpu *o)
+{
+	return !(o->flags & (OFF_IDLE | OFF_UNCLEAR)) && o->cause != CAUSE_JOIN &&
+	       o->cause != CAUSE_CHILD;
+}
+
 /* Remove the separate part: the wait then starts after it, and is open only if the rest was
  * cut. Returns the removed time. */
 uint64_t wait_split_off(struct wait *w);

@@ -2,6 +2,7 @@
 #include "libtime/tables/collect.h"
 #include "base/parallel.h"
 #include "libtime/explain/episodes.h"
+#include "libtime/explain/lock_holders.h"
 #include "libtime/population/wall.h"
 
 /* The row of a thread, or of its cgroup, in the window that contains `ns`. */
@@ -60,16 +61,20 @@ static int add_run(struct collect *c, uint32_t thread, uint32_t comm, uint16_t c
 
 /* The percentiles are of the same waits, with the same lengths, as `tail` ranks (episodes.h).
  * Those before *next were part of an earlier one: attempts to get the same lock. */
-static int add_length(struct collect *c, const struct population *of, const struct offcpu *o,
+static int add_length(struct collect *c, const struct population *of, struct wait w,
 		      uint32_t row, uint32_t *next)
 {
-	uint32_t i = (uint32_t)(o - c->tl->offcpu.v);
-	struct population ranked = *of;
-	struct wait w;
-	ranked.ranked = 1;
-	if (i < *next || !episode_wait(c->tl, &ranked, i, &w, &i))
+	const struct offcpu *o = w.offcpu;
+	uint32_t at = (uint32_t)(o - c->tl->offcpu.v), last = at;
+	if (at < *next)
 		return 0;
-	*next = i + (i != (uint32_t)(o - c->tl->offcpu.v));
+	if (!wait_ranks_alike(o) || lock_last_try(c->tl, at) != at) {
+		struct population ranked = *of;
+		ranked.ranked = 1;
+		if (!episode_wait(c->tl, &ranked, at, &w, &last))
+			return 0;
+	}
+	*next = last + (last != at);
 	wait_split_off(&w);
 	if (w.start == w.end)
 		return 0;
@@ -79,21 +84,17 @@ static int add_length(struct collect *c, const struct population *of, const stru
 						: rows_length(c->rows, row, w.end - w.start, 0);
 }
 
-/* Add the time of one wait; w.start and w.end are in the same window. */
-static int add_parts(struct collect *c, uint32_t thread, struct wait w)
+/* Add the time of one wait, in the row of its window. */
+static void add_parts(struct collect *c, uint32_t row, struct wait w)
 {
-	uint32_t row;
-	if (thread_row(c, w.start, thread, &row))
-		return ERR_NOMEM;
 	rows_add(c->rows, row, COL_IDLE, wait_split_off(&w));
 	if (w.start == w.end)
-		return 0;
+		return;
 	rows_add(c->rows, row, w.unclear ? COL_UNCLEAR : COL_BLOCKED, w.blocked);
 	rows_add(c->rows, row, COL_RUNNABLE, w.runnable);
 	rows_add(c->rows, row, COL_PREEMPTED, w.preempted);
 	rows_add(c->rows, row, COL_UNKNOWN, w.unknown);
 	rows_add(c->rows, row, COL_WAITING, w.blocked + w.runnable);
-	return 0;
 }
 
 /* The same for its windows, the first and the last of which are given. */
@@ -103,9 +104,12 @@ static int add_windows(struct collect *c, const struct population *of, const str
 	for (uint32_t k = first; k <= last; k++) {
 		struct population window;
 		struct wait w;
-		if (population_wait(collect_population(c, of, k, &window), c->tl, o, &w) &&
-		    add_parts(c, o->thread, w))
+		uint32_t row;
+		if (!population_wait(collect_population(c, of, k, &window), c->tl, o, &w))
+			continue;
+		if (thread_row(c, w.start, o->thread, &row))
 			return ERR_NOMEM;
+		add_parts(c, row, w);
 	}
 	return 0;
 }
@@ -120,9 +124,12 @@ static int add_wait(struct collect *c, const struct population *of, const struct
 		return 0;
 	uint32_t first = collect_window(c, w.start);
 	uint32_t last = collect_window(c, w.end > w.start ? w.end - 1 : w.end);
-	if (first == last ? add_parts(c, o->thread, w) : add_windows(c, of, o, first, last))
+	if ((first != last && add_windows(c, of, o, first, last)) ||
+	    thread_row(c, w.start, o->thread, &row))
 		return ERR_NOMEM;
-	if (thread_row(c, w.start, o->thread, &row) || add_length(c, of, o, row, next))
+	if (first == last)
+		add_parts(c, row, w);
+	if (add_length(c, of, w, row, next))
 		return ERR_NOMEM;
 	rows_add(c->rows, row, COL_IDLE_WAITS, wait_split_off(&w) != 0);
 	if (w.start == w.end)

@@ -17,7 +17,12 @@ struct collect {
 };
 
 /* The window that contains a moment; 0 without --every. */
-uint32_t collect_window(const struct collect *c, uint64_t ns);
+static inline uint32_t collect_window(const struct collect *c, uint64_t ns)
+{
+	return c->q->every_ns && ns > c->base_ns
+		       ? (uint32_t)((ns - c->base_ns) / c->q->every_ns)
+		       : 0;
+}
 
 /* A population cut to one window: *cut, or `of` itself without --every. */
 const struct population *collect_population(const struct collect *c,

@@ -186,13 +186,9 @@ static int is_row(const struct rows *r, uint32_t row, uint32_t window, uint64_t 
 	return r->keys.v[row].key == key && r->keys.v[row].window == window;
 }
 
-/* Mostly the row of the last call, since a thread's intervals follow each other. */
-int rows_row(struct rows *r, uint32_t window, uint64_t key, uint32_t *row)
+int rows_find_(struct rows *r, uint32_t window, uint64_t key, uint32_t *row)
 {
 	size_t at = 0;
-	*row = r->last;
-	if (r->last < r->keys.n && is_row(r, r->last, window, key))
-		return 0;
 	uint64_t h = hash_row(window, key);
 	int met = 0;
 	while (!met && idmap_next(&r->index, h, &at, row))

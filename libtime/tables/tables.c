@@ -322,13 +322,6 @@ int table_needs_waits(const struct table_kind *kind)
 
 /* --- windows -------------------------------------------------------------------------- */
 
-uint32_t collect_window(const struct collect *c, uint64_t ns)
-{
-	return c->q->every_ns && ns > c->base_ns
-		       ? (uint32_t)((ns - c->base_ns) / c->q->every_ns)
-		       : 0;
-}
-
 const struct population *collect_population(const struct collect *c,
 					    const struct population *of, uint32_t window,
 					    struct population *cut)
