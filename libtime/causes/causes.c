@@ -441,14 +441,16 @@ const char *causes_missing(const struct causes *c, enum cause cause)
 /* --- the timeline --------------------------------------------------------------------- */
 
 struct memos {
-	struct u64map waits;   /* path << 8 | state → cause */
+	struct u64map waits;   /* running << 56 | path << 24 | syscall << 8 | state → cause */
 	struct u64map wakeups; /* path << 32 | waker's path → cause of a futex wait */
 };
 
 static int cause_of_interval(struct causes *c, struct timeline *tl, struct memos *memo,
 			     struct offcpu *o, struct err *e)
 {
-	uint64_t key = (uint64_t)o->path << 24 | (uint64_t)o->syscall << 8 | o->state;
+	uint64_t running = !!(o->flags & OFF_RUNNING);
+	uint64_t key =
+		running << 56 | (uint64_t)o->path << 24 | (uint64_t)o->syscall << 8 | o->state;
 	uint32_t known;
 	enum cause cause;
 	if (o->cause == CAUSE_RUNQUEUE)
@@ -458,8 +460,8 @@ static int cause_of_interval(struct causes *c, struct timeline *tl, struct memos
 		return 0;
 	}
 	const char *state = strtab_get(&tl->stacks->strings, tl->states[o->state]);
-	if (o->flags & OFF_RUNNING && *state != 'R')
-		state = "R"; /* from a SWITCH record */
+	if (running && *state != 'R')
+		state = "R"; /* from a SWITCH record, which has no other state */
 	const char *syscall =
 		o->syscall < tl->syscalls.n
 			? strtab_get(&tl->stacks->strings, tl->syscalls.v[o->syscall])

@@ -334,6 +334,29 @@ static void a_system_call_tells_where_stacks_do_not(void **state)
 	causes_free(c);
 }
 
+/* Both have no state of their own, and the same stack. */
+static void a_preempted_thread_is_told_by_its_switch_record(void **state)
+{
+	(void)state;
+	struct stacks s = {0};
+	struct timeline tl;
+	struct tl_thread thread = {.pid = 7, .tid = 7};
+	struct causes *c = new_causes();
+	assert_int_equal(timeline_init(&tl, &s), 0);
+	assert_int_equal(vec_push(&tl.threads, thread), 0);
+	for (unsigned i = 0; i < 4; i++) {
+		struct offcpu o = {.start_ns = 10 * i, .end_ns = 10 * i + 5, .waker = TL_NONE};
+		o.flags = i % 2 ? 0 : OFF_RUNNING;
+		assert_int_equal(bigvec_push(&tl.offcpu, o, NULL), 0);
+	}
+	assert_int_equal(causes_apply(c, &tl, NULL), 0);
+	for (size_t i = 0; i < 4; i++)
+		assert_int_equal(tl.offcpu.v[i].cause, i % 2 ? CAUSE_UNKNOWN : CAUSE_PREEMPT);
+	timeline_release(&tl);
+	stacks_release(&s);
+	causes_free(c);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -343,6 +366,7 @@ int main(void)
 		cmocka_unit_test(throttling_is_told_from_other_task_works),
 		cmocka_unit_test(own_rules_come_first),
 		cmocka_unit_test(a_system_call_tells_where_stacks_do_not),
+		cmocka_unit_test(a_preempted_thread_is_told_by_its_switch_record),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
