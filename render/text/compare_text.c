@@ -53,6 +53,13 @@ static void two_cells(struct table *t, const struct estimate *e, put_fn *put)
 }
 
 /* Without counts there is no mean, rather than 0. */
+static int mean_change(const struct compared *x)
+{
+	return x->count[BEFORE].value > 0 && x->count[AFTER].value > 0
+		       ? estimate_change(&x->mean[BEFORE], &x->mean[AFTER])
+		       : 0;
+}
+
 static void mean_cells(struct table *t, const struct compared *x)
 {
 	for (int side = 0; side < COMPARE_SIDES; side++)
@@ -62,9 +69,7 @@ static void mean_cells(struct table *t, const struct compared *x)
 			table_text(t, "-");
 			table_text(t, "");
 		}
-	table_text(t, x->count[BEFORE].value > 0 && x->count[AFTER].value > 0
-			      ? change_word(estimate_change(&x->mean[BEFORE], &x->mean[AFTER]))
-			      : "");
+	table_text(t, change_word(mean_change(x)));
 }
 
 static void cells(struct table *t, const struct estimate *of, put_fn *put)
@@ -103,25 +108,54 @@ static int has_time(const struct comparison *c)
 	return 0;
 }
 
+enum { MEAN, TIME, COUNT, GROUPS };
+
+static int has_change(const struct comparison *c, int group)
+{
+	for (size_t i = 0; i < c->v.n; i++) {
+		const struct compared *x = &c->v.v[i];
+		if (group == MEAN   ? mean_change(x)
+		    : group == TIME ? estimate_change(&x->time[BEFORE], &x->time[AFTER])
+				    : estimate_change(&x->count[BEFORE], &x->count[AFTER]))
+			return 1;
+	}
+	return 0;
+}
+
+/* On a narrow terminal ranges are omitted first, then groups of columns without a change, then
+ * those with one, but not the last: `drop` as in struct table_column. */
+static void order_groups(const struct comparison *c, unsigned drop[GROUPS])
+{
+	static const int order[GROUPS] = {COUNT, MEAN, TIME};
+	unsigned turn = 0;
+	for (int changed = 0; changed < 2; changed++)
+		for (int i = 0; i < GROUPS; i++)
+			if (has_change(c, order[i]) == changed)
+				drop[order[i]] = ++turn < GROUPS ? 2 + turn : 0;
+}
+
 void compare_text(struct buf *b, const struct comparison *c, const char *head, size_t rows,
 		  size_t width)
 {
-	const struct table_column columns[] = {{head, .cut = TABLE_CUT_KEY},
-					       {"each before", .right = 1, .drop = 4},
-					       {"", .right = 1, .drop = 2},
-					       {"after", .right = 1, .drop = 4},
-					       {"", .right = 1, .drop = 2},
-					       {"", .drop = 4},
-					       {"time before", .right = 1},
-					       {"", .right = 1, .drop = 2},
-					       {"after", .right = 1},
-					       {"", .right = 1, .drop = 2},
-					       {""},
-					       {"count before", .right = 1, .drop = 3},
-					       {"", .right = 1, .drop = 1},
-					       {"after", .right = 1, .drop = 3},
-					       {"", .right = 1, .drop = 1},
-					       {"", .drop = 3}};
+	unsigned drop[GROUPS] = {0};
+	order_groups(c, drop);
+	const struct table_column columns[] = {
+		{head, .cut = TABLE_CUT_KEY},
+		{"each before", .right = 1, .drop = drop[MEAN]},
+		{"", .right = 1, .drop = 2},
+		{"after", .right = 1, .drop = drop[MEAN]},
+		{"", .right = 1, .drop = 2},
+		{"", .drop = drop[MEAN]},
+		{"time before", .right = 1, .drop = drop[TIME]},
+		{"", .right = 1, .drop = 2},
+		{"after", .right = 1, .drop = drop[TIME]},
+		{"", .right = 1, .drop = 2},
+		{"", .drop = drop[TIME]},
+		{"count before", .right = 1, .drop = drop[COUNT]},
+		{"", .right = 1, .drop = 1},
+		{"after", .right = 1, .drop = drop[COUNT]},
+		{"", .right = 1, .drop = 1},
+		{"", .drop = drop[COUNT]}};
 	struct table t = {columns, 16};
 	size_t n = rows && rows < c->v.n ? rows : c->v.n;
 	if (!n || !has_time(c))
