@@ -16,7 +16,7 @@
  * read again by an order_whole; a stream's late record is moved to the time of the newest one
  * returned. So times never decrease.
  *
- * With order_read_ahead a separate thread reads and sorts, a few thousand records ahead of the
+ * With order_read_ahead a separate thread reads and sorts, up to 262,144 records ahead of the
  * caller.
  */
 #ifndef LIBPARSE_ORDER_H
