@@ -38,11 +38,18 @@ int encode_row(struct writing *l, enum store_table table, int64_t id, const void
 /* Write the off-CPU intervals and their kinds. ERR_FORMAT: not ordered by thread and time. */
 int write_offcpu(struct writing *l);
 
-/* Write the samples of both kinds and their sums. */
-int write_samples(struct writing *l);
+/* Write the samples of both kinds and their sums, which are complete then (store_sums.h). */
+struct store_sums;
+int write_samples(struct writing *l, struct store_sums *s);
 
-/* Write the n sums, of these tasks, as collapse and svg show them. */
-int write_folded(struct writing *l, const struct sample_task *tasks,
-		 const struct sample_sum *sums, size_t n);
+/* Fold the n sums, of these tasks, as collapse and svg show them. Release it with folding_free,
+ * which accepts NULL. ERR_NOMEM: *out is NULL. */
+struct folding;
+int folding_make(struct folding **out, const struct timeline *tl,
+		 const struct sample_task *tasks, const struct sample_sum *sums, size_t n);
+void folding_free(struct folding *f);
+
+/* Write what is folded. */
+int write_folded(struct writing *l, const struct folding *f);
 
 #endif

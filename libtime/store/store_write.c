@@ -7,6 +7,7 @@
 #include "libtime/store/sqlite_file.h"
 #include "libtime/store/store.h"
 #include "libtime/store/store_encode.h"
+#include "libtime/store/store_sums.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -149,9 +150,12 @@ int store_writer_add(struct store_writer *w, const struct timeline *tl, struct e
 		    tl->sites.n + tl->spans.n + tl->labels.n + tl->counters.n +
 		    tl->trampolines.n + tl->bindings.n + tl->marks.n + tl->interrupts.n +
 		    tl->gaps.n + tl->losses.n + tl->facts.n;
+	struct store_sums *sums = NULL;
+	r = r ? r : store_sums_begin(&sums, tl, e);
 	r = r ? r : write_model(&l);
 	r = r ? r : write_offcpu(&l);
-	r = r ? r : write_samples(&l);
+	r = r ? r : write_samples(&l, sums);
+	store_sums_free(sums);
 	if (r) /* in any case, since the writer still uses texts of the timeline */
 		feed_drop(w->feed);
 	else

@@ -6,7 +6,7 @@
 
 /* Two trees with the stacks of samples: one has folded paths, the other their texts. */
 struct folding {
-	struct writing *l;
+	const struct timeline *tl;
 	struct stacks tree, texts;
 	uint32_t *path;  /* of each call path: its folded path, 0: samples do not have it */
 	uint32_t *frame; /* of each frame: the tree's, 0: not yet */
@@ -26,7 +26,7 @@ struct folding {
 static int text_frame(struct folding *f, const struct frame *x, uint32_t *id)
 {
 	struct frame t = {.name = x->name};
-	const char *dso = strtab_get(&f->l->tl->stacks->strings, x->dso);
+	const char *dso = strtab_get(&f->tl->stacks->strings, x->dso);
 	if (!x->name && x->dso && strtab_intern(&f->texts.strings, path_base(dso), &t.dso))
 		return ERR_NOMEM;
 	return stacks_frame(&f->texts, &t, id);
@@ -35,7 +35,7 @@ static int text_frame(struct folding *f, const struct frame *x, uint32_t *id)
 /* The tree's frame for one of the timeline. */
 static int fold_frame(struct folding *f, uint32_t frame, uint32_t *id)
 {
-	struct frame x = f->l->tl->stacks->frames.v[frame];
+	struct frame x = f->tl->stacks->frames.v[frame];
 	uint32_t shown;
 	if ((*id = f->frame[frame]) != 0)
 		return 0;
@@ -67,7 +67,7 @@ static int note_text(struct folding *f, uint32_t path, uint32_t parent, uint32_t
 
 static int fold_path(struct folding *f, uint32_t path)
 {
-	const struct call_path *p = &f->l->tl->stacks->paths.v[path];
+	const struct call_path *p = &f->tl->stacks->paths.v[path];
 	uint32_t parent = f->path[p->parent], frame, id;
 	if (fold_frame(f, p->frame, &frame) || stacks_push(&f->tree, parent, frame, &id))
 		return ERR_NOMEM;
@@ -78,7 +78,7 @@ static int fold_path(struct folding *f, uint32_t path)
 /* Fold all paths of the sums. Parents have smaller numbers than their children. */
 static int fold_paths(struct folding *f, const struct sample_sum *sums, size_t n)
 {
-	const struct stacks *s = f->l->tl->stacks;
+	const struct stacks *s = f->tl->stacks;
 	f->path = mem_zalloc(s->paths.n + 1, sizeof(*f->path));
 	f->frame = mem_zalloc(s->frames.n + 1, sizeof(*f->frame));
 	if (!f->path || !f->frame || vec_push(&f->text_of, 0) || vec_push(&f->same, 0))
@@ -95,7 +95,7 @@ static int fold_paths(struct folding *f, const struct sample_sum *sums, size_t n
 	return 0;
 }
 
-static int write_paths(const struct folding *f)
+static int write_paths(struct writing *l, const struct folding *f)
 {
 	int r = 0;
 	for (size_t i = 1; !r && i < f->tree.paths.n; i++) {
@@ -103,7 +103,7 @@ static int write_paths(const struct folding *f)
 		uint32_t first = f->same.v[f->text_of.v[i]];
 		struct folded_path row = {.path = {p->parent, f->first.v[p->frame]},
 					  .first = first == i ? 0 : first};
-		r = writing_row(f->l, TABLE_FOLDED_PATHS, &row);
+		r = writing_row(l, TABLE_FOLDED_PATHS, &row);
 	}
 	return r;
 }
@@ -141,8 +141,26 @@ static int fold_sums(struct folding *f, const struct sample_task *tasks,
 	return r;
 }
 
-static void folding_release(struct folding *f)
+int folding_make(struct folding **out, const struct timeline *tl,
+		 const struct sample_task *tasks, const struct sample_sum *sums, size_t n)
 {
+	struct folding *f = mem_zalloc(1, sizeof(*f));
+	*out = NULL;
+	if (!f)
+		return ERR_NOMEM;
+	f->tl = tl;
+	if (n && fold_sums(f, tasks, sums, n)) {
+		folding_free(f);
+		return ERR_NOMEM;
+	}
+	*out = f;
+	return 0;
+}
+
+void folding_free(struct folding *f)
+{
+	if (!f)
+		return;
 	stacks_release(&f->tree);
 	stacks_release(&f->texts);
 	mem_free(f->path);
@@ -154,15 +172,13 @@ static void folding_release(struct folding *f)
 	vec_release(&f->sums);
 	u64map_release(&f->group);
 	u64map_release(&f->sum_of);
+	mem_free(f);
 }
 
-int write_folded(struct writing *l, const struct sample_task *tasks,
-		 const struct sample_sum *sums, size_t n)
+int write_folded(struct writing *l, const struct folding *f)
 {
-	struct folding f = {.l = l};
-	int r = !n ? 0 : fold_sums(&f, tasks, sums, n) ? err_nomem(l->e) : write_paths(&f);
-	for (size_t i = 0; !r && i < f.sums.n; i++)
-		r = writing_row(l, TABLE_FOLDED_SUMS, &f.sums.v[i]);
-	folding_release(&f);
+	int r = write_paths(l, f);
+	for (size_t i = 0; !r && i < f->sums.n; i++)
+		r = writing_row(l, TABLE_FOLDED_SUMS, &f->sums.v[i]);
 	return r;
 }
