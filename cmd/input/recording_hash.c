@@ -57,14 +57,31 @@ static int hash_folder(const char *path, uint64_t *id)
 	return r;
 }
 
-int recording_hash(const struct input *in, uint64_t *hash, struct err *e)
+static void *hash_recording(void *hashing)
 {
-	const char *path = in->bundle.recording ? in->bundle.recording : in->path;
+	struct recording_hashing *h = hashing;
+	const char *path = h->in->bundle.recording ? h->in->bundle.recording : h->in->path;
 	struct stat st;
 	uint64_t id = 0;
-	int r = !strcmp(path, "-") || stat(path, &st) ? ERR_IO
+	h->rc = !strcmp(path, "-") || stat(path, &st) ? ERR_IO
 		: S_ISDIR(st.st_mode)                 ? hash_folder(path, &id)
 						      : hash_one(AT_FDCWD, path, &id);
-	*hash = r ? 0 : id & INT64_MAX;
-	return r == ERR_NOMEM ? err_nomem(e) : 0;
+	h->hash = h->rc ? 0 : id & INT64_MAX;
+	return NULL;
+}
+
+void recording_hash_begin(struct recording_hashing *h, const struct input *in)
+{
+	*h = (struct recording_hashing){.in = in};
+	h->started = !pthread_create(&h->thread, NULL, hash_recording, h);
+	if (!h->started)
+		hash_recording(h);
+}
+
+int recording_hash_end(struct recording_hashing *h, uint64_t *hash)
+{
+	if (h->started)
+		pthread_join(h->thread, NULL);
+	*hash = h->hash;
+	return h->rc == ERR_NOMEM ? ERR_NOMEM : 0;
 }

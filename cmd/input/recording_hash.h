@@ -6,8 +6,22 @@
 
 #include "cmd/input/input.h"
 
-/* A hash, below 2^63, of all bytes of the open recording (in a bundle, of the one inside; of
- * all files of a folder); 0 for a stream. ERR_NOMEM. */
-int recording_hash(const struct input *in, uint64_t *hash, struct err *e);
+#include <pthread.h>
+
+/* A hash that is being made on a thread of its own. */
+struct recording_hashing {
+	const struct input *in;
+	uint64_t hash;
+	int rc;
+	int started;
+	pthread_t thread;
+};
+
+/* Begin to hash all bytes of the open recording: in a bundle, of the one inside; of all files of
+ * a folder. `in` is borrowed until recording_hash_end, which must follow. */
+void recording_hash_begin(struct recording_hashing *h, const struct input *in);
+
+/* Wait for it: below 2^63, and 0 for a stream or what cannot be read. ERR_NOMEM. */
+int recording_hash_end(struct recording_hashing *h, uint64_t *hash);
 
 #endif

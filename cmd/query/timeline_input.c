@@ -523,6 +523,19 @@ static int load_context(const struct tlinput *ti, struct fd_context **out, struc
 	return strcmp(recording, "-") ? fd_context_load(out, recording, e) : 0;
 }
 
+/* Build the timeline, and for a store hash the file meanwhile. */
+static int build_and_hash(struct tlinput *ti, const struct build_options *bo, int hashed,
+			  struct err *e)
+{
+	struct recording_hashing h;
+	if (!hashed)
+		return timeline_build(ti->in.profile, bo, &ti->tl, e);
+	recording_hash_begin(&h, &ti->in);
+	int r = timeline_build(ti->in.profile, bo, &ti->tl, e);
+	int no_memory = recording_hash_end(&h, &ti->tl.rec.hash);
+	return r ? r : no_memory ? err_nomem(e) : 0;
+}
+
 /* Build the timeline of the open recording. */
 static int build(struct tlinput *ti, int need_time)
 {
@@ -549,9 +562,7 @@ static int build(struct tlinput *ti, int need_time)
 	int r = load_context(ti, &context, &e);
 	bo.context = context;
 	if (!r)
-		r = timeline_build(ti->in.profile, &bo, &ti->tl, &e);
-	if (!r && need_time == TLINPUT_COPY)
-		r = recording_hash(&ti->in, &ti->tl.rec.hash, &e);
+		r = build_and_hash(ti, &bo, need_time == TLINPUT_COPY, &e);
 	fd_context_free(context);
 	input_progress_end(&p);
 	if (!r)

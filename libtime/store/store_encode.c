@@ -243,22 +243,29 @@ static void put_in_place(const struct writing *l, const struct column *c, const 
 		put_text(string(l, field_u32(row, c->at)), c->kind != COLUMN_COMM, to);
 }
 
-int encode_cell(struct writing *l, const struct column *c, int64_t id, const void *row,
-		struct cell *to)
+static void put_id(const struct writing *l, const struct column *c, int64_t id, const void *row,
+		   struct cell *to)
 {
-	cell_null(to);
 	if (c->kind == COLUMN_ID)
 		cell_int(to, id);
 	else if (c->kind == COLUMN_RECORDING)
 		cell_int(to, l->rows[TABLE_RECORDINGS]);
 	else if (c->kind == COLUMN_FIRST_OFF)
 		put_index(l, TABLE_OFFCPU, field_u32(row, c->at) + 1ull, to);
-	else if (c->kind == COLUMN_FIRST)
+	else
 		put_index(l, (enum store_table)c->arg, 1, to);
-	else if (c->kind < COLUMN_TEXT)
+}
+
+int encode_cell(struct writing *l, const struct column *c, int64_t id, const void *row,
+		struct cell *to)
+{
+	cell_null(to);
+	if (c->kind >= COLUMN_U64 && c->kind < COLUMN_TEXT)
 		put_number(c, row, to);
-	else if (c->kind < COLUMN_COMM)
+	else if (c->kind >= COLUMN_TEXT && c->kind < COLUMN_COMM)
 		put_words(l, c, row, to);
+	else if (c->kind < COLUMN_U64)
+		put_id(l, c, id, row, to);
 	else if (l->flat && c->kind <= COLUMN_EVENT)
 		put_in_place(l, c, row, to);
 	else if (c->kind < COLUMN_EVENT)

@@ -12,6 +12,7 @@
 struct kinds {
 	VEC(struct offcpu_kind) v;
 	struct idmap index;
+	uint32_t last; /* that of the interval before, which is mostly the same */
 };
 
 static struct offcpu_kind kind_of(const struct offcpu *o)
@@ -26,19 +27,33 @@ static struct offcpu_kind kind_of(const struct offcpu *o)
 				    .arg = o->arg_kind == ARG_NONE ? 0 : o->arg};
 }
 
+static int find_kind(const struct kinds *k, const struct offcpu_kind *x, uint64_t hash,
+		     uint32_t *id)
+{
+	size_t at = 0;
+	while (idmap_next(&k->index, hash, &at, id))
+		if (!memcmp(&k->v.v[*id], x, sizeof(*x)))
+			return 1;
+	return 0;
+}
+
 /* The number of a kind, which is written when first used. */
 static int put_kind(struct writing *l, struct kinds *k, const struct offcpu *o, uint32_t *id)
 {
 	const struct offcpu_kind x = kind_of(o);
+	*id = k->last;
+	if (k->last < k->v.n && !memcmp(&k->v.v[k->last], &x, sizeof(x)))
+		return 0;
 	uint64_t h = hash_bytes(&x, sizeof(x), 0);
-	size_t at = 0;
-	while (idmap_next(&k->index, h, &at, id))
-		if (!memcmp(&k->v.v[*id], &x, sizeof(x)))
-			return 0;
-	*id = (uint32_t)k->v.n;
-	if (vec_push(&k->v, x) || idmap_put(&k->index, h, *id))
-		return err_nomem(l->e);
-	return writing_row(l, TABLE_KINDS, &x);
+	int r = 0;
+	if (!find_kind(k, &x, h, id)) {
+		*id = (uint32_t)k->v.n;
+		if (vec_push(&k->v, x) || idmap_put(&k->index, h, *id))
+			return err_nomem(l->e);
+		r = writing_row(l, TABLE_KINDS, &x);
+	}
+	k->last = *id;
+	return r;
 }
 
 /* Intervals must be ordered by thread and time: searches rely on it. */
