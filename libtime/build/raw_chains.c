@@ -32,10 +32,8 @@ static int add(struct raw_chains *c, const struct stack_entry *x, uint64_t hash,
 	return vec_push(&c->v, fresh) ? ERR_NOMEM : idmap_put(&c->index, hash, *id);
 }
 
-int raw_chains_intern(struct raw_chains *c, const struct stack_entry *x, uint32_t *id)
+static int find_or_add(struct raw_chains *c, const struct stack_entry *x, uint32_t *id)
 {
-	if (c->namer)
-		return chain_namer_add(c->namer, x, c->cpu, c->stay, id);
 	c->seed = c->seed ? c->seed : hash_seed();
 	uint32_t owner = x->space == NO_ID ? ~(uint32_t)x->pid : x->space;
 	uint64_t h = hash_bytes(x->words, (size_t)x->nwords * 8, c->seed) ^
@@ -45,6 +43,28 @@ int raw_chains_intern(struct raw_chains *c, const struct stack_entry *x, uint32_
 		if (same_chain(&c->v.v[*id], x))
 			return 0;
 	return add(c, x, h, id);
+}
+
+/* Samples of a tracepoint that has no stacks are all at one address: in a few processes, the
+ * one before is compared first. */
+static int find_single(struct raw_chains *c, const struct stack_entry *x, uint32_t *id)
+{
+	uint64_t word;
+	memcpy(&word, x->words, sizeof(word));
+	uint32_t *at = &c->single[hash_u64(word ^ x->space) % 64];
+	*id = *at;
+	if (*at && same_chain(&c->v.v[*at], x))
+		return 0;
+	int r = find_or_add(c, x, id);
+	*at = r ? 0 : *id;
+	return r;
+}
+
+int raw_chains_intern(struct raw_chains *c, const struct stack_entry *x, uint32_t *id)
+{
+	if (c->namer)
+		return chain_namer_add(c->namer, x, c->cpu, c->stay, id);
+	return x->nwords == 1 ? find_single(c, x, id) : find_or_add(c, x, id);
 }
 
 /* --- naming --------------------------------------------------------------------------- */
