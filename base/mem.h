@@ -11,6 +11,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 /* `size` bytes, not initialised. size 0 gives a pointer that may be freed. */
 void *mem_alloc(size_t size) __attribute__((malloc, alloc_size(1)));
@@ -29,6 +30,14 @@ void *mem_try_large(size_t size) __attribute__((malloc, alloc_size(1)));
 /* Zeroes on large pages, all of them allocated at once: for tables that are soon written
  * everywhere, in random order. */
 void *mem_zalloc_table(size_t size) __attribute__((malloc, alloc_size(1)));
+
+/* Zero `size` bytes. Hiding a constant size from the compiler makes this a call of memset: some
+ * emit a string instruction for it, which costs more than decoding a small record. */
+static inline void mem_clear(void *p, size_t size)
+{
+	__asm__("" : "+r"(size));
+	memset(p, 0, size);
+}
 
 /* Resize to n * size bytes; NULL (and `p` left as it was) on overflow or exhaustion. */
 void *mem_resize(void *p, size_t n, size_t size) __attribute__((alloc_size(2, 3)));

@@ -192,7 +192,7 @@ static int release(struct order *o, uint64_t until, struct err *e)
 }
 
 /* The offset of the record's time; 0 when it has none. `ev` is its event or NULL. */
-static uint32_t time_at(const struct record *r, const struct event *ev)
+static inline uint32_t time_at(const struct record *r, const struct event *ev)
 {
 	if (!ev)
 		return 0;
@@ -644,7 +644,8 @@ static int refill(struct order *o, struct err *e)
 
 int order_next(struct order *o, struct ordered **out, struct err *e)
 {
-	chunk_drop(o->given.r.chunk);
+	if (o->given.r.chunk)
+		chunk_drop(o->given.r.chunk);
 	o->given.r.chunk = NULL;
 	if (!o->batch || o->at == o->batch->n) {
 		int rc = refill(o, e);

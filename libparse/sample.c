@@ -1,4 +1,5 @@
 #include "libparse/sample.h"
+#include "base/mem.h"
 #include "libparse/recording.h"
 
 static int bad(const struct record *r, struct err *e, const char *field)
@@ -149,15 +150,6 @@ static void decode_last(struct bytes *b, uint64_t t, struct sample *s)
 	}
 }
 
-/* Hiding the size from the compiler makes this a call of memset: for a constant size it emits a
- * string instruction, which costs more than the rest of a small sample. */
-static void clear(struct sample *s)
-{
-	size_t n = sizeof(*s);
-	__asm__("" : "+r"(n));
-	memset(s, 0, n);
-}
-
 #define FIXED                                                                           \
 	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | \
 	 PERF_SAMPLE_ADDR | PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU |  \
@@ -178,7 +170,7 @@ static int decode(const struct record *r, const struct event *ev, int swap, stru
 	struct bytes b =
 		bytes_init(r->p + RECORD_HEADER_SIZE, r->size - RECORD_HEADER_SIZE, swap);
 	const uint8_t *fixed = bytes_take(&b, ev->fixed_size);
-	clear(out);
+	mem_clear(out, sizeof(*out));
 	out->event = ev;
 	out->cpu = UINT32_MAX;
 	out->misc = r->misc;
@@ -212,12 +204,6 @@ static int decode(const struct record *r, const struct event *ev, int swap, stru
 		return bad(r, e, "interrupt registers");
 	decode_last(&b, t, out);
 	return bytes_ok(&b) ? 0 : bad(r, e, "last fields");
-}
-
-int sample_in_guest(const struct sample *s)
-{
-	int mode = s->misc & PERF_RECORD_MISC_CPUMODE_MASK;
-	return mode == PERF_RECORD_MISC_GUEST_KERNEL || mode == PERF_RECORD_MISC_GUEST_USER;
 }
 
 static int is_named_off_cpu(const struct event *ev)

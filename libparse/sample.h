@@ -77,7 +77,11 @@ int sample_decode(const struct record *r, const struct event *ev, int swap, stru
 int sample_is_off_cpu(const struct event *ev);
 
 /* 1 for a sample of a virtual machine's guest: its addresses belong to no process here. */
-int sample_in_guest(const struct sample *s);
+static inline int sample_in_guest(const struct sample *s)
+{
+	int mode = s->misc & PERF_RECORD_MISC_CPUMODE_MASK;
+	return mode == PERF_RECORD_MISC_GUEST_KERNEL || mode == PERF_RECORD_MISC_GUEST_USER;
+}
 
 /*
  * Byte offset of the event id inside a sample record's body for this sample_type, or -1 when

@@ -145,7 +145,8 @@ int builder_find_twins(struct builder *b);
  * first. */
 void builder_share_roles(struct builder *b);
 
-/* Set b->hit_ns. ERR_NOMEM. */
+/* Set b->hit_ns, if another event has reported the hit. Only for events that have a twin.
+ * ERR_NOMEM. */
 int builder_twin(struct builder *b, const struct source_event *se, const struct sample *s,
 		 const struct record_id *id);
 

@@ -1,4 +1,5 @@
 /* build_samples.c - puts samples into the state machine and timeline; see build_internal.h. */
+#include "base/mem.h"
 #include "libtime/build/build_internal.h"
 #include "libtime/sched/syscalls.h"
 
@@ -44,18 +45,14 @@ static uint8_t context_of(const struct sample *s)
 
 void builder_event(const struct record_id *id, uint8_t kind, struct sched_event *ev)
 {
-	*ev = (struct sched_event){
-		.time_ns = id->time,
-		.pid = id->has_tid ? id->pid : -1,
-		.tid = id->has_tid ? id->tid : -1,
-		.prev_tid = -1,
-		.next_tid = -1,
-		.target_tid = -1,
-		.target_pid = -1,
-		.next_prio = -1,
-		.cpu = id->cpu < TL_NOCPU ? (uint16_t)id->cpu : TL_NOCPU,
-		.kind = kind,
-	};
+	mem_clear(ev, sizeof(*ev));
+	ev->time_ns = id->time;
+	ev->pid = id->has_tid ? id->pid : -1;
+	ev->tid = id->has_tid ? id->tid : -1;
+	ev->prev_tid = ev->next_tid = ev->target_tid = ev->target_pid = -1;
+	ev->next_prio = -1;
+	ev->cpu = id->cpu < TL_NOCPU ? (uint16_t)id->cpu : TL_NOCPU;
+	ev->kind = kind;
 }
 
 /* A thread's name: of the field that all kernels have, the bytes are there to be read. */
@@ -481,7 +478,8 @@ int builder_handle_sample(struct builder *b, const struct record *r, struct reco
 		b->p->totals.guest++;
 		return builder_note_current(b, id, e);
 	}
-	if (builder_twin(b, se, &s, id))
+	b->hit_ns = 0;
+	if (se->twin && builder_twin(b, se, &s, id))
 		return err_nomem(e);
 	int rc = se->nroles ? handle_spans(b, se, &s, id, e) : 0;
 	if (!rc)

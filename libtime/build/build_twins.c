@@ -67,8 +67,7 @@ int builder_twin(struct builder *b, const struct source_event *se, const struct 
 		 const struct record_id *id)
 {
 	struct twin *t;
-	b->hit_ns = 0;
-	if (!se->twin || id->cpu >= TL_NOCPU || !s->raw_size)
+	if (id->cpu >= TL_NOCPU || !s->raw_size)
 		return 0;
 	if (last_hit(b, id->cpu, se->original, &t))
 		return ERR_NOMEM;
