@@ -46,19 +46,33 @@ static void hide_system(struct episodes *out, uint64_t ns)
 	out->apart.system_ns += ns;
 }
 
+/* Until a wait is the first to differ in it, `both` has what `clean` has. */
+static int begin_both(struct collector *c)
+{
+	struct episodes *out = c->out;
+	int r = bigvec_reserve(&out->both, out->clean.n + 1, c->e);
+	if (!r && out->clean.n)
+		memcpy(out->both.v, out->clean.v, out->clean.n * sizeof(*out->both.v));
+	out->both.n = r ? 0 : out->clean.n;
+	out->both_differ = !r;
+	return r;
+}
+
 /* Count the separate part of a wait and leave the rest in *w. `both` gets an unclear wait in
  * full, unless its begin was cut off; of other waits the rest. */
 static int set_apart(struct collector *c, struct wait *w)
 {
 	enum apart apart = w->apart;
-	uint64_t both = w->end - w->start;
-	int open = w->open;
+	uint64_t full = w->end - w->start;
+	int open = w->open, r = 0;
 	uint64_t ns = wait_split_off(w);
-	if ((apart != APART_NOT && apart != APART_UNCLEAR) || open)
-		both = w->open ? 0 : w->end - w->start;
-	int r = both && !(w->offcpu->flags & OFF_SUSPECT)
-			? bigvec_push(&c->out->both, both, c->e)
-			: 0;
+	uint64_t both = apart == APART_UNCLEAR && !open ? full
+			: w->open                       ? 0
+							: w->end - w->start;
+	if (apart == APART_UNCLEAR && !open && !c->out->both_differ)
+		r = begin_both(c);
+	if (!r && c->out->both_differ && both && !(w->offcpu->flags & OFF_SUSPECT))
+		r = bigvec_push(&c->out->both, both, c->e);
 	return r ? r : ns ? site_sums_add(&c->out->apart.by[apart], w->offcpu, ns, open) : 0;
 }
 
@@ -121,6 +135,8 @@ static int add_wait(struct collector *c, uint32_t i, uint32_t *last)
 	*last = i;
 	if (!population_has_thread(c->of, c->tl, o->thread, o->comm))
 		return 0;
+	if (!c->of->label)
+		return add_part(c, c->of, i, last);
 	while (!r && population_part(c->of, o->thread, o->path, &at, o->end_ns, &part))
 		r = add_part(c, &part, i, last);
 	return r;
@@ -472,8 +488,21 @@ uint64_t episodes_percentile(const struct episodes *x, uint32_t millipercent, in
 	return x->clean.n ? x->clean.v[percentile_rank(x->clean.n, millipercent) - 1] : 0;
 }
 
+/* For waits, if no unclear one is in full in `both`, that is `clean`. */
+static int both_are_clean(const struct episodes *x)
+{
+	return x->query.kind == EPISODE_WAIT && !x->both_differ;
+}
+
+size_t episodes_count_of_both(const struct episodes *x)
+{
+	return both_are_clean(x) ? x->clean.n : x->both.n;
+}
+
 uint64_t episodes_percentile_of_both(const struct episodes *x, uint32_t millipercent)
 {
+	if (both_are_clean(x))
+		return episodes_percentile(x, millipercent, 0);
 	return x->both.n ? x->both.v[percentile_rank(x->both.n, millipercent) - 1] : 0;
 }
 

@@ -80,9 +80,11 @@ struct episodes {
 	BIGVEC(struct episode) v;   /* clean and dirty ones, by thread and time */
 	BIGVEC(uint64_t) clean;     /* durations, ascending */
 	VEC(uint64_t) dirty;        /* those of open and suspect episodes, ascending */
-	BIGVEC(uint64_t) both;  /* of waits: clean ones, with unclear ones in full, ascending */
-	uint64_t open, suspect; /* an episode that is both counts in both */
-	uint64_t unknown;       /* clean ones with time in an unknown state */
+	BIGVEC(uint64_t)
+	both;            /* of waits: clean ones, with unclear ones in full, ascending; … */
+	int both_differ; /* … if there are any, else empty */
+	uint64_t open, suspect;      /* an episode that is both counts in both */
+	uint64_t unknown;            /* clean ones with time in an unknown state */
 	uint64_t threads, processes; /* distinct, of v */
 	struct set_apart apart; /* waits that are not in v, or whose late parts alone are */
 };
@@ -127,7 +129,8 @@ static inline uint64_t percentile_needs(uint32_t millipercent)
  * seen. 0 if there are none. */
 uint64_t episodes_percentile(const struct episodes *x, uint32_t millipercent, int with_dirty);
 
-/* pX of x->both. */
+/* How many waits are clean, with unclear ones in full; 0 for other kinds. And their pX. */
+size_t episodes_count_of_both(const struct episodes *x);
 uint64_t episodes_percentile_of_both(const struct episodes *x, uint32_t millipercent);
 
 /* Which episodes are the tail. */

@@ -41,22 +41,30 @@ static uint64_t row_hash(const struct wait_row *r)
 			     r->cause << 8 | r->mark));
 }
 
-static int add_row(struct wait_sums *w, const struct wait_row *key)
+/* The row of a key, added if it is new. */
+static int find_row(struct wait_sums *w, const struct wait_row *key, uint32_t *id)
 {
 	uint64_t h = row_hash(key);
 	size_t at = 0;
-	w->total_ns += key->ns;
-	for (uint32_t id; idmap_next(&w->index, h, &at, &id);) {
-		struct wait_row *r = &w->rows.v[id];
-		if (!same_row(r, key))
-			continue;
-		r->ns += key->ns;
-		r->count += key->count;
-		return 0;
-	}
-	if (vec_push(&w->rows, *key))
+	while (idmap_next(&w->index, h, &at, id))
+		if (same_row(&w->rows.v[*id], key))
+			return 0;
+	struct wait_row empty = *key;
+	empty.ns = empty.count = 0;
+	*id = (uint32_t)w->rows.n;
+	return vec_push(&w->rows, empty) || idmap_put(&w->index, h, *id) ? ERR_NOMEM : 0;
+}
+
+/* Intervals are by thread, and a thread has few stacks: mostly the row is a recent one. */
+static int add_row(struct wait_sums *w, const struct wait_row *key)
+{
+	uint32_t *id = &w->recent[(key->path ^ key->mark << 4) % WAITS_RECENT];
+	if ((*id >= w->rows.n || !same_row(&w->rows.v[*id], key)) && find_row(w, key, id))
 		return ERR_NOMEM;
-	return idmap_put(&w->index, h, (uint32_t)(w->rows.n - 1));
+	w->total_ns += key->ns;
+	w->rows.v[*id].ns += key->ns;
+	w->rows.v[*id].count += key->count;
+	return 0;
 }
 
 static uint8_t mark_of(const struct wait *x)
@@ -161,6 +169,8 @@ static int add_labelled(struct wait_sums *w, const struct timeline *tl,
 	int r = 0;
 	if (!population_has_thread(&s->of, tl, o->thread, o->comm))
 		return 0;
+	if (!s->of.label && !s->split)
+		return add_wait(w, tl, s, &s->of, o, 0);
 	while (!r && population_part(&s->of, o->thread, o->path, &at, o->end_ns, &part))
 		r = add_split(w, tl, s, &part, o);
 	return r;

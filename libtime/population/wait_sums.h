@@ -56,9 +56,12 @@ struct wait_row {
 	uint64_t count; /* intervals */
 };
 
+enum { WAITS_RECENT = 64 };
+
 struct wait_sums {
 	VEC(struct wait_row) rows; /* in order of first appearance */
 	struct idmap index;
+	uint32_t recent[WAITS_RECENT]; /* rows, by the low bits of their path and mark */
 	struct set_apart apart;
 	uint64_t total_ns; /* of all rows */
 };

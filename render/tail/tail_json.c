@@ -151,7 +151,7 @@ static void idle_most(struct writer *w, const struct site_sums *idle)
 static void both_percentile(struct writer *w, const char *key, uint32_t millipercent)
 {
 	const struct episodes *x = &w->t->episodes;
-	if (x->both.n)
+	if (episodes_count_of_both(x))
 		json_u64(&w->j, key, episodes_percentile_of_both(x, millipercent));
 	else
 		json_null(&w->j, key);
@@ -167,7 +167,7 @@ static void unclear(struct writer *w)
 	json_u64(&w->j, "ns", u->ns);
 	json_u64(&w->j, "max_ns", u->max_ns);
 	json_open(&w->j, "with_work", '{');
-	json_u64(&w->j, "count", x->both.n);
+	json_u64(&w->j, "count", episodes_count_of_both(x));
 	both_percentile(w, "p50_ns", 50000);
 	both_percentile(w, "p90_ns", 90000);
 	both_percentile(w, "p99_ns", 99000);

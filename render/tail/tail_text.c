@@ -134,10 +134,10 @@ static void work_row(struct table *t, const struct episodes *x)
 static void both_row(struct table *t, const struct episodes *x)
 {
 	table_text(t, "work and ?");
-	table_count(t, x->both.n);
+	table_count(t, episodes_count_of_both(x));
 	for (int i = 0; i < PERCENTILES; i++)
 		table_duration(t, episodes_percentile_of_both(x, shown_percentiles[i]));
-	table_duration(t, x->both.v[x->both.n - 1]);
+	table_duration(t, episodes_percentile_of_both(x, 100000));
 }
 
 static void percentile_table(struct buf *b, const struct episodes *x, size_t width)
@@ -155,7 +155,7 @@ static void percentile_table(struct buf *b, const struct episodes *x, size_t wid
 	struct table t = {columns, PERCENTILES + 3};
 	ENTRIES(columns, PERCENTILES + 3);
 	work_row(&t, x);
-	int twice = x->apart.by[APART_UNCLEAR].count && x->both.n;
+	int twice = x->apart.by[APART_UNCLEAR].count && episodes_count_of_both(x);
 	if (twice)
 		both_row(&t, x);
 	buf_char(b, '\n');
