@@ -404,7 +404,8 @@ static int own_findings(struct tlinput *ti, unsigned asked, struct findings *out
 {
 	struct findings_input in = {.profile = ti->in.profile,
 				    .asked = asked & ~(unsigned)ASKED_OF_SAMPLES,
-				    .names = &ti->names_of[!!(asked & ASKED_OF_SAMPLES)]};
+				    .names = &ti->names_of[!!(asked & ASKED_OF_SAMPLES)],
+				    .maps = &ti->maps};
 	int rc = 0;
 	if (!(asked & ASKED_OF_SAMPLES)) {
 		in.timeline = &ti->tl;
@@ -885,9 +886,11 @@ void tlinput_close(struct tlinput *ti)
 	survey_release(&ti->survey);
 	name_weights_free(ti->names_of[0]);
 	name_weights_free(ti->names_of[1]);
+	mapless_free(ti->maps);
 	causes_free(ti->causes);
 	mem_free(ti->events);
 	ti->names_of[0] = ti->names_of[1] = NULL;
+	ti->maps = NULL;
 	ti->split = NULL;
 	ti->events = NULL;
 	input_close(&ti->in);

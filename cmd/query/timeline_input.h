@@ -44,6 +44,7 @@ struct tlinput {
 	struct timeline tl;
 	struct survey survey;             /* of a recording */
 	struct name_weights *names_of[2]; /* cached by findings: of the timeline, of samples */
+	struct mapless *maps;             /* cached by findings */
 	struct causes *causes;
 	uint8_t *events;          /* --event: a flag per event of the timeline; NULL: all */
 	struct label_lanes label; /* of --label */

@@ -84,10 +84,12 @@ struct findings_input {
 	/* Keeps the sums over all names for the next question about the same stacks, samples and
 	 * waits. *names is NULL at first; the caller frees it. NULL: do not keep them. */
 	struct name_weights **names;
+	struct mapless **maps; /* the same for samples and waits without mappings */
 };
 
 /* NULL is accepted. */
 void name_weights_free(struct name_weights *w);
+void mapless_free(struct mapless *l);
 
 /* Find everything. All inputs are borrowed for the call; the caller releases *out, even after
  * ERR_NOMEM. */

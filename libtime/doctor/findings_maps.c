@@ -27,6 +27,16 @@ struct mapless {
 	VEC(struct mapless_process) worst;
 };
 
+void mapless_free(struct mapless *l)
+{
+	if (!l)
+		return;
+	mem_free(l->lost);
+	mem_free(l->threads);
+	vec_release(&l->worst);
+	mem_free(l);
+}
+
 /* Callers have lower ids than what they call. */
 static int find_lost_paths(struct mapless *l, const struct stacks *s)
 {
@@ -156,22 +166,31 @@ static void report(struct diagnosis *j, const struct mapless *l)
 	j->mapless = l->n;
 }
 
+/* Find all samples and waits without mappings. */
+static int find_mapless(const struct diagnosis *j, struct mapless **out)
+{
+	struct mapless *l = mem_zalloc(1, sizeof(*l));
+	*out = l;
+	if (!l)
+		return ERR_NOMEM;
+	l->tl = j->in->timeline;
+	l->threads = mem_zalloc(l->tl->threads.n + 1, sizeof(*l->threads));
+	int r = l->threads ? find_lost_paths(l, &j->in->profile->stacks) : ERR_NOMEM;
+	if (!r && l->any) {
+		count_all(j, l);
+		r = rank(l);
+	}
+	return r;
+}
+
 void diagnose_maps(struct diagnosis *j)
 {
-	struct mapless l = {.tl = j->in->timeline};
-	if (!l.tl) /* folded samples have no threads */
+	struct mapless *own = NULL, **l = j->in->maps ? j->in->maps : &own;
+	if (!j->in->timeline) /* folded samples have no threads */
 		return;
-	l.threads = mem_zalloc(l.tl->threads.n + 1, sizeof(*l.threads));
-	int rc = l.threads ? find_lost_paths(&l, &j->in->profile->stacks) : ERR_NOMEM;
-	if (!rc && l.any) {
-		count_all(j, &l);
-		rc = rank(&l);
-	}
-	if (rc)
-		j->failed = rc;
-	else if (percent(l.n, l.total) >= 1)
-		report(j, &l);
-	mem_free(l.lost);
-	mem_free(l.threads);
-	vec_release(&l.worst);
+	if (!*l && find_mapless(j, l))
+		j->failed = ERR_NOMEM;
+	else if (percent((*l)->n, (*l)->total) >= 1)
+		report(j, *l);
+	mapless_free(own);
 }

@@ -293,6 +293,24 @@ static int sample_order(const void *a, const void *b)
 	return (x->event > y->event) - (x->event < y->event);
 }
 
+/* Samples come in the order of time, and only those of one time may have to change places: each
+ * is inserted where it belongs, until that takes more steps than a sort. */
+static void sort_samples(struct timeline *tl)
+{
+	enum { STEPS = 4 }; /* per sample */
+	struct tl_sample *v = tl->samples.v;
+	size_t left = STEPS * tl->samples.n;
+	for (size_t i = 1; i < tl->samples.n && left; i++) {
+		struct tl_sample x = v[i];
+		size_t k = i;
+		for (; k && left && sample_order(&x, &v[k - 1]) < 0; k--, left--)
+			v[k] = v[k - 1];
+		v[k] = x;
+	}
+	if (!left && tl->samples.n)
+		qsort(v, tl->samples.n, sizeof(*v), sample_order);
+}
+
 static int sample_is_stray(const struct timeline *tl, const struct tl_sample *s)
 {
 	if (s->thread == TL_NONE || !(tl->flags & (TL_HAS_SWITCH | TL_HAS_RECORDS)))
@@ -313,11 +331,7 @@ int timeline_finish(struct timeline *tl, struct err *e)
 		return r;
 	if (apply_losses(tl))
 		return err_nomem(e);
-	int sorted = 1;
-	for (size_t i = 1; i < tl->samples.n && sorted; i++)
-		sorted = sample_order(&tl->samples.v[i - 1], &tl->samples.v[i]) <= 0;
-	if (!sorted)
-		qsort(tl->samples.v, tl->samples.n, sizeof(*tl->samples.v), sample_order);
+	sort_samples(tl);
 	tl->stray_samples = 0;
 	for (size_t i = 0; i < tl->samples.n; i++)
 		tl->stray_samples += sample_is_stray(tl, &tl->samples.v[i]);
