@@ -12,6 +12,7 @@
 #include "cmd/record/record_jitter.h"
 #include "cmd/record/record_like.h"
 #include "cmd/record/record_run.h"
+#include "cmd/record/tcp_timers.h"
 #include "cmd/verbs.h"
 #include "libtime/record/perf_args.h"
 #include "libtime/record/trial.h"
@@ -67,7 +68,8 @@ static const struct opt rows[] = {
 	 "same stacks of\ntheir waits in a trial"},
 	{"call-graph", 0, OPT_STRING, AT(stacks), "KIND", "perf's name of --stacks"},
 	{"also", 0, OPT_STRING, AT(also), "WHAT,...",
-	 "vectors (of interrupts), faults, nmi, block, idle, cgroups;\nnot for cpu"},
+	 "vectors (of interrupts), faults, nmi, block, idle, tcp\n(its timers), cgroups; not "
+	 "for cpu"},
 	{"off-cpu-thresh", 0, OPT_INT, AT(off_cpu_ms), "MS",
 	 "offcpu, watch: only waits at least this long, measured by the\nkernel (perf 6.16, "
 	 "built with BPF), without their wakers"},
@@ -668,6 +670,9 @@ static int plan_and_run(const struct record_opts *o, struct record_wish *w,
 	struct record_plan plan = {0};
 	struct chosen chosen = {0};
 	int rc = check_given(o, w, e);
+	char *tcp_timers =
+		!rc && o->also && strstr(o->also, "tcp") ? tcp_timers_filter() : NULL;
+	w->tcp_timers = tcp_timers;
 	rc = rc ? rc : choose(&chosen, o, w, e);
 	rc = rc ? rc : record_plan(&plan, w, e);
 	if (rc) {
@@ -682,6 +687,7 @@ static int plan_and_run(const struct record_opts *o, struct record_wish *w,
 	}
 	record_plan_release(&plan);
 	chosen_release(&chosen);
+	mem_free(tcp_timers);
 	return rc;
 }
 

@@ -78,6 +78,15 @@ static int is_syscall(const struct tracepoint *tp, struct source_event *se)
 	return 1;
 }
 
+static int is_timer(const struct tracepoint *tp, struct source_event *se)
+{
+	if (!tp_is(tp, "timer", "timer_expire_entry"))
+		return 0;
+	tracepoint_field(tp, "function", &se->a);
+	se->role = ROLE_TIMER;
+	return 1;
+}
+
 /* Kernel tracepoints that are too frequent to be useful as single marks, but for the idle
  * states of CPUs. */
 static int is_noise(const struct tracepoint *tp)
@@ -122,7 +131,8 @@ static int classify(struct builder *b, const struct event *ev)
 				: se.kind == SCHED_WAKEUP ? TL_HAS_WAKEUP
 							  : 0u;
 	} else if (ev->is_tracepoint &&
-		   !(tp && (is_syscall(tp, &se) || builder_is_irq(tp, &se)))) {
+		   !(tp &&
+		     (is_syscall(tp, &se) || builder_is_irq(tp, &se) || is_timer(tp, &se)))) {
 		se.role = !tp || is_noise(tp) ? ROLE_NONE : ROLE_MARK;
 	} else if (event_name_is_off_cpu(name)) {
 		se.role = ROLE_TOTAL;

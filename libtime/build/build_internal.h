@@ -33,6 +33,7 @@ enum role {
 	ROLE_SAMPLE,
 	ROLE_SCHED, /* a scheduler tracepoint, of enum sched_kind `kind` */
 	ROLE_MARK,
+	ROLE_TIMER,     /* a kernel timer expires: a mark with its function, a, as the stack */
 	ROLE_TOTAL,     /* offcpu-time */
 	ROLE_ENTER,     /* a system call begins … */
 	ROLE_LEAVE,     /* … and ends */
@@ -166,6 +167,10 @@ int builder_chain(struct builder *b, const struct sample *s, uint32_t *id);
 
 /* The same, but the sampled address is the stack if none was recorded. */
 int builder_stack(struct builder *b, const struct sample *s, uint32_t *id);
+
+/* The number of a stack of one function of the kernel, by an address in it. ERR_NOMEM. */
+int builder_kernel_function(struct builder *b, const struct sample *s, uint64_t address,
+			    uint32_t *id);
 
 /* An event of `kind` with the record's fields; the other fields are unknown. */
 void builder_event(const struct record_id *id, uint8_t kind, struct sched_event *ev);

@@ -295,6 +295,20 @@ static int handle_mark(struct builder *b, const struct source_event *se, const s
 	return 0;
 }
 
+/* The interrupted thread has nothing to do with it. */
+static int handle_timer(struct builder *b, const struct source_event *se,
+			const struct sample *s, const struct record_id *id, struct err *e)
+{
+	struct tl_mark x = {.time_ns = s->time,
+			    .name = mark_name(b, se),
+			    .thread = TL_NONE,
+			    .cpu = id->cpu < TL_NOCPU ? (uint16_t)id->cpu : TL_NOCPU};
+	uint64_t function = (uint64_t)tp_int(&se->a, s->raw, s->raw_size, b->rec->swap);
+	if (builder_kernel_function(b, s, function, &x.path) || vec_push(&b->tl->marks, x))
+		return err_nomem(e);
+	return builder_note_current(b, id, e);
+}
+
 /* The direct kind of --off-cpu, perf 6.16 and later: its time is the end of the wait. */
 static int handle_direct(struct builder *b, const struct sample *s, const struct record_id *id,
 			 struct err *e)
@@ -422,6 +436,8 @@ static int handle_role(struct builder *b, const struct source_event *se, const s
 		return handle_sched(b, se, s, id, e);
 	case ROLE_MARK:
 		return handle_mark(b, se, s, id, e);
+	case ROLE_TIMER:
+		return handle_timer(b, se, s, id, e);
 	case ROLE_ENTER:
 		return handle_enter(b, se, s, id, e);
 	case ROLE_LEAVE:

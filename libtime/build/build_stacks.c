@@ -151,3 +151,16 @@ int builder_stack(struct builder *b, const struct sample *s, uint32_t *id)
 	x.nwords = 1;
 	return intern(b, &x, id);
 }
+
+int builder_kernel_function(struct builder *b, const struct sample *s, uint64_t address,
+			    uint32_t *id)
+{
+	if (builder_apply_pending(b, s->time))
+		return ERR_NOMEM;
+	struct stack_entry x = entry_of(b, s);
+	x.kind = CHAIN_NONE;
+	x.cpumode = PERF_RECORD_MISC_KERNEL;
+	x.words = (const uint8_t *)&address;
+	x.nwords = 1;
+	return intern(b, &x, id);
+}

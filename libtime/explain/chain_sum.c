@@ -55,6 +55,13 @@ static uint32_t waker_path(const struct explainer *x, uint32_t offcpu)
 	return offcpu != TL_NONE ? x->tl->offcpu.v[lock_retried(x->tl, offcpu)].waker_path : 0;
 }
 
+/* The same, but of what made the waker's packet come. */
+static uint32_t ender_path(const struct explainer *x, uint32_t offcpu)
+{
+	uint32_t timer = offcpu != TL_NONE ? evidence_tcp_timer(&x->ev, offcpu) : 0;
+	return timer ? timer : waker_path(x, offcpu);
+}
+
 /* The mechanism that a part's stacks show. For running code that can only be one of its own
  * state. */
 static const struct mechanism *mechanism_of_part(const struct explainer *x,
@@ -62,7 +69,7 @@ static const struct mechanism *mechanism_of_part(const struct explainer *x,
 {
 	const struct mechanism *m;
 	if (p->state == PART_BLOCKED)
-		return mechanism_of(x->ev.mechanisms, p->path, waker_path(x, p->offcpu));
+		return mechanism_of(x->ev.mechanisms, p->path, ender_path(x, p->offcpu));
 	if (p->state != PART_RUNNING || x->link->guessed)
 		return NULL;
 	m = mechanism_of(x->ev.mechanisms, p->path, 0);

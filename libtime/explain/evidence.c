@@ -455,6 +455,45 @@ static int ended_by(const struct timeline *tl, const struct offcpu *o,
 			     : o->start_ns + o->blocked_ns - q->end_ns <= SOON_NS;
 }
 
+/* When NET_RX last ended on `cpu` between these times; `from` if it did not. */
+static uint64_t last_receipt(const struct timeline *tl, uint16_t cpu, uint64_t from,
+			     uint64_t to)
+{
+	const struct tl_interrupt *v = tl->interrupts.v;
+	uint32_t name;
+	if (!strtab_find(&tl->stacks->strings, "softirq NET_RX", &name))
+		return from;
+	size_t at = PARTITION_POINT(i, 0, tl->interrupts.n, v[i].end_ns < to);
+	while (at-- > 0 && v[at].end_ns > from)
+		if (v[at].vector == name && v[at].cpu == cpu)
+			return v[at].end_ns;
+	return from;
+}
+
+uint32_t evidence_tcp_timer(const struct evidence *x, uint32_t offcpu)
+{
+	/* queued: the packet came from this host; a thread's own call sent it */
+	static const char *const queued[] = {"process_backlog", NULL};
+	static const char *const sent[] = {"__dev_queue_xmit", "dev_queue_xmit", NULL};
+	static const char *const timers[] = {"tcp_delack_timer", "tcp_write_timer", NULL};
+	const struct timeline *tl = x->tl;
+	const struct offcpu *o = &tl->offcpu.v[offcpu];
+	uint64_t woken = o->start_ns + o->blocked_ns;
+	uint32_t name;
+	if (!strtab_find(&tl->stacks->strings, "timer:timer_expire_entry", &name) ||
+	    !evidence_stack_has(tl, o->waker_path, queued) ||
+	    evidence_stack_has(tl, o->waker_path, sent))
+		return 0;
+	uint64_t since = last_receipt(tl, o->cpu_wake, o->start_ns, woken);
+	const struct tl_mark *v = tl->marks.v;
+	size_t at = PARTITION_POINT(i, 0, tl->marks.n, v[i].time_ns < woken);
+	while (at-- > 0 && v[at].time_ns >= since)
+		if (v[at].name == name && v[at].cpu == o->cpu_wake &&
+		    evidence_stack_has(tl, v[at].path, timers))
+			return v[at].path;
+	return 0;
+}
+
 int evidence_disk(struct evidence *x, uint32_t offcpu, const struct disk_request **out,
 		  struct err *e)
 {

@@ -124,6 +124,15 @@ void evidence_caller(const struct evidence *x, const struct window *w, size_t n,
 int evidence_disk(struct evidence *x, uint32_t offcpu, const struct disk_request **out,
 		  struct err *e);
 
+/*
+ * The function of the TCP timer that sent the packet which ended the wait, as a stack of its
+ * own; 0: not known, or no timer did. Packets to this host wait in a queue of the CPU that
+ * sends them until its next NET_RX, which on a busy machine ksoftirqd runs much later:
+ *
+ *	softirq NET_RX ┤     ├ TIMER: tcp_delack_timer ┤    ├ NET_RX: the wakeup
+ */
+uint32_t evidence_tcp_timer(const struct evidence *x, uint32_t offcpu);
+
 /* 1 if the stack has a kernel function with one of these names; NULL ends the names. */
 int evidence_stack_has(const struct timeline *tl, uint32_t path, const char *const *names);
 

@@ -160,6 +160,8 @@ static void add_tail_events(struct words *w, const struct record_wish *x, int st
 		add_cpu_event(w, x, stacks);
 }
 
+#define TIMERS "timer:timer_expire_entry"
+
 /* What --also adds: events for `perf -e`, separated by blanks, or an option. */
 static const struct also {
 	const char *name, *words;
@@ -178,6 +180,7 @@ static const struct also {
 	{"nmi", "nmi:nmi_handler", 0},
 	{"block", "block:block_rq_insert block:block_rq_issue block:block_rq_complete", 0},
 	{"idle", "power:cpu_idle", 0},
+	{"tcp", TIMERS, 0},
 	{"cgroups", "--all-cgroups", 5 * PERF_MINORS + 7},
 };
 
@@ -199,6 +202,8 @@ static void add_also(struct words *w, const struct record_wish *x)
 			if (*word != '-')
 				words_add(w, "-e");
 			words_add(w, "%.*s", (int)n, word);
+			if (!strncmp(word, TIMERS, n) && x->tcp_timers && !x->version)
+				words_pair(w, "--filter", x->tcp_timers);
 		}
 	}
 }
@@ -293,7 +298,7 @@ static int check_version(const struct record_wish *x, struct err *e)
 		if (!a)
 			return err_set(e, ERR_USAGE,
 				       "--also takes vectors, faults, nmi, block, idle, "
-				       "cgroups, not '%.*s'",
+				       "tcp, cgroups, not '%.*s'",
 				       n, p);
 		if (x->version && a->version > x->version)
 			return err_set(e, ERR_USAGE, "--also %s needs perf %d.%d", a->name,

@@ -80,6 +80,7 @@ struct record_wish {
 	int frequency;               /* of it, Hz */
 	const char *stacks;          /* auto, dwarf, dwarf:BYTES, fp, lbr, none */
 	const char *also;            /* --also: "block,idle" */
+	const char *tcp_timers;      /* filter of timer_expire_entry for --also tcp */
 	int version;                 /* of perf, major * PERF_MINORS + minor; 0: any */
 	int cpus;                    /* of this machine */
 	int own_ids;                 /* --buildid-mmap, not --buildid-all */

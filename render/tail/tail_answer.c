@@ -180,7 +180,6 @@ static void put_doing(struct answer *a)
 			buf_fmt(a->b, "blocked (%s)", cause_name(p->cause));
 		break;
 	default:
-		put(a, "what it did is not known");
 		return;
 	}
 	put_place(a, " in ");
@@ -274,7 +273,8 @@ static void put_alone(struct answer *a)
 		put(a, ", which several threads had in turn");
 }
 
-/* What the root did, after its role: ", asleep in f()", "; reader was asleep in f()".
+/* What the root did, after its role: ", asleep in f()", "; reader was asleep in f()", "; what
+ * reader did is not known".
  * 0 when it adds nothing. */
 static int put_root(struct answer *a)
 {
@@ -285,6 +285,12 @@ static int put_root(struct answer *a)
 	int unnamed = p && p->state == PART_RUNNING && !p->function;
 	if (did && (a->group->unnamed || unnamed))
 		return 0;
+	if (!p || p->state == PART_UNKNOWN) {
+		put(a, "; what ");
+		put_name(a, root->comm);
+		put(a, " did is not known");
+		return 1;
+	}
 	if (root->via == VIA_CPU || link_held_lock(&a->x, root)) {
 		put(a, ", ");
 	} else if (m && *m->verb) {

@@ -23,7 +23,7 @@ for p in "$perf" ${PERFS:-}; do
 	offcpu --stacks fp --comm sh,sleep
 	offcpu --stacks lbr -C 0
 	tail --no-lock-owner
-	tail --no-lock-owner --stacks none -p $$ --also vectors,faults,block,idle
+	tail --no-lock-owner --stacks none -p $$ --also vectors,faults,block,idle,tcp
 	END
 	"$PERFKIT" record jitter -c 0 -d 1 --for-perf "$version" --perf "$p" -o try.tar.zst >/dev/null 2>err &&
 		"$PERFKIT" report -q try.tar.zst >/dev/null 2>>err ||

@@ -57,6 +57,9 @@ line "$start -a -c 1 $chosen 'prev_comm ~ \"db*\" || prev_comm == \"x y\"' $waki
 " offcpu $dry --comm 'db*,x y' --stacks fp
 line "$start -a -c 1 $chosen 'CPU == 0 || CPU == 2 || CPU == 3' $waking 'target_cpu == 0 || target_cpu == 2 || target_cpu == 3' ${sched#* * } -e block:block_rq_insert -e block:block_rq_issue -e block:block_rq_complete -e power:cpu_idle --all-cgroups -o perf.data
 " offcpu $dry -C 0,2-3 --stacks fp --also block,idle,cgroups
+# The filter has addresses of this machine's kernel: not for another one.
+line "$start -a -c 1 -e sched:sched_switch -e sched:sched_waking ${sched#* * } -e timer:timer_expire_entry -o perf.data
+" offcpu $dry --stacks none --also tcp --for-perf 6.1
 line "$start -a -c 1 $chosen 'prev_pid == $$' $waking 'pid == $$' ${sched#* * } -o perf.data
 " offcpu $dry -t $$ --stacks fp
 line "$start -C 2 -e cpu-clock -F 999 --call-graph lbr -o perf.data
@@ -207,7 +210,7 @@ grep -q '^next: perfkit tail --top 10 tail.data$' err && grep -q '^ *of all that
 # perf takes every event that --also adds, where this kernel has them all.
 if (for e in irq_vectors:local_timer_entry exceptions:page_fault_user nmi:nmi_handler block:block_rq_issue \
 	power:cpu_idle; do "$perf" record -q -e $e -o probe.data -- true 2>/dev/null || exit 1; done); then
-	"$PERFKIT" record tail -e cpu-clock --no-lock-owner --also vectors,faults,nmi,block,idle,cgroups -o also.data \
+	"$PERFKIT" record tail -e cpu-clock --no-lock-owner --also vectors,faults,nmi,block,idle,tcp,cgroups -o also.data \
 		-- ./server >/dev/null 2>err || bad "--also: $(cat err)"
 	"$PERFKIT" report --by irq also.data 2>/dev/null | grep -q '^local_timer ' || bad "--also: no timer interrupt"
 	"$PERFKIT" collapse -q --event exceptions:page_fault_user also.data 2>/dev/null | grep -q '^server;.*;exc_page_fault ' ||
