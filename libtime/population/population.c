@@ -28,19 +28,9 @@ int population_has_task(const struct population *p, const struct timeline *tl, i
 	       has_comm(p, tl, comm);
 }
 
-int population_has_thread(const struct population *p, const struct timeline *tl,
-			  uint32_t thread, uint32_t comm)
+int population_lists_cpu(const struct population *p, const struct timeline *tl, uint16_t a,
+			 uint16_t b)
 {
-	const struct tl_thread *t = &tl->threads.v[thread];
-	return !(t->flags & THREAD_IDLE_TASK) &&
-	       population_has_task(p, tl, t->pid, t->tid, comm);
-}
-
-int population_has_cpu(const struct population *p, const struct timeline *tl, uint16_t a,
-		       uint16_t b)
-{
-	if (!p->ncpus)
-		return 1;
 	a = timeline_cpu(tl, a);
 	b = timeline_cpu(tl, b);
 	for (size_t i = 0; i < p->ncpus; i++)
@@ -120,7 +110,7 @@ int population_hides_thread(const struct population *p, const struct timeline *t
 	return !p->system && tl->threads.v[thread].flags & THREAD_SYSTEM;
 }
 
-int population_clip(const struct population *p, uint64_t *start, uint64_t *end, int *cut)
+int population_cut(const struct population *p, uint64_t *start, uint64_t *end, int *cut)
 {
 	uint64_t stop = p->stop_ns ? p->stop_ns : UINT64_MAX;
 	if (*end <= p->start_ns || *start >= stop)

@@ -41,13 +41,27 @@ struct population {
 int population_has_task(const struct population *p, const struct timeline *tl, int32_t pid,
 			int32_t tid, uint32_t comm);
 
-/* The same of a thread of the timeline; never the idle task. */
-int population_has_thread(const struct population *p, const struct timeline *tl,
-			  uint32_t thread, uint32_t comm);
+/* The same of a thread of the timeline; never the idle task. Asked for each interval, like the
+ * next ones: without a filter they make no call. */
+static inline int population_has_thread(const struct population *p, const struct timeline *tl,
+					uint32_t thread, uint32_t comm)
+{
+	const struct tl_thread *t = &tl->threads.v[thread];
+	int any = !p->ncomms && !p->npids && !p->ntids;
+	return !(t->flags & THREAD_IDLE_TASK) &&
+	       (any || population_has_task(p, tl, t->pid, t->tid, comm));
+}
+
+/* Used by population_has_cpu only. */
+int population_lists_cpu(const struct population *p, const struct timeline *tl, uint16_t a,
+			 uint16_t b);
 
 /* 1 without --cpu, or if that includes `a` or `b`. TL_NOCPU is in no list. */
-int population_has_cpu(const struct population *p, const struct timeline *tl, uint16_t a,
-		       uint16_t b);
+static inline int population_has_cpu(const struct population *p, const struct timeline *tl,
+				     uint16_t a, uint16_t b)
+{
+	return !p->ncpus || population_lists_cpu(p, tl, a, b);
+}
 
 /* 1 if a sample passes the filters of threads, CPUs and time (including stop_ns). One without a
  * thread passes if there is no filter of threads. */
@@ -77,9 +91,17 @@ int population_part(const struct population *p, uint32_t thread, uint32_t path, 
 int population_hides_thread(const struct population *p, const struct timeline *tl,
 			    uint32_t thread);
 
+/* Used by population_clip only. */
+int population_cut(const struct population *p, uint64_t *start, uint64_t *end, int *cut);
+
 /* Cut [*start, *end) to --time and to the part. 0 if nothing is left; *cut is set if --time cut
  * it. */
-int population_clip(const struct population *p, uint64_t *start, uint64_t *end, int *cut);
+static inline int population_clip(const struct population *p, uint64_t *start, uint64_t *end,
+				  int *cut)
+{
+	int all = !p->start_ns && !p->stop_ns && !p->to_ns;
+	return all ? *end > *start : population_cut(p, start, end, cut);
+}
 
 /* Cut a gap to --time and --cpu; one that is not placed exactly keeps its length. 0 if nothing
  * is left; OFF_OPEN is set if it was cut. */

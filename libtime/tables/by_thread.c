@@ -8,6 +8,10 @@
 /* The row of a thread, or of its cgroup, in the window that contains `ns`. */
 static int thread_row(struct collect *c, uint64_t ns, uint32_t thread, uint32_t *row)
 {
+	if (!c->cgroup && rows_is_last(c->rows, collect_window(c, ns), thread)) {
+		*row = c->rows->last; /* with the cells below */
+		return 0;
+	}
 	if (collect_row(c, ns, c->cgroup ? c->cgroup[thread] : thread, row))
 		return ERR_NOMEM;
 	if (!c->cgroup) {
@@ -59,6 +63,13 @@ static int add_run(struct collect *c, uint32_t thread, uint32_t comm, uint16_t c
 	return r;
 }
 
+/* Most counts and times of a wait are 0, as these cells are at first. */
+static void add_some(struct collect *c, uint32_t row, enum column column, uint64_t more)
+{
+	if (more)
+		rows_add(c->rows, row, column, more);
+}
+
 /* The percentiles are of the same waits, with the same lengths, as `tail` ranks (episodes.h).
  * Those before *next were part of an earlier one: attempts to get the same lock. */
 static int add_length(struct collect *c, const struct population *of, struct wait w,
@@ -78,8 +89,8 @@ static int add_length(struct collect *c, const struct population *of, struct wai
 	wait_split_off(&w);
 	if (w.start == w.end)
 		return 0;
-	rows_add(c->rows, row, COL_OPEN, w.open != 0);
-	rows_add(c->rows, row, COL_SUSPECT, (o->flags & OFF_SUSPECT) != 0);
+	add_some(c, row, COL_OPEN, w.open != 0);
+	add_some(c, row, COL_SUSPECT, (o->flags & OFF_SUSPECT) != 0);
 	return w.open || o->flags & OFF_SUSPECT ? 0
 						: rows_length(c->rows, row, w.end - w.start, 0);
 }
@@ -87,14 +98,14 @@ static int add_length(struct collect *c, const struct population *of, struct wai
 /* Add the time of one wait, in the row of its window. */
 static void add_parts(struct collect *c, uint32_t row, struct wait w)
 {
-	rows_add(c->rows, row, COL_IDLE, wait_split_off(&w));
+	add_some(c, row, COL_IDLE, wait_split_off(&w));
 	if (w.start == w.end)
 		return;
-	rows_add(c->rows, row, w.unclear ? COL_UNCLEAR : COL_BLOCKED, w.blocked);
-	rows_add(c->rows, row, COL_RUNNABLE, w.runnable);
-	rows_add(c->rows, row, COL_PREEMPTED, w.preempted);
-	rows_add(c->rows, row, COL_UNKNOWN, w.unknown);
-	rows_add(c->rows, row, COL_WAITING, w.blocked + w.runnable);
+	add_some(c, row, w.unclear ? COL_UNCLEAR : COL_BLOCKED, w.blocked);
+	add_some(c, row, COL_RUNNABLE, w.runnable);
+	add_some(c, row, COL_PREEMPTED, w.preempted);
+	add_some(c, row, COL_UNKNOWN, w.unknown);
+	add_some(c, row, COL_WAITING, w.blocked + w.runnable);
 }
 
 /* The same for its windows, the first and the last of which are given. */
@@ -131,11 +142,11 @@ static int add_wait(struct collect *c, const struct population *of, const struct
 		add_parts(c, row, w);
 	if (add_length(c, of, w, row, next))
 		return ERR_NOMEM;
-	rows_add(c->rows, row, COL_IDLE_WAITS, wait_split_off(&w) != 0);
+	add_some(c, row, COL_IDLE_WAITS, wait_split_off(&w) != 0);
 	if (w.start == w.end)
 		return 0;
 	rows_add(c->rows, row, COL_WAITS, 1);
-	rows_add(c->rows, row, COL_STACKS, o->path != 0);
+	add_some(c, row, COL_STACKS, o->path != 0);
 	return 0;
 }
 

@@ -187,12 +187,14 @@ enum column rows_add_counter(struct rows *r, const char *event);
 void rows_init(struct rows *r, const struct table_kind *kind, int timed);
 void rows_release(struct rows *r);
 
-/* Used by rows_row only. */
-static inline int rows_is_last_(const struct rows *r, uint32_t window, uint64_t key)
+/* 1 if the last rows_row was of that key: `last` is its row. */
+static inline int rows_is_last(const struct rows *r, uint32_t window, uint64_t key)
 {
 	return r->last < r->keys.n && r->keys.v[r->last].key == key &&
 	       r->keys.v[r->last].window == window;
 }
+
+/* Used by rows_row only. */
 int rows_find_(struct rows *r, uint32_t window, uint64_t key, uint32_t *row);
 
 /* The row of a key in a window (0 without --every), added if it is new. ERR_NOMEM. */
@@ -200,7 +202,7 @@ static inline int rows_row(struct rows *r, uint32_t window, uint64_t key, uint32
 {
 	/* mostly the row of the last call, since a thread's intervals follow each other */
 	*row = r->last;
-	return rows_is_last_(r, window, key) ? 0 : rows_find_(r, window, key, row);
+	return rows_is_last(r, window, key) ? 0 : rows_find_(r, window, key, row);
 }
 
 /* A cell. Columns that the table does not have are CELL_NONE, and setting them does nothing. */
