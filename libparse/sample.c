@@ -221,11 +221,16 @@ static int check_time(const struct record *r, const struct event *ev, uint64_t t
 		       (unsigned long long)r->offset, (unsigned long long)time);
 }
 
-int sample_is_off_cpu(const struct event *ev)
+static inline int is_off_cpu(const struct event *ev)
 {
 	const struct event_attr *a = &ev->attr;
 	return a->type == PERF_TYPE_SOFTWARE && a->config == PERF_COUNT_SW_BPF_OUTPUT &&
 	       a->sample_type & PERF_SAMPLE_RAW && is_named_off_cpu(ev);
+}
+
+int sample_is_off_cpu(const struct event *ev)
+{
+	return is_off_cpu(ev);
 }
 
 /*
@@ -252,7 +257,7 @@ int sample_decode(const struct record *r, const struct event *ev, int swap, stru
 	int rc = decode(r, ev, swap, out, e);
 	if (!rc)
 		rc = check_time(r, ev, out->time, e);
-	if (rc || !sample_is_off_cpu(ev))
+	if (rc || !is_off_cpu(ev))
 		return rc;
 	struct bytes b = bytes_init(out->raw, out->raw_size, swap);
 	decode_off_cpu(&b, out);

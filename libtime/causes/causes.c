@@ -443,6 +443,8 @@ const char *causes_missing(const struct causes *c, enum cause cause)
 struct memos {
 	struct u64map waits;   /* running << 56 | path << 24 | syscall << 8 | state → cause */
 	struct u64map wakeups; /* path << 32 | waker's path → cause of a futex wait */
+	uint64_t key;          /* of `waits`, the last interval's + 1; 0: none */
+	uint8_t cause;         /* its cause */
 };
 
 static int cause_of_interval(struct causes *c, struct timeline *tl, struct memos *memo,
@@ -455,8 +457,10 @@ static int cause_of_interval(struct causes *c, struct timeline *tl, struct memos
 	enum cause cause;
 	if (o->cause == CAUSE_RUNQUEUE)
 		return 0;
-	if (u64map_get(&memo->waits, key, &known)) {
-		o->cause = (uint8_t)known;
+	if (key + 1 == memo->key || u64map_get(&memo->waits, key, &known)) {
+		memo->cause = key + 1 == memo->key ? memo->cause : (uint8_t)known;
+		memo->key = key + 1;
+		o->cause = memo->cause;
 		return 0;
 	}
 	const char *state = strtab_get(&tl->stacks->strings, tl->states[o->state]);

@@ -191,7 +191,7 @@ static int find_work(struct sites *x, uint32_t thread, uint32_t comm, uint32_t p
 /* Where this was found before; else `found` is to be set. A thread has few stacks. */
 static struct found *recent(struct sites *x, struct found new, int *known)
 {
-	struct found *f = &x->recent[hash_u64((uint64_t) new.thread << 32 | new.path) % RECENT];
+	struct found *f = &x->recent[(new.path * 0x9e3779b1u >> 16 ^ new.thread) % RECENT];
 	*known = f->comm == new.comm && f->thread == new.thread && f->path == new.path &&
 		 f->how == new.how;
 	if (!*known)

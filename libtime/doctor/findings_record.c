@@ -307,16 +307,14 @@ static void remedy_holes(struct diagnosis *j, struct finding *f)
 static void diagnose_holes(struct diagnosis *j)
 {
 	const struct timeline *tl = j->in->timeline;
-	uint64_t holes = count_holes(tl), suspect = 0;
+	uint64_t holes = count_holes(tl);
 	if (!holes || tl->flags & TL_SAMPLED) /* reported as switch-sampled: nothing was lost */
 		return;
-	for (size_t i = 0; i < tl->offcpu.n; i++)
-		suspect += !!(tl->offcpu.v[i].flags & OFF_SUSPECT);
 	struct finding *f = diagnose_add(
 		j, FORM_HOLES,
-		percent(suspect, tl->offcpu.n) >= 50 ? SEVERITY_WRONG : SEVERITY_PARTIAL,
+		percent(j->suspect, tl->offcpu.n) >= 50 ? SEVERITY_WRONG : SEVERITY_PARTIAL,
 		FACTS(fact_number("missing", FACT_COUNT, holes),
-		      fact_share("suspect", suspect, tl->offcpu.n)));
+		      fact_share("suspect", j->suspect, tl->offcpu.n)));
 	remedy_holes(j, f);
 }
 
@@ -341,8 +339,13 @@ static void diagnose_throttle(struct diagnosis *j)
 
 void diagnose_loss(struct diagnosis *j)
 {
+	const struct timeline *tl = j->in->timeline;
+	for (size_t i = 0; tl && i < tl->offcpu.n; i++) {
+		j->suspect += !!(tl->offcpu.v[i].flags & OFF_SUSPECT);
+		j->unwoken += tl->offcpu.v[i].unknown == UNKNOWN_NO_WAKE;
+	}
 	diagnose_lost(j);
-	if (j->in->timeline)
+	if (tl)
 		diagnose_holes(j);
 	diagnose_throttle(j);
 }
@@ -564,18 +567,15 @@ static void diagnose_some_cpus(struct diagnosis *j)
 static void diagnose_wakeups(struct diagnosis *j, uint32_t flags)
 {
 	const struct timeline *tl = j->in->timeline;
-	uint64_t missing = 0;
 	struct finding *f = NULL;
-	for (size_t i = 0; i < tl->offcpu.n; i++)
-		missing += tl->offcpu.v[i].unknown == UNKNOWN_NO_WAKE;
 	if (!(flags & (TL_HAS_SWITCH | TL_HAS_RECORDS)) || flags & TL_SAMPLED ||
 	    (flags & TL_PER_TASK && !(flags & TL_HAS_RECORDS)))
 		return;
 	if (!(flags & (TL_HAS_WAKING | TL_HAS_WAKEUP)))
 		f = diagnose_add(j, FORM_NO_WAKEUPS, SEVERITY_PARTIAL, NO_FACTS);
-	else if (percent(missing, tl->offcpu.n) >= 1)
+	else if (percent(j->unwoken, tl->offcpu.n) >= 1)
 		f = diagnose_add(j, FORM_WAKEUPS_MISSING, SEVERITY_PARTIAL,
-				 FACTS(fact_number("missing", FACT_COUNT, missing),
+				 FACTS(fact_number("missing", FACT_COUNT, j->unwoken),
 				       fact_number("waits", FACT_COUNT, tl->offcpu.n)));
 	if (tl->disorder.skew_ns) /* they are not missing: they seem to come later */
 		return;

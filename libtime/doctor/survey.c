@@ -41,8 +41,6 @@ static void count_stack(struct survey *v, struct survey_event *se, const struct 
 	uint64_t type = s->event->attr.sample_type;
 	uint32_t seen;
 	int mode = s->misc & PERF_RECORD_MISC_CPUMODE_MASK;
-	if (!(type & PERF_SAMPLE_CALLCHAIN))
-		return;
 	if (!(type & PERF_SAMPLE_STACK_USER))
 		count_length(se, s, swap);
 	if (mode == PERF_RECORD_MISC_USER) {
@@ -55,13 +53,12 @@ static void count_stack(struct survey *v, struct survey_event *se, const struct 
 	}
 }
 
+/* A counter's times. */
 static int count_reading(struct survey *v, const struct sample *s)
 {
 	uint64_t key =
 		hash_u64(s->id) ^ hash_u64((uint64_t)s->event->index << 32 | (uint32_t)s->tid);
 	uint32_t at;
-	if (!s->time_enabled)
-		return 0;
 	if (!u64map_get(&v->reading_of, key, &at)) {
 		at = (uint32_t)v->readings.n;
 		if (vec_push(&v->readings, (struct survey_reading){0}) ||
@@ -91,8 +88,9 @@ static int count_sample(struct survey *v, const struct sample *s, int swap)
 		se->stand_for > UINT64_MAX - period ? UINT64_MAX : se->stand_for + period;
 	int mode = s->misc & PERF_RECORD_MISC_CPUMODE_MASK;
 	v->kernel_samples += mode == PERF_RECORD_MISC_KERNEL;
-	count_stack(v, se, s, swap);
-	return count_reading(v, s);
+	if (s->event->attr.sample_type & PERF_SAMPLE_CALLCHAIN)
+		count_stack(v, se, s, swap);
+	return s->time_enabled ? count_reading(v, s) : 0;
 }
 
 static int count_map(struct survey *v, const struct recording *rec, const struct record *r)
