@@ -71,41 +71,45 @@ static void add_some(struct collect *c, uint32_t row, enum column column, uint64
 }
 
 /* The percentiles are of the same waits, with the same lengths, as `tail` ranks (episodes.h).
- * Those before *next were part of an earlier one: attempts to get the same lock. */
-static int add_length(struct collect *c, const struct population *of, struct wait w,
+ * Those before *next were part of an earlier one: attempts to get the same lock. `rest` is the
+ * wait without its separate part. */
+static int add_length(struct collect *c, const struct population *of, const struct wait *rest,
 		      uint32_t row, uint32_t *next)
 {
-	const struct offcpu *o = w.offcpu;
+	const struct offcpu *o = rest->offcpu;
 	uint32_t at = (uint32_t)(o - c->tl->offcpu.v), last = at;
+	struct wait longer;
 	if (at < *next)
 		return 0;
 	if (!wait_ranks_alike(o) || lock_last_try(c->tl, at) != at) {
 		struct population ranked = *of;
 		ranked.ranked = 1;
-		if (!episode_wait(c->tl, &ranked, at, &w, &last))
+		if (!episode_wait(c->tl, &ranked, at, &longer, &last))
 			return 0;
+		wait_split_off(&longer);
+		rest = &longer;
 	}
 	*next = last + (last != at);
-	wait_split_off(&w);
-	if (w.start == w.end)
+	if (rest->start == rest->end)
 		return 0;
-	add_some(c, row, COL_OPEN, w.open != 0);
+	add_some(c, row, COL_OPEN, rest->open != 0);
 	add_some(c, row, COL_SUSPECT, (o->flags & OFF_SUSPECT) != 0);
-	return w.open || o->flags & OFF_SUSPECT ? 0
-						: rows_length(c->rows, row, w.end - w.start, 0);
+	return rest->open || o->flags & OFF_SUSPECT
+		       ? 0
+		       : rows_length(c->rows, row, rest->end - rest->start, 0);
 }
 
-/* Add the time of one wait, in the row of its window. */
-static void add_parts(struct collect *c, uint32_t row, struct wait w)
+/* Add the time of one wait, in the row of its window: its separate part and the rest. */
+static void add_parts(struct collect *c, uint32_t row, uint64_t idle, const struct wait *rest)
 {
-	add_some(c, row, COL_IDLE, wait_split_off(&w));
-	if (w.start == w.end)
+	add_some(c, row, COL_IDLE, idle);
+	if (rest->start == rest->end)
 		return;
-	add_some(c, row, w.unclear ? COL_UNCLEAR : COL_BLOCKED, w.blocked);
-	add_some(c, row, COL_RUNNABLE, w.runnable);
-	add_some(c, row, COL_PREEMPTED, w.preempted);
-	add_some(c, row, COL_UNKNOWN, w.unknown);
-	add_some(c, row, COL_WAITING, w.blocked + w.runnable);
+	add_some(c, row, rest->unclear ? COL_UNCLEAR : COL_BLOCKED, rest->blocked);
+	add_some(c, row, COL_RUNNABLE, rest->runnable);
+	add_some(c, row, COL_PREEMPTED, rest->preempted);
+	add_some(c, row, COL_UNKNOWN, rest->unknown);
+	add_some(c, row, COL_WAITING, rest->blocked + rest->runnable);
 }
 
 /* The same for its windows, the first and the last of which are given. */
@@ -120,7 +124,8 @@ static int add_windows(struct collect *c, const struct population *of, const str
 			continue;
 		if (thread_row(c, w.start, o->thread, &row))
 			return ERR_NOMEM;
-		add_parts(c, row, w);
+		uint64_t idle = wait_split_off(&w);
+		add_parts(c, row, idle, &w);
 	}
 	return 0;
 }
@@ -138,11 +143,12 @@ static int add_wait(struct collect *c, const struct population *of, const struct
 	if ((first != last && add_windows(c, of, o, first, last)) ||
 	    thread_row(c, w.start, o->thread, &row))
 		return ERR_NOMEM;
+	uint64_t idle = wait_split_off(&w);
 	if (first == last)
-		add_parts(c, row, w);
-	if (add_length(c, of, w, row, next))
+		add_parts(c, row, idle, &w);
+	if (add_length(c, of, &w, row, next))
 		return ERR_NOMEM;
-	add_some(c, row, COL_IDLE_WAITS, wait_split_off(&w) != 0);
+	add_some(c, row, COL_IDLE_WAITS, idle != 0);
 	if (w.start == w.end)
 		return 0;
 	rows_add(c->rows, row, COL_WAITS, 1);
