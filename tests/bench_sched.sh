@@ -80,8 +80,8 @@ measure_all()
 	awk -v b="$(sort -n "$dir/rows.built" | head -1)" '{ $1 = b; print }' "$dir/row.build" \
 		>"$dir/row.state"
 	show state 'reading and state machine' "$reading M/s"
-	show report 'perfkit report' '1.5 x'
-	show offcpu 'perfkit collapse --offcpu' '1.5 x'
+	show report 'perfkit report' '0.59 x'
+	show offcpu 'perfkit collapse --offcpu' '0.59 x'
 	show tail 'perfkit tail --p999' ''
 	show import 'perfkit import' '1.2 M/s'
 	awk -v b="$bytes" -v d="$(wc -c <"$dir/sched.db")" 'BEGIN {
