@@ -26,8 +26,11 @@ struct table_pages {
 
 struct row_feed {
 	const char *path, *name;
-	/* the writer's */
-	struct page_file *file; /* NULL while SQLite has the file open */
+	/* the writer's: until a failure, the file is open in one of two ways */
+	struct page_file *file; /* for pages, or NULL */
+	sqlite3 *db;            /* by SQLite, in a transaction, or NULL */
+	sqlite3_stmt *insert;   /* of rows of the table `inserted` */
+	enum store_table inserted;
 	struct table_pages tables[STORE_TABLES];
 	struct batch *open[STORE_TABLES]; /* the caller's, being filled */
 	struct batch *unused;             /* the caller's */
@@ -77,6 +80,25 @@ static int open_file(struct row_feed *f, struct err *e)
 	return r;
 }
 
+/* Finish what SQLite has open. */
+static int close_sqlite(struct row_feed *f, int r, struct err *e)
+{
+	sqlite3 *db = f->db;
+	sqlite3_finalize(f->insert);
+	f->insert = NULL;
+	f->db = NULL;
+	return db ? sqlite_file_close(db, r, f->name, e) : r;
+}
+
+/* Have the file open for pages. */
+static int turn_to_pages(struct row_feed *f, struct err *e)
+{
+	if (f->file)
+		return 0;
+	int r = close_sqlite(f, 0, e);
+	return r ? r : page_file_open(&f->file, f->path, f->name, e);
+}
+
 static int close_pages(struct row_feed *f, struct err *e)
 {
 	struct page_file *file = f->file;
@@ -84,26 +106,42 @@ static int close_pages(struct row_feed *f, struct err *e)
 	return page_file_close(file, e);
 }
 
+/* Have it open by SQLite. */
+static int turn_to_sqlite(struct row_feed *f, struct err *e)
+{
+	if (f->db)
+		return 0;
+	int r = close_pages(f, e);
+	r = r ? r : sqlite_file_open(&f->db, f->path, f->name, e);
+	return r ? r : sqlite_file_run(f->db, "BEGIN", f->name, e);
+}
+
 /* --- rows that do not ascend ---------------------------------------------------------- */
 
 /* INSERT INTO name VALUES(?,?,...) */
-static int prepare_insert(const struct row_feed *f, sqlite3 *db, const struct table *t,
-			  sqlite3_stmt **st, struct err *e)
+static int prepare_insert(struct row_feed *f, enum store_table table, struct err *e)
 {
+	const struct table *t = &store_tables[table];
 	struct buf sql = {0};
+	if (f->insert && f->inserted == table)
+		return 0;
+	sqlite3_finalize(f->insert);
+	f->insert = NULL;
+	f->inserted = table;
 	buf_fmt(&sql, "INSERT INTO %s VALUES(?", t->name);
 	for (size_t i = 1; i < t->n; i++)
 		buf_str(&sql, ",?");
 	buf_str(&sql, ")");
-	int r = buf_failed(&sql) ? err_nomem(e)
-				 : sqlite_file_prepare(db, buf_cstr(&sql), st, f->name, e);
+	int r = buf_failed(&sql)
+			? err_nomem(e)
+			: sqlite_file_prepare(f->db, buf_cstr(&sql), &f->insert, f->name, e);
 	buf_release(&sql);
 	return r;
 }
 
-static int insert_row(const struct row_feed *f, sqlite3 *db, sqlite3_stmt *st,
-		      const struct cell *row, size_t n, struct err *e)
+static int insert_row(const struct row_feed *f, const struct cell *row, size_t n, struct err *e)
 {
+	sqlite3_stmt *st = f->insert;
 	for (size_t i = 0; i < n; i++)
 		if (row[i].type == SQLITE_INTEGER)
 			sqlite3_bind_int64(st, (int)i + 1, row[i].i);
@@ -111,24 +149,9 @@ static int insert_row(const struct row_feed *f, sqlite3 *db, sqlite3_stmt *st,
 			sqlite3_bind_text(st, (int)i + 1, row[i].s, row[i].n, SQLITE_STATIC);
 		else
 			sqlite3_bind_null(st, (int)i + 1);
-	int r = sqlite3_step(st) == SQLITE_DONE ? 0 : sqlite_file_failed(db, f->name, e);
+	int r = sqlite3_step(st) == SQLITE_DONE ? 0 : sqlite_file_failed(f->db, f->name, e);
 	sqlite3_reset(st);
 	return r;
-}
-
-static int insert_rows(const struct row_feed *f, const struct batch *b, size_t from,
-		       struct err *e)
-{
-	const struct table *t = &store_tables[b->table];
-	sqlite3_stmt *st = NULL;
-	sqlite3 *db;
-	int r = sqlite_file_open(&db, f->path, f->name, e);
-	r = r ? r : sqlite_file_run(db, "BEGIN", f->name, e);
-	r = r ? r : prepare_insert(f, db, t, &st, e);
-	for (size_t i = from; !r && i < b->rows; i++)
-		r = insert_row(f, db, st, b->cells + i * t->n, t->n, e);
-	sqlite3_finalize(st);
-	return sqlite_file_close(db, r, f->name, e);
 }
 
 /* The samples of another recording may be of the same time. From the first row on that does not
@@ -136,11 +159,16 @@ static int insert_rows(const struct row_feed *f, const struct batch *b, size_t f
 static int by_sqlite(struct row_feed *f, const struct batch *b, size_t from, struct err *e)
 {
 	struct table_pages *t = &f->tables[b->table];
-	int r = t->by_sqlite ? 0 : btree_finish(&t->tree, f->file, e);
+	size_t n = store_tables[b->table].n;
+	int r = 0;
+	if (!t->by_sqlite)
+		r = btree_finish(&t->tree, f->file, e);
 	t->by_sqlite = 1;
-	r = r ? r : close_pages(f, e);
-	r = r ? r : insert_rows(f, b, from, e);
-	return r ? r : page_file_open(&f->file, f->path, f->name, e);
+	r = r ? r : turn_to_sqlite(f, e);
+	r = r ? r : prepare_insert(f, b->table, e);
+	for (size_t i = from; !r && i < b->rows; i++)
+		r = insert_row(f, b->cells + i * n, n, e);
+	return r;
 }
 
 /* --- writing -------------------------------------------------------------------------- */
@@ -149,7 +177,7 @@ static int write_batch(struct row_feed *f, const struct batch *b, struct err *e)
 {
 	struct table_pages *t = &f->tables[b->table];
 	size_t n = store_tables[b->table].n, i = 0;
-	int r = 0;
+	int r = t->by_sqlite ? 0 : turn_to_pages(f, e);
 	for (; !r && i < b->rows && !t->by_sqlite; i++) {
 		const struct cell *row = b->cells + i * n;
 		if (!btree_ascends(&t->tree, row))
@@ -317,6 +345,7 @@ int feed_open(struct row_feed **out, const char *path, const char *name, struct 
 int feed_finish(struct row_feed *f, struct err *e)
 {
 	int r = feed_wait(f, e);
+	r = r ? r : turn_to_pages(f, e);
 	for (size_t i = 0; !r && i < STORE_TABLES; i++)
 		r = f->tables[i].by_sqlite ? 0 : btree_finish(&f->tables[i].tree, f->file, e);
 	return r ? r : close_pages(f, e);
@@ -346,6 +375,7 @@ void feed_close(struct row_feed *f)
 		btree_release(&f->tables[i].tree);
 		mem_free(f->open[i]);
 	}
+	(void)close_sqlite(f, ERR_IO, NULL); /* open after a failure only: nothing to commit */
 	page_file_abort(f->file);
 	free_batches(f->unused);
 	free_batches(f->done);
