@@ -195,9 +195,12 @@ static unsigned role_of(const struct tail_root *r)
 					     : ROLE_SELF;
 }
 
+/* What a wait's stacks say of its cause is part of it: a packet that was late is not one that TCP
+ * held back. */
 static uint64_t root_key(const struct tail *t, const struct tail_root *r, uint32_t function)
 {
-	return mix(mix(mix(r->state << 8 | role_of(r), r->cause), r->comm),
+	uintptr_t why = r->state == PART_BLOCKED ? (uintptr_t)r->mechanism : 0;
+	return mix(mix(mix(mix(r->state << 8 | role_of(r), r->cause), r->comm), why),
 		   r->vector ? ~(uint64_t)r->vector : function_key(t->tl, function));
 }
 

@@ -30,6 +30,29 @@ static void equal_roots_are_one_group_and_periods_are_seen(void **state)
 	rig_release(&r);
 }
 
+/* The longest is another matter, although it waited in the same function for the same cause. */
+static void waits_by_another_mechanism_are_another_group(void **state)
+{
+	struct rig r;
+	(void)state;
+	rig_init(&r, 1000000);
+	uint32_t w = thread(&r, "w", 101, 0);
+	for (unsigned i = 0; i < 6; i++) {
+		unsigned at = 1000 + i * 100000;
+		off(&r, w, at, at + 5000 + i, at + 5000 + i, CAUSE_IO,
+		    i < 5 ? "w;save;[k]balance_dirty_pages;[k]io_schedule_timeout"
+			  : "w;save;[k]folio_wait_bit;[k]io_schedule");
+	}
+	finish(&r);
+	struct tail t = make(&r, top(6));
+	assert_int_equal(t.groups.n, 2);
+	assert_int_equal(t.groups.v[0].count, 5);
+	assert_string_equal(t.rows.v[t.groups.v[0].row].root.mechanism->name, "dirty-pages");
+	assert_null(t.rows.v[t.groups.v[1].row].root.mechanism);
+	tail_release(&t);
+	rig_release(&r);
+}
+
 /* Every 100 ms the flusher's lock, behind which the disk is; at other times other threads'. */
 static void the_rhythm_of_one_offender_is_told_apart(void **state)
 {
@@ -252,6 +275,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(equal_roots_are_one_group_and_periods_are_seen),
+		cmocka_unit_test(waits_by_another_mechanism_are_another_group),
 		cmocka_unit_test(the_rhythm_of_one_offender_is_told_apart),
 		cmocka_unit_test(unseen_code_is_one_group_named_as_most_of_it),
 		cmocka_unit_test(code_and_what_it_calls_is_one_group),
