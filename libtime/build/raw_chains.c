@@ -45,8 +45,8 @@ static int find_or_add(struct raw_chains *c, const struct stack_entry *x, uint32
 	return add(c, x, h, id);
 }
 
-/* Samples of a tracepoint that has no stacks are all at one address: in a few processes, the
- * one before is compared first. */
+/* Within a process, all samples of a tracepoint without stacks have the same address: the last
+ * chain with the same hash is compared first. */
 static int find_single(struct raw_chains *c, const struct stack_entry *x, uint32_t *id)
 {
 	uint64_t word;

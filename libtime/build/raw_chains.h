@@ -19,7 +19,7 @@ struct raw_chains {
 	VEC(struct stack_entry) v; /* [0] is a dummy */
 	struct idmap index;
 	uint64_t seed;       /* of the hash */
-	uint32_t single[64]; /* recent chains of one word, by its hash; 0: none */
+	uint32_t single[64]; /* recent chains of one word, by hash; 0: none */
 	struct arena words;
 	int stay;                  /* raw words outlive the chains, so they are not copied */
 	uint32_t cpu;              /* of the next stacks */

@@ -257,6 +257,7 @@ static int add_rowid(struct btree *t, struct page_file *f, int64_t id, const str
 	size_t size = record_size(t, x), local = local_size(t, size), more = size - local;
 	size_t nhead = (size_t)(put_varint(put_varint(head, size), (uint64_t)id) - head);
 	uint32_t overflow = 0;
+	CHECK(more <= t->body.n); /* a header is shorter than what is always on the leaf */
 	int r = more ? add_overflow(t, f, t->body.n - more, &overflow, e) : 0;
 	r = r ? r : make_room(t, f, nhead + local + (more ? PAGE_NUMBER : 0), &cell, e);
 	if (r)

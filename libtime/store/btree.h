@@ -33,7 +33,8 @@ enum {
 
 enum btree_kind {
 	BTREE_ROWID, /* the first column is the INTEGER PRIMARY KEY */
-	BTREE_KEYED, /* WITHOUT ROWID: the first one or two columns are the key; no texts */
+	BTREE_KEYED, /* WITHOUT ROWID: the first one or two columns are the key; no texts. With
+		      * a key of one column, the caller sees to it that keys differ */
 };
 
 /* A page, and the cell that stands for it in the page above. */

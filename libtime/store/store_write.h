@@ -7,8 +7,8 @@
  *	store_writer_commit(w, &e);         // or store_writer_abort(w)
  *
  * Everything goes to PATH.tmp.PID, without a journal. Rows are as schema.h declares them, and a
- * separate thread writes them (store_feed.h). Then the file is synced and
- * renamed to PATH. A killed import does not change PATH (SIGKILL leaves the temporary file).
+ * separate thread writes them (store_feed.h). Then the file is synced and renamed to PATH. A
+ * killed import does not change PATH (SIGKILL leaves the temporary file).
  */
 #ifndef LIBTIME_STORE_STORE_WRITE_H
 #define LIBTIME_STORE_STORE_WRITE_H
