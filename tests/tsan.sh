@@ -43,6 +43,9 @@ for name in waits sched; do
 done
 run "$perfkit" import -q --force "$data/waits/perf.data" "$dir/sched.db" -o "$dir/both.db"
 run "$perfkit" report -q "$dir/both.db"
+# samples of the same time, which SQLite inserts, and of events
+run "$perfkit" import -q "$data/demo/perf.data" "$data/demo/perf.data" -o "$dir/twice.db"
+run "$perfkit" import -q "$data/events/perf.data" -o "$dir/events.db"
 run sh -c "'$perfkit' collapse -q - <'$data/pipe/perf.data'"
 
 # as many intervals as it takes for several threads to read a store

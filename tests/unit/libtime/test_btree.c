@@ -2,6 +2,7 @@
  * witness: it checks the file's structure, and it holds the same rows, inserted by its own means. */
 #include "tests/lib/tempdb.h"
 
+#include "base/hash.h"
 #include "base/mem.h"
 #include "libtime/store/btree.h"
 
@@ -61,11 +62,42 @@ static int64_t id_of(size_t i)
 	return (int64_t)(i + 1 + (i > 50) * 1000000000000);
 }
 
+static uint64_t seed; /* of random rows; 0: those below */
+
+/* Of any width and either sign. */
+static int64_t random_integer(uint64_t r)
+{
+	int64_t v = (int64_t)(hash_u64(r) >> (r % 64));
+	return r & 64 ? ~v : v;
+}
+
+/* Texts of any bytes, mostly no UTF-8; 0 is among them. */
+static void make_random_row(size_t i, struct cell row[COLUMNS])
+{
+	static char text[4000];
+	uint64_t r = hash_u64(seed << 32 | i);
+	size_t length = (r >> 32) % (r % 16 ? 40 : sizeof(text));
+	for (size_t k = 0; k < length; k++)
+		text[k] = (char)hash_u64(r + k);
+	cell_int(&row[0], (int64_t)(i << seed % 24) - 500000000000);
+	cell_int(&row[1], (int64_t)(i / 100) - 5);
+	cell_int(&row[2], random_integer(r >> 1));
+	row[3] = (struct cell){.s = text, .type = SQLITE_TEXT, .n = (int)length};
+	cell_int(&row[4], random_integer(r >> 3));
+	for (int c = 3; c < COLUMNS; c++)
+		if (r >> c * 8 & 1)
+			cell_null(&row[c]);
+}
+
 /* Values at the edges of every integer size, of either sign; texts of all lengths, some of them
  * longer than a page or several. */
 static void make_row(size_t i, struct cell row[COLUMNS])
 {
 	static char text[9000];
+	if (seed) {
+		make_random_row(i, row);
+		return;
+	}
 	size_t length = i % 97 ? i % 81 : i * 13 % (sizeof(text) - 1);
 	uint64_t bit = 1ull << (i % 64);
 	for (size_t k = 0; !*text && k + 1 < sizeof(text); k++)
@@ -202,6 +234,17 @@ static void all_page_sizes(void **state)
 	}
 }
 
+static void random_rows(void **state)
+{
+	(void)state;
+	for (seed = 1; seed <= 40; seed++) {
+		size_t n = hash_u64(seed) % 800;
+		fill(512 << seed % 8, n);
+		expect_same(n);
+	}
+	seed = 0;
+}
+
 /* Around each limit of what a page holds, the text's end goes to one, two or three more. */
 static void long_texts_go_on_on_other_pages(void **state)
 {
@@ -320,6 +363,7 @@ int main(void)
 		cmocka_unit_test(any_number_of_rows),
 		cmocka_unit_test(trees_of_four_levels),
 		cmocka_unit_test(all_page_sizes),
+		cmocka_unit_test(random_rows),
 		cmocka_unit_test(long_texts_go_on_on_other_pages),
 		cmocka_unit_test(rows_that_do_not_ascend_are_told),
 		cmocka_unit_test(the_lock_page_is_left_out),
