@@ -303,17 +303,36 @@ static void rows_that_do_not_ascend_are_told(void **state)
 	btree_release(&k);
 }
 
+/* Damage besides pages that nobody uses. SQLite tells all in one row, line by line. */
+static size_t count_damage(sqlite3 *db)
+{
+	size_t n = 0;
+	sqlite3_stmt *st;
+	assert_int_equal(
+		sqlite3_prepare_v2(db, "PRAGMA integrity_check(1000000)", -1, &st, NULL), 0);
+	while (sqlite3_step(st) == SQLITE_ROW) {
+		const char *line = (const char *)sqlite3_column_text(st, 0);
+		while (line && *line) {
+			size_t length = strcspn(line, "\n");
+			n += *line != '*' && !memmem(line, length, "never used", 10);
+			line += length + (line[length] == '\n');
+		}
+	}
+	sqlite3_finalize(st);
+	return n;
+}
+
 /* The page at 1 GiB is used for locks only. The file is mostly a hole here, whose pages nobody
  * uses; SQLite's check must have nothing else to say. */
 static void the_lock_page_is_left_out(void **state)
 {
 	(void)state;
-	enum { SIZE = 65536, LOCK = (1 << 30) / SIZE + 1, BEFORE = LOCK - 4 };
+	enum { SIZE = 8192, LOCK = (1 << 30) / SIZE + 1, BEFORE = LOCK - 4 };
 	uint32_t table, keyed;
 	struct page_file *f;
 	struct btree t, x;
 	struct err e = {0};
-	uint8_t pages[4] = {0, 0, BEFORE >> 8, BEFORE & 0xff};
+	uint8_t pages[4] = {0, BEFORE >> 16, BEFORE >> 8 & 0xff, BEFORE & 0xff};
 	make_db(SIZE, &table, &keyed);
 	FILE *file = fopen(db_path, "r+b");
 	assert_non_null(file);
@@ -334,9 +353,7 @@ static void the_lock_page_is_left_out(void **state)
 	assert_true(atoi(ask(db, "PRAGMA page_count")) > LOCK + 4);
 	assert_string_equal(ask(db, "SELECT count(*) FROM t"), "20000");
 	assert_string_equal(ask(db, "SELECT count(*) FROM k"), "20000");
-	assert_string_equal(ask(db, "SELECT count(*) FROM pragma_integrity_check(100000) WHERE "
-				    "integrity_check NOT LIKE '%never used'"),
-			    "0");
+	assert_int_equal(count_damage(db), 0);
 	sqlite3_close(db);
 }
 
