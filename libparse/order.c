@@ -58,7 +58,7 @@ struct ahead {
 	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
-	struct batch *ring[BATCHES]; /* the thread's: NULL until it comes that far */
+	struct batch *ring; /* takes memory only as far as it is used */
 	size_t made, taken;
 	int ended; /* 1 after the last batch, < 0 with `why`, or HANDED_BACK; else 0 */
 	int stop;
@@ -464,16 +464,6 @@ static int wait_for_room(struct ahead *a)
 	return go_on;
 }
 
-/* Fill the next batch of the ring: as next_batch. */
-static int fill_batch(struct order *o, struct err *e)
-{
-	struct ahead *a = o->ahead;
-	struct batch **b = &a->ring[a->made % BATCHES];
-	if (!*b && !(*b = mem_alloc(sizeof(**b))))
-		return err_nomem(e);
-	return next_batch(o, *b, e);
-}
-
 static void *read_ahead(void *order)
 {
 	struct order *o = order;
@@ -481,7 +471,7 @@ static void *read_ahead(void *order)
 	struct err why = {0};
 	int got = 1;
 	while (got == 1 && !o->rec->compressed && wait_for_room(a)) {
-		got = fill_batch(o, &why);
+		got = next_batch(o, &a->ring[a->made % BATCHES], &why);
 		pthread_mutex_lock(&a->lock);
 		a->made += got == 1;
 		/* chunks belong to one thread */
@@ -516,7 +506,7 @@ static int swap_batch(struct order *o, struct err *e)
 	while (!a->ended && a->made == a->taken)
 		pthread_cond_wait(&a->changed, &a->lock);
 	if (a->made != a->taken && a->ended != ORDER_LATE) {
-		o->batch = a->ring[a->taken % BATCHES];
+		o->batch = &a->ring[a->taken % BATCHES];
 	} else {
 		rc = a->ended == 1 ? 0 : a->ended;
 		if (rc < 0 && e)
@@ -528,8 +518,7 @@ static int swap_batch(struct order *o, struct err *e)
 
 static void ahead_free(struct ahead *a)
 {
-	for (size_t i = 0; i < BATCHES; i++)
-		mem_free(a->ring[i]);
+	mem_free(a->ring);
 	pthread_cond_destroy(&a->changed);
 	pthread_mutex_destroy(&a->lock);
 	mem_free(a);
@@ -550,7 +539,7 @@ static void ahead_stop(struct order *o)
 	pthread_mutex_unlock(&a->lock);
 	pthread_join(a->thread, NULL);
 	for (size_t i = a->taken; i != a->made; i++)
-		drop_batch(a->ring[i % BATCHES], o->batch && i == a->taken ? o->at : 0);
+		drop_batch(&a->ring[i % BATCHES], o->batch && i == a->taken ? o->at : 0);
 	ahead_free(a);
 	o->ahead = NULL;
 	o->batch = NULL;
@@ -561,8 +550,13 @@ int order_read_ahead(struct order *o, struct err *e)
 	struct ahead *a = mem_zalloc(1, sizeof(*a));
 	if (!a)
 		return err_nomem(e);
+	a->ring = mem_alloc(BATCHES * sizeof(*a->ring));
 	pthread_mutex_init(&a->lock, NULL);
 	pthread_cond_init(&a->changed, NULL);
+	if (!a->ring) {
+		ahead_free(a);
+		return err_nomem(e);
+	}
 	o->ahead = a;
 	if (pthread_create(&a->thread, NULL, read_ahead, o)) { /* then read without it */
 		o->ahead = NULL;
