@@ -29,16 +29,23 @@ void hash_keyed(const void *p, size_t n, const uint8_t key[HASH_KEY_BYTES], uint
 	write_sum(XXH3_128bits_withSecret(p, n, key, HASH_KEY_BYTES), sum);
 }
 
-int hash_file_keyed(int fd, const uint8_t key[HASH_KEY_BYTES], uint8_t sum[16], uint64_t *size)
+static int must_stop(const int *stop)
+{
+	return stop && __atomic_load_n(stop, __ATOMIC_RELAXED);
+}
+
+int hash_file_keyed(int fd, const uint8_t key[HASH_KEY_BYTES], const int *stop, uint8_t sum[16],
+		    uint64_t *size)
 {
 	XXH3_state_t state;
-	ssize_t n;
+	ssize_t n = -1;
 	uint8_t *chunk = mem_alloc(READ_BYTES);
 	if (!chunk)
 		return ERR_NOMEM;
 	*size = 0;
 	XXH3_128bits_reset_withSecret(&state, key, HASH_KEY_BYTES);
-	while ((n = read(fd, chunk, READ_BYTES)) > 0 || (n < 0 && errno == EINTR)) {
+	while (!must_stop(stop) &&
+	       ((n = read(fd, chunk, READ_BYTES)) > 0 || (n < 0 && errno == EINTR))) {
 		if (n < 0)
 			continue;
 		XXH3_128bits_update(&state, chunk, (size_t)n);
@@ -46,7 +53,7 @@ int hash_file_keyed(int fd, const uint8_t key[HASH_KEY_BYTES], uint8_t sum[16], 
 	}
 	mem_free(chunk);
 	write_sum(XXH3_128bits_digest(&state), sum);
-	return n < 0 ? ERR_IO : 0;
+	return n ? ERR_IO : 0;
 }
 
 /* The random bytes that the kernel gives each process (auxv). */

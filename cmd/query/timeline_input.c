@@ -533,6 +533,8 @@ static int build_and_hash(struct tlinput *ti, const struct build_options *bo, in
 		return timeline_build(ti->in.profile, bo, &ti->tl, e);
 	recording_hash_begin(&h, &ti->in);
 	int r = timeline_build(ti->in.profile, bo, &ti->tl, e);
+	if (r)
+		recording_hash_stop(&h);
 	int no_memory = recording_hash_end(&h, &ti->tl.rec.hash);
 	return r ? r : no_memory ? err_nomem(e) : 0;
 }
