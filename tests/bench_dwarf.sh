@@ -121,14 +121,14 @@ nm --defined-only "$dir/deep" | awk '$2 ~ /[tTwW]/ { print $1 }' >"$dir/addresse
 	printf "  %-46s %11s us   %s\n", "an address looked up again", again, "aim 0.5 us" }'
 
 case $compiler in
-*clang++) what='a C++ compile by clang++' ;;
-*) what='a C++ compile by g++' ;;
+*clang++) compiled='a C++ compile by clang++' ;;
+*) compiled='a C++ compile by g++' ;;
 esac
 compile() # NAME RATE
 {
 	record "$dir/$1.data" "$2" "$compiler" -std=c++17 -O2 -DCOMPILE_MORE -c -o "$dir/deep.o" \
 		"$SRC/tests/bench_deep.cc"
-	title "$dir/$1.data" "$what"
+	title "$dir/$1.data" "$compiled"
 	unwinding "$dir/$1.data" 4
 	perfkit_runs "$dir/$1.data"
 	perf_line 300 15 "$plain" --no-inline -i "$dir/$1.data"
