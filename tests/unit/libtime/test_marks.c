@@ -40,24 +40,30 @@ static void sample(struct pw *w, unsigned event, uint64_t us)
 				      .raw_size = sizeof(raw)});
 }
 
+/* The timeline of what was written. */
+static void build(struct pw *w, struct buf *image, struct profile **p, struct timeline *tl)
+{
+	struct recording *rec;
+	struct err e = {0};
+	assert_int_equal(pw_finish(w, image), 0);
+	if (recording_open_mem(&rec, image->v, image->n, "made.data", &e) ||
+	    profile_of(p, rec, &(struct profile_options){0}, &e) ||
+	    timeline_build(*p, &(struct build_options){0}, tl, &e))
+		fail_msg("%s", e.msg);
+}
+
 /* Other events of `power` are too frequent to say anything one by one. */
 static void idle_states_are_marks(void **state)
 {
 	struct pw w;
 	struct buf image = {0};
-	struct recording *rec;
 	struct profile *p;
 	struct timeline tl;
-	struct err e = {0};
 	(void)state;
 	begin(&w);
 	sample(&w, 0, 100);
 	sample(&w, 1, 110);
-	assert_int_equal(pw_finish(&w, &image), 0);
-	if (recording_open_mem(&rec, image.v, image.n, "made.data", &e) ||
-	    profile_of(&p, rec, &(struct profile_options){0}, &e) ||
-	    timeline_build(p, &(struct build_options){0}, &tl, &e))
-		fail_msg("%s", e.msg);
+	build(&w, &image, &p, &tl);
 	assert_int_equal(tl.marks.n, 1);
 	assert_int_equal(tl.marks.v[0].cpu, 1);
 	assert_int_equal(tl.marks.v[0].time_ns, 100000);
@@ -83,10 +89,8 @@ static void timers_are_marks_with_their_function(void **state)
 	uint64_t function = 0xffffffff81002040;
 	struct pw w;
 	struct buf image = {0};
-	struct recording *rec;
 	struct profile *p;
 	struct timeline tl;
-	struct err e = {0};
 	(void)state;
 	pw_begin(&w, &(struct pw_config){.mode = PW_FILE});
 	pw_tracepoints(&w, "timer", name, "", format, 1,
@@ -104,11 +108,7 @@ static void timers_are_marks_with_their_function(void **state)
 				      .id = 11,
 				      .raw = raw,
 				      .raw_size = sizeof(raw)});
-	assert_int_equal(pw_finish(&w, &image), 0);
-	if (recording_open_mem(&rec, image.v, image.n, "made.data", &e) ||
-	    profile_of(&p, rec, &(struct profile_options){0}, &e) ||
-	    timeline_build(p, &(struct build_options){0}, &tl, &e))
-		fail_msg("%s", e.msg);
+	build(&w, &image, &p, &tl);
 	assert_int_equal(tl.marks.n, 1);
 	const struct tl_mark *m = tl.marks.v;
 	assert_string_equal(strtab_get(&p->stacks.strings, m->name),
