@@ -2,6 +2,7 @@
 #include "base/mem.h"
 
 #include <string.h>
+#include <sys/mman.h>
 
 enum {
 	/* Most frames unwound (expand.h), their marker, and the kernel's frames. */
@@ -12,7 +13,8 @@ enum {
 /* The upper bits of a run's number say what the run means for the next word. */
 #define RUN_INTERRUPTS (1u << 31) /* the next frame was interrupted: its address is exact */
 #define RUN_EXECVE (1u << 30)     /* inside the system call that replaces the address space */
-#define RUN_INDEX (RUN_EXECVE - 1)
+#define RUN_START (1u << 29)      /* a function in which threads or processes begin */
+#define RUN_INDEX (RUN_START - 1)
 
 /* The runs of one DSO. */
 struct dso_names {
@@ -68,7 +70,9 @@ struct walk {
 	int lookup; /* addresses are lookup addresses (UNWOUND_USER) */
 	int execve; /* a kernel frame is inside execve */
 	int guessed;
-	int timed; /* the meaning of an address depends on the time */
+	int timed;   /* the meaning of an address depends on the time */
+	int started; /* the frame before is one in which threads or processes begin … */
+	int ended;   /* … and what follows it in this context is none */
 };
 
 /* --- interning ------------------------------------------------------------------- */
@@ -200,6 +204,8 @@ static int make_run(struct names *n, uint32_t dso, uint64_t addr, const struct m
 	if (f.kind == FRAME_KERNEL && modules_is_interrupt_entry(outer))
 		*run |= RUN_INTERRUPTS;
 	*run |= strstr(outer, "execve") ? RUN_EXECVE : 0;
+	if (f.kind == FRAME_USER && modules_is_start(n->modules, outer))
+		*run |= RUN_START;
 	return rc;
 }
 
@@ -517,6 +523,7 @@ static inline int name_address(struct namer *r, uint64_t ip, struct walk *w, uin
 	w->guessed = 0;
 	w->exact = !!(found & RUN_INTERRUPTS);
 	w->execve |= w->kernel && found & RUN_EXECVE;
+	w->started = !!(found & RUN_START);
 	*run = found & RUN_INDEX;
 	return 0;
 }
@@ -581,7 +588,7 @@ static int number_views(struct namer *r, const struct stack_entry *x)
 /* Switch context at a marker. */
 static void set_context(struct walk *w, uint64_t word)
 {
-	w->skip = w->lookup = 0;
+	w->skip = w->lookup = w->started = w->ended = 0;
 	w->exact = 1;
 	w->kernel = word == PERF_CONTEXT_KERNEL;
 	switch (word) {
@@ -619,7 +626,7 @@ static int handle_marker(struct namer *r, uint64_t word, struct walk *w, uint32_
 static uint32_t state_of(const struct walk *w)
 {
 	return (uint32_t)(w->kernel | w->skip << 1 | w->exact << 2 | w->lookup << 3 |
-			  !!w->execve << 4 | w->guessed << 5);
+			  !!w->execve << 4 | w->guessed << 5 | w->started << 6 | w->ended << 7);
 }
 
 static uint64_t views_of(const struct namer *r)
@@ -660,12 +667,37 @@ static void keep_stack(struct namer *r, int whole)
 		r->before.n = 0;
 }
 
+/*
+ * Whether a word that a recorded chain has after a function in which threads or processes begin
+ * may be its caller. C libraries are built without frame pointers: what the kernel finds there
+ * is whatever the register held, such as a list of pointers to functions.
+ */
+static int may_call_start(struct namer *r, uint64_t word, const struct walk *w)
+{
+	const struct names *n = r->names;
+	const struct map *map =
+		machine_map_at(n->machine, w->entry->space, word, w->entry->first);
+	uint64_t start;
+	if (!map || !(map->prot & PROT_EXEC))
+		return 0;
+	if (n->machine->dsos.v[map->dso].kind != DSO_FILE)
+		return 1;
+	modules_lock(n->modules);
+	int first = modules_function_at(n->modules, map, word, &start) && start == word;
+	modules_unlock(n->modules);
+	return !first;
+}
+
 static int name_word(struct namer *r, uint64_t word, struct walk *w)
 {
 	uint32_t run = 0, state = state_of(w);
-	int rc = is_chain_marker(word) ? handle_marker(r, word, w, &run)
-		 : w->skip             ? 0
-				       : name_address(r, word, w, &run);
+	int rc = 0;
+	if (is_chain_marker(word)) {
+		rc = handle_marker(r, word, w, &run);
+	} else if (!w->skip) {
+		w->ended |= w->started && !w->lookup && !may_call_start(r, word, w);
+		rc = w->ended ? 0 : name_address(r, word, w, &run);
+	}
 	if (!rc)
 		push_named(r, word, run, state);
 	return rc;

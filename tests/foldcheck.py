@@ -30,7 +30,7 @@ import sys
 
 # Classes whose line follows from perfkit's; and those whose line does not, with the share of all
 # weight, in percent, that they may explain.
-COMPUTED = """noreturn truncated last-word cut-short leaf-alone leaf-dropped no-mapping
+COMPUTED = """noreturn past-start truncated last-word cut-short leaf-alone leaf-dropped no-mapping
     skipped-caller max-stack vdso-name vdso-kernel local-name jit-callers plt-header plt-name
     dso-blank address-form template-arguments anonymous-namespace short-comm no-time
     data-symbol own-name first-query go-inlined chain-inlined lbr-leaf before-exec
@@ -275,6 +275,10 @@ def drop_depth(p):
 def drop_beyond(p):
     """Where perfkit says [truncated], or perf has an address of no mapping for a root."""
     w = p.w
+    beyond = len(w) - len(p.g)
+    if beyond > 1 and is_root(p.g[1]) and p.g[1] != "main" and w[1 + beyond] == p.g[1]:
+        del w[1:1 + beyond]
+        p.why.add("past-start")
     unmapped = w[1:2] in (["[unknown]"], ["[unknown <ffffffffffffffff>]"]) and \
         not all(is_kernel(f, p.rec) for f in w[2:] or w)
     if p.g[1:2] == ["[truncated]"]:

@@ -18,6 +18,7 @@ LAST_126 = ";".join("f%d" % i for i in range(74, 200))
 # class, perfkit's stack, perf's stack, perf's stack that must stay unexplained by that class
 CASES = [
     ("noreturn", "a;_start;main;die;abort", "a;_start;main;next;abort", "a;_start;main;die;next"),
+    ("past-start", "a;_start;f;g", "a;[unknown];h;_start;f;g", "a;[unknown];h;i;f;g"),
     ("truncated", "a;[truncated];f;g", "a;[unknown];f;g", "a;[unknown];f;h"),
     ("last-word", "a;_start;f;g", "a;[unknown];f;g", "a;[unknown];h;g"),
     ("cut-short", "a;_start;main;f;g", "a;f;g", "a;main;g"),

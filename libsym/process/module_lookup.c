@@ -80,6 +80,11 @@ int modules_is_interrupt_entry(const char *name)
 	       !strncmp(name, "__kernel_rt_sigreturn", 21);
 }
 
+int modules_is_start(const struct modules *ms, const char *name)
+{
+	return !!(frame_roles(ms->frames, 0, name, "") & ROLE_START);
+}
+
 /* 1 for functions whose start is put on the stack as a return address without a call. */
 static int is_planted(const char *name)
 {

@@ -126,6 +126,9 @@ int modules_cfi(struct modules *ms, uint32_t dso, struct module_cfi *out);
  * be called by several threads at once, like modules_cfi. */
 int modules_root_at(struct modules *ms, const struct map *map, uint64_t ip);
 
+/* 1 for the name of a function in which threads or processes begin (ROLE_START). */
+int modules_is_start(const struct modules *ms, const char *name);
+
 /* 1 and the first address of the function at `ip` in `map`, 0 when no symbol covers it. As
  * modules_root_at. */
 int modules_function_at(struct modules *ms, const struct map *map, uint64_t ip,

@@ -132,6 +132,31 @@ id chain deep-stacks
 record short-chain -g ./fp 50
 no_id short-chain deep-stacks
 
+# What the frame pointer register holds where a process begins is no frame: here, a pointer to a function.
+if [ "$(uname -m)" = x86_64 ]; then
+	cat >planted.c <<'EOP'
+__asm__(".globl _start\n_start: lea planted(%rip), %rbp\n call work\n mov $60, %eax\n xor %edi, %edi\n syscall\n"
+	".data\nplanted: .quad 0\n .quad never_called\n.text\n");
+volatile unsigned long sink;
+__attribute__((used)) static void before(void) { sink++; }
+__attribute__((used)) void never_called(void) { sink += 2; }
+__attribute__((noinline)) static void spin(void)
+{
+	for (unsigned long i = 0; i < 100000000; i++)
+		sink = sink * 31 + i;
+}
+__attribute__((used)) void work(void)
+{
+	spin();
+	sink++;
+}
+EOP
+	cc -O1 -fno-omit-frame-pointer -fcf-protection=none -nostdlib -static -o planted planted.c
+	record planted -g ./planted
+	expect planted '^planted;_start;(work;)?spin '
+	! grep -Eq 'never_called|before' planted.folded || { echo "planted: a frame above _start"; failed=1; }
+fi
+
 record bare --call-graph dwarf ./bare 3
 id bare unrooted-stacks
 
