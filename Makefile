@@ -227,6 +227,11 @@ $(O)/tests/requests/futures: tests/requests/futures.cc tests/requests/log.c test
 truth: all $(REQUESTS_BIN)
 	$(Q)O='$(O)' sh tests/busy.sh python3 tests/requests/matrix.py $(T)
 
+# Is any name false? Records programs that log in which functions they are: 10 minutes.
+.PHONY: truth-names
+truth-names: all
+	$(Q)O='$(O)' python3 -B tests/truth/names/matrix.py $(T)
+
 # Fuzz targets, one for each door (docs/reliability.md). Compiled by every check with a driver that
 # replays files; `make fuzz` builds them again for libFuzzer and runs them.
 FUZZ_NAMES := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
@@ -483,6 +488,7 @@ help:
 	@echo 'make bench-record what recording costs, and whether one of a service answers alike: docs/recording-cost.md'
 	@echo 'make bench-fleet  200 hosts as tables: size, times of each question, do engines agree?'
 	@echo 'make truth20    records each planted cause N=20 times: is it named? (an hour)'
+	@echo 'make truth-names is any name false? Programs that know their own stacks (10 minutes)'
 	@echo 'make truth      is time hidden that requests waited for? A table (15 minutes)'
 	@echo 'make asan       make check under AddressSanitizer and UBSan'
 	@echo 'make tsan       the verbs that have threads under ThreadSanitizer'

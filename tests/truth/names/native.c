@@ -1,0 +1,176 @@
+/*
+ * native.c - spins in known functions and logs, on CLOCK_MONOTONIC, in which chain it was when:
+ * what the names of samples must be, without any symbolizer.
+ *
+ *	native LOG SECONDS [PLUGIN.so | fork | hugify | wait FILE]
+ *
+ * Lines of LOG: "TID START_NS END_NS main;outer;leaf". -DV(x) appends a version to each name and moves
+ * the functions, so that two builds never have the same function at one address. PLUGIN.so is loaded
+ * again for each phase and has tn_plugin(); "fork" does the phases in a child; "hugify" first replaces the program's
+ * text by anonymous memory with the same bytes.
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <link.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#ifndef V
+#define V(x) x
+#endif
+#define TEXT_(x) #x
+#define TEXT(x) TEXT_(x)
+#define NOINLINE __attribute__((noinline))
+#define STAY() __asm__ volatile("")
+
+static FILE *out;
+static volatile uint64_t sink;
+
+static uint64_t now(void)
+{
+	struct timespec t;
+	syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+#define SPIN(n) for (uint32_t i_ = 0; i_ < (n); i_++) sink = sink * 31 + i_
+#ifdef MOVED
+NOINLINE void V(tn_moved)(void)
+{
+	SPIN(MOVED);
+	SPIN(MOVED + 1);
+	SPIN(MOVED + 2);
+	STAY();
+}
+#endif
+NOINLINE static void V(tn_leaf_one)(void) { SPIN(200000); }
+NOINLINE static void V(tn_leaf_two)(void) { SPIN(200001); SPIN(3); }
+NOINLINE void V(tn_leaf_three)(void) { SPIN(7); SPIN(200002); SPIN(5); }
+NOINLINE static void V(tn_outer_one)(void) { V(tn_leaf_one)(); STAY(); }
+NOINLINE void V(tn_outer_two)(void) { V(tn_leaf_two)(); STAY(); }
+NOINLINE static void V(tn_outer_three)(void) { V(tn_leaf_three)(); STAY(); }
+
+static const struct phase {
+	void (*run)(void);
+	const char *chain;
+} phases[] = {
+	{V(tn_outer_one), TEXT(V(tn_outer_one)) ";" TEXT(V(tn_leaf_one))},
+	{V(tn_outer_two), TEXT(V(tn_outer_two)) ";" TEXT(V(tn_leaf_two))},
+	{V(tn_outer_three), TEXT(V(tn_outer_three)) ";" TEXT(V(tn_leaf_three))},
+};
+
+static void write_phase(uint64_t from, uint64_t to, const char *chain)
+{
+	fprintf(out, "%ld %llu %llu main;%s\n", syscall(SYS_gettid), (unsigned long long)from,
+		(unsigned long long)to, chain);
+}
+
+static int text_segment(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	(void)size;
+	uintptr_t *seg = arg;
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+		if (p->p_type == PT_LOAD && p->p_flags & PF_X) {
+			uintptr_t page = 4095, at = info->dlpi_addr + p->p_vaddr;
+			seg[0] = at & ~page;
+			seg[1] = (at + p->p_memsz + page) & ~page;
+		}
+	}
+	return 1; /* the first is the program */
+}
+
+#ifdef __x86_64__
+/* Maps [at, at + len) anew and copies its bytes back, with no call to code that is meanwhile gone: it runs in a
+ * copy of its own section. */
+extern char __start_tn_stub[], __stop_tn_stub[];
+
+static inline __attribute__((always_inline)) long raw_mmap(uintptr_t at, size_t len)
+{
+	long ret = SYS_mmap;
+	register long prot __asm__("rdx") = PROT_READ | PROT_WRITE | PROT_EXEC;
+	register long flags __asm__("r10") = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED;
+	register long fd __asm__("r8") = -1;
+	register long off __asm__("r9") = 0;
+	__asm__ volatile("syscall" : "+a"(ret) : "D"(at), "S"(len), "r"(prot), "r"(flags), "r"(fd), "r"(off)
+			 : "rcx", "r11", "memory");
+	return ret;
+}
+
+__attribute__((section("tn_stub"), noinline)) static long remap(uintptr_t at, size_t len, const volatile char *copy)
+{
+	if (raw_mmap(at, len) != (long)at)
+		return -1;
+	for (size_t i = 0; i < len; i++)
+		((volatile char *)at)[i] = copy[i];
+	return 0;
+}
+
+/* What BOLT's hugify, ClickHouse, iodlr and node do: the same code at the same addresses, in other memory. */
+static void hugify(void)
+{
+	uintptr_t seg[2] = {0, 0};
+	dl_iterate_phdr(text_segment, seg);
+	size_t len = seg[1] - seg[0], stub = (size_t)(__stop_tn_stub - __start_tn_stub);
+	char *copy = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *code = mmap(NULL, stub, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (copy == MAP_FAILED || code == MAP_FAILED)
+		abort();
+	memcpy(copy, (void *)seg[0], len);
+	memcpy(code, __start_tn_stub, stub);
+	long (*run)(uintptr_t, size_t, const volatile char *);
+	*(void **)&run = code + ((char *)remap - __start_tn_stub);
+	if (run(seg[0], len, copy))
+		abort();
+	munmap(code, stub);
+}
+#else
+static void hugify(void) { abort(); }
+#endif
+
+static void phases_until(uint64_t end, const char *plugin)
+{
+	for (unsigned i = 0; now() < end; i++) {
+		void *lib = plugin ? dlopen(plugin, RTLD_NOW) : NULL;
+		if (plugin && !lib)
+			abort();
+		void (*run)(void) = NULL;
+		const char *chain = phases[i % 3].chain;
+		if (lib) {
+			*(void **)&run = dlsym(lib, "tn_plugin");
+			const char **name = dlsym(lib, "tn_chain");
+			chain = *name;
+		} else {
+			run = phases[i % 3].run;
+		}
+		uint64_t from = now(), until = from + 20000000;
+		while (now() < until)
+			run();
+		write_phase(from, now(), chain);
+		if (lib)
+			dlclose(lib);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	if (argc < 3 || !(out = fopen(argv[1], "a")))
+		return 2;
+	uint64_t end = now() + (uint64_t)(atof(argv[2]) * 1e9);
+	const char *how = argc > 3 ? argv[3] : "";
+	if (!strcmp(how, "hugify"))
+		hugify();
+	if (!strcmp(how, "fork") && fork() > 0) {
+		wait(NULL);
+		return 0;
+	}
+	phases_until(end, strchr(how, '/') ? how : NULL);
+	return fclose(out) != 0;
+}
