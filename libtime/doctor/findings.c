@@ -22,7 +22,8 @@ const struct finding_kind finding_kinds[] = {
 	{"lost-records",
 	 "What happened then is missing from every answer; waits there are suspect.", ALL, 0},
 	{"lost-samples", "These samples are missing from every answer.", ALL, 0},
-	{"holes", "Waits beside a missing switch are suspect and left out of percentiles.",
+	{"holes",
+	 "Waits that this may change by 1 % or more are suspect and left out of percentiles.",
 	 WAITING, 0},
 	{"late-records",
 	 "Read from a file, they are sorted into place; from a pipe, they count when they "

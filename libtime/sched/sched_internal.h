@@ -32,6 +32,18 @@
  *     ended by a wakeup without a waking of its own (the waker raced with the switch-out).
  *  5. Keys are the raw fields of the tracepoints. The record's own tid (-1 for exiting threads)
  *     only serves to say who is current where no switch has said so.
+ *
+ * Bounds: the commonest missing switch is idle → Y (virtual machines whose perf does not see
+ * the idle task; a filter on prev_pid). Y, woken at w, came to its CPU between lo, the last
+ * record before the first trace of Y there (but not before w), and hi, that trace:
+ *
+ *	Y off        waking w   lo          hi  Y's own record
+ *	├── blocked ────┤┄┄┄┄┄┄┄┄├──────────┤── runs
+ *	    exact         runnable  slack
+ *
+ * No other switch is needed to explain it. Where the slack is small beside the interval
+ * the interval ends at hi, keeps its slack, and is as good as any; else
+ * [lo, hi) is unknown and its neighbours are suspect, as for every other hole.
  */
 #ifndef LIBTIME_SCHED_SCHED_INTERNAL_H
 #define LIBTIME_SCHED_SCHED_INTERNAL_H
@@ -231,6 +243,12 @@ uint64_t sched_last_seen(const struct sched *s, const struct thr *t);
 /* Its switch-out is missing: its state is unknown since it was surely running last. `last`: no
  * later record shows it, so an exiting thread has ended. */
 void sched_lost_out(struct sched *s, uint32_t i, int last);
+
+/*
+ * Thread i is found running at hi on a CPU that was idle: 1 when its interval has small bounds
+ * ("Bounds" above), 0 when they are not small or more is missing: then sched_arrive.
+ */
+int sched_arrive_from_idle(struct sched *s, uint32_t i, uint16_t cpu, uint64_t lo, uint64_t hi);
 
 /*
  * Thread i is found running at hi, but no switch put it on a CPU; it got there after lo.

@@ -105,6 +105,35 @@ int sched_end_offcpu(struct sched *s, uint32_t i, uint64_t ns, uint16_t cpu, int
 	return emit(s, &t->offcpu);
 }
 
+/* Is a time in [length - slack, length] as good as known? */
+static int slack_is_small(uint64_t slack, uint64_t length)
+{
+	enum { KNOWN_NS = 5000, SHARE = 100 };
+	return slack <= UINT32_MAX && (slack <= KNOWN_NS || slack <= length / SHARE);
+}
+
+int sched_arrive_from_idle(struct sched *s, uint32_t i, uint16_t cpu, uint64_t lo, uint64_t hi)
+{
+	struct thr *t = &s->threads.v[i];
+	struct offcpu *o = &t->offcpu;
+	int woken = t->wake.set && (t->woken || !(s->tl->flags & TL_HAS_WAKEUP));
+	if (t->state != OFF || o->unknown || (t->sleeps && !woken) || hi < o->start_ns ||
+	    (t->wake.set && hi < t->wake.ns))
+		return 0;
+	if (t->wake.set && lo < t->wake.ns)
+		lo = t->wake.ns;
+	if (lo < o->start_ns)
+		lo = o->start_ns;
+	if (lo > hi || !slack_is_small(hi - lo, hi - o->start_ns))
+		return 0;
+	o->slack_ns = (uint32_t)(hi - lo);
+	int r = sched_end_offcpu(s, i, hi, cpu, -1);
+	if (r)
+		return r;
+	sched_run_on(s, i, cpu);
+	return 1;
+}
+
 int sched_arrive(struct sched *s, uint32_t i, uint16_t cpu, uint64_t lo, uint64_t hi,
 		 uint8_t reason)
 {

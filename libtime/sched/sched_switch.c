@@ -16,7 +16,11 @@ static int hole(struct sched *s, struct cpu *c, uint16_t cpu, int32_t tid, uint3
 		sched_lost_out(s, c->cur, 1);
 	if (!c->lost && sched_note_hole(s, cpu, from, hi))
 		return ERR_NOMEM;
+	int from_idle = c->cur_tid == 0 && !c->lost;
 	sched_set_current(c, tid, i, hi);
+	int r = i != TL_NONE && from_idle ? sched_arrive_from_idle(s, i, cpu, lo, hi) : 0;
+	if (r)
+		return r < 0 ? r : 0;
 	return i == TL_NONE ? 0 : sched_arrive(s, i, cpu, lo, hi, reason);
 }
 

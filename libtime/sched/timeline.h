@@ -89,7 +89,9 @@ struct tl_arg {
 
 /* One off-CPU interval: from the switch that takes the thread off a CPU to the switch that puts
  * it on one. If `unknown` is set, the whole length is of state unknown and blocked_ns is 0;
- * else end - start = blocked + runnable. */
+ * else end - start = blocked + runnable.
+ * slack_ns is not 0 where the switch that ended it is not recorded: it ended in
+ * [end - slack, end], its blocked part is exact (sched_internal.h, "Bounds"). */
 struct offcpu {
 	uint64_t start_ns, end_ns;
 	uint64_t blocked_ns;
@@ -104,12 +106,13 @@ struct offcpu {
 	uint8_t state; /* index of timeline.states: the text perf prints, "S", "R+", "D|K" */
 	uint8_t cause; /* enum cause */
 	uint8_t waker_context;
-	uint8_t unknown;  /* enum unknown_reason */
-	uint8_t flags;    /* enum offcpu_flag */
-	uint8_t arg_kind; /* enum wait_arg: of `arg` */
-	uint16_t syscall; /* index of timeline.syscalls: "futex:wait" ...; 0 = not recorded */
-	uint16_t arg;     /* index of timeline.args: see offcpu_arg */
-	uint32_t site;    /* index of timeline.sites; 0 = none */
+	uint8_t unknown;   /* enum unknown_reason */
+	uint8_t flags;     /* enum offcpu_flag */
+	uint8_t arg_kind;  /* enum wait_arg: of `arg` */
+	uint16_t syscall;  /* index of timeline.syscalls: "futex:wait" ...; 0 = not recorded */
+	uint16_t arg;      /* index of timeline.args: see offcpu_arg */
+	uint32_t site;     /* index of timeline.sites; 0 = none */
+	uint32_t slack_ns; /* how much earlier it may have ended */
 };
 SIZE_IS(struct offcpu, 72);
 

@@ -33,8 +33,11 @@ static void print_off(const struct timeline *tl, const struct offcpu *o)
 {
 	const struct tl_thread *t = &tl->threads.v[o->thread];
 	const struct strtab *names = &tl->stacks->strings;
+	char slack[32] = "";
+	if (o->slack_ns)
+		snprintf(slack, sizeof(slack), " slack=%u", o->slack_ns);
 	printf("%d %s %llu %llu blocked=%llu runnable=%llu preempted=%llu state=%s "
-	       "cause=%s%s%s%s%s "
+	       "cause=%s%s%s%s%s%s "
 	       "unknown=%s cpu=%d>%d ctx=%s waker=%d leaf=%s<-%s\n",
 	       t->tid, strtab_get(names, o->comm), (unsigned long long)o->start_ns,
 	       (unsigned long long)o->end_ns, (unsigned long long)o->blocked_ns,
@@ -43,7 +46,7 @@ static void print_off(const struct timeline *tl, const struct offcpu *o)
 	       strtab_get(names, tl->states[o->state]), cause_name(o->cause),
 	       o->flags & OFF_IDLE ? " idle" : "", t->flags & THREAD_SYSTEM ? " system" : "",
 	       o->flags & OFF_OPEN ? " open" : "", o->flags & OFF_SUSPECT ? " suspect" : "",
-	       unknown_reason_name(o->unknown), o->cpu_out == TL_NOCPU ? -1 : o->cpu_out,
+	       slack, unknown_reason_name(o->unknown), o->cpu_out == TL_NOCPU ? -1 : o->cpu_out,
 	       o->cpu_in == TL_NOCPU ? -1 : o->cpu_in, waker_context_name(o->waker_context),
 	       o->waker == TL_NONE ? -1 : tl->threads.v[o->waker].tid, leaf(tl, o->path, 1),
 	       leaf(tl, o->path, 0));
