@@ -227,6 +227,12 @@ $(O)/tests/requests/futures: tests/requests/futures.cc tests/requests/log.c test
 truth: all $(REQUESTS_BIN)
 	$(Q)O='$(O)' sh tests/busy.sh python3 tests/requests/matrix.py $(T)
 
+# What tests/cli/exact.sh compares: write it anew, and read the diff.
+.PHONY: exact
+exact: all
+	$(Q)SRC='$(CURDIR)' PERFKIT="$$(cd '$(O)' && pwd)/perfkit" sh tests/exact/run.sh tests/exact
+	$(Q)git --no-pager diff --stat -- tests/exact 2>/dev/null || :
+
 # Is any name false? Records programs that log in which functions they are: 10 minutes.
 .PHONY: truth-names
 truth-names: all
@@ -488,6 +494,7 @@ help:
 	@echo 'make bench-record what recording costs, and whether one of a service answers alike: docs/recording-cost.md'
 	@echo 'make bench-fleet  200 hosts as tables: size, times of each question, do engines agree?'
 	@echo 'make truth20    records each planted cause N=20 times: is it named? (an hour)'
+	@echo 'make exact      write anew the outputs that tests/cli/exact.sh compares'
 	@echo 'make truth-names is any name false? Programs that know their own stacks (10 minutes)'
 	@echo 'make truth      is time hidden that requests waited for? A table (15 minutes)'
 	@echo 'make asan       make check under AddressSanitizer and UBSan'
