@@ -6,6 +6,9 @@
 
 #include <sys/mman.h>
 
+/* The most frames of a deferred chain: UNWIND_MAX_ENTRIES of kernel/unwind/deferred.c. */
+enum { DEFERRED_FRAMES = 510 };
+
 #define PERF_SAMPLE_BRANCH_CALL_STACK (1ull << 11)
 
 /* A DSO whose code was met. */
@@ -434,6 +437,9 @@ int expander_join_deferred(struct expander *x, const uint8_t *chain, uint64_t n,
 		for (uint32_t k = 0; k < c->n; k++)
 			if (push(x, c->ips[k]))
 				return ERR_NOMEM;
+		if (c->n - (c->n && c->ips[0] == PERF_CONTEXT_USER) >= DEFERRED_FRAMES &&
+		    push(x, UNWOUND_CUT))
+			return ERR_NOMEM;
 	}
 	*words = x->words.v;
 	*nwords = x->words.n;

@@ -56,7 +56,7 @@ const struct finding_kind finding_kinds[] = {
 	{"unrooted-stacks", "Stacks end early: their outer callers are missing.", ALL, 0},
 	{"late-registers", "At a return instruction, the caller is guessed or missing.", ALL,
 	 0},
-	{"deep-stacks", "The outermost callers of deep stacks are missing.", ALL, 0},
+	{"deep-stacks", "The outer callers of deep stacks are missing: they begin at [truncated].", ALL, 0},
 	{"fp-ends-in-libc", "The application's frames are missing above the C library.", ALL,
 	 0},
 	{"deferred-missing", "These stacks lack their user side.", ALL, 0},

@@ -50,10 +50,6 @@ int diagnose_line_changes(struct diagnosis *j, const struct remedy *change);
 /* Is it user code at an address in no mapping? */
 int diagnose_is_unmapped(const struct frame *fr);
 
-/* Is it a DSO's name (strings id) of a heap, stack or other memory that holds data alone? What
- * such memory has of code is a DSO of perf's map. */
-int diagnose_is_data(const struct strtab *s, uint32_t dso);
-
 /* Bytes of a stack copy: enough in most cases, the least that is useful, and perf's limit. */
 enum { DUMP_ENOUGH = 16384, DUMP_LEAST = 4096, DUMP_MAX = 65528 };
 

@@ -99,16 +99,6 @@ int diagnose_is_unmapped(const struct frame *fr)
 	return fr->kind == FRAME_USER && !fr->dso && !fr->name && !is_lost_kernel(fr);
 }
 
-int diagnose_is_data(const struct strtab *s, uint32_t dso)
-{
-	static const char *const heads[] = {"//anon", "[heap]", "[stack", "[anon:"};
-	const char *name = strtab_get(s, dso);
-	for (size_t i = 0; i < sizeof(heads) / sizeof(*heads); i++)
-		if (!strncmp(name, heads[i], strlen(heads[i])))
-			return 1;
-	return 0;
-}
-
 /* The finding that a DSO's unnamed frames belong to. */
 static enum form name_finding(const struct profile *p, int no_kernel_map,
 			      const struct dso_row *r)
@@ -122,7 +112,7 @@ static enum form name_finding(const struct profile *p, int no_kernel_map,
 		return !r->kernel      ? FORM_UNMAPPED_FRAMES
 		       : no_kernel_map ? FORM_KPTR_RESTRICT
 				       : FORM_NO_KERNEL_SYMBOLS;
-	if (diagnose_is_data(&p->stacks.strings, r->name))
+	if (names_is_data(strtab_get(&p->stacks.strings, r->name)))
 		return FORM_UNMAPPED_FRAMES;
 	if (r->reason == DSO_MISMATCH)
 		return FORM_BUILD_ID_MISMATCH;
