@@ -1,5 +1,6 @@
 #include "libsym/expand.h"
 #include "base/mem.h"
+#include "libsym/process/jit_files.h"
 #include "libsym/unwind/arch.h"
 #include "libsym/unwind/cfi.h"
 #include "libsym/unwind/stack_words.h"
@@ -16,6 +17,7 @@ struct unwound_dso {
 	struct module_cfi own;
 	uint8_t asked;  /* `own` is known */
 	uint8_t wanted; /* it is being prepared */
+	uint8_t jit;    /* perf inject made it of generated code */
 };
 
 struct expander {
@@ -122,6 +124,9 @@ static int dso_at(struct expander *x, uint32_t dso, struct unwound_dso **out)
 			return ERR_NOMEM;
 	struct unwound_dso *d = *out = &x->dsos.v[dso];
 	int rc = d->asked ? 0 : modules_cfi(x->modules, dso, &d->own);
+	if (!d->asked)
+		d->jit = (uint8_t)jitfiles_is_injected(
+			strtab_get(x->machine->strings, x->machine->dsos.v[dso].path));
 	d->asked = !rc;
 	return rc;
 }
@@ -146,15 +151,18 @@ static int module_at(void *ctx, uint64_t pc, struct unwind_module *out)
 	out->id = (uint32_t)(map - x->machine->maps.v) + 1;
 	if (d->kind == DSO_ANON) {
 		out->flags = UNWIND_MOD_JIT;
-		return 1;
+		int r = modules_jit_cfi(x->modules, x->arch->machine, x->space, pc,
+					x->time, &out->cfi, &out->bias);
+		return r ? r : 1;
 	}
 	struct unwound_dso *u;
 	int rc = dso_at(x, map->dso, &u);
 	if (rc)
 		return rc;
 	out->cfi = u->own.cfi;
+	out->flags = u->jit ? UNWIND_MOD_JIT : 0;
 	if (!out->cfi) {
-		out->flags = UNWIND_MOD_NO_FILE;
+		out->flags |= UNWIND_MOD_NO_FILE;
 		return 1;
 	}
 	offset = pc - map->start + map->pgoff;

@@ -90,6 +90,7 @@ struct space {
 	VEC(uint64_t) changes;        /* times of mmaps and of BPF programs' ends; ascending */
 	const uint64_t *code_changes; /* … and of replaced generated code; borrowed */
 	size_t ncode_changes;
+	uint32_t jitdump; /* DSO: the last jitdump mapped; or NO_ID */
 };
 
 struct thread_comm {
@@ -145,9 +146,9 @@ struct machine {
 	uint64_t applied; /* all records up to here are applied */
 	uint8_t changing; /* set while a thread adds records or advances */
 	uint32_t comm_swapper;
-	/* Called for each file that a process maps until one returns times at which code that
-	 * the file describes (a jitdump) was replaced, ascending; they live as long as the
-	 * machine. May be NULL. 0 or ERR_NOMEM. */
+	/* Called for each jitdump that a process maps: the times at which code that it describes
+	 * was replaced, ascending; they live as long as the machine. May be NULL. 0 or
+	 * ERR_NOMEM. */
 	int (*code_changes)(void *ctx, uint32_t dso, const uint64_t **times, size_t *n);
 	void *code_changes_ctx;
 	size_t ids_taken, dsos_with_ids; /* already handled by machine_set_build_ids */

@@ -1,6 +1,7 @@
 /* machine_spaces.c - mappings by address and time; see machine_internal.h. */
 #include "libsym/process/machine_internal.h"
 #include "base/search.h"
+#include "libsym/process/jit_files.h"
 
 #include <stdlib.h>
 
@@ -8,7 +9,10 @@ enum { MAX_FORK_DEPTH = 64 }; /* a deeper chain of forks without exec is not fol
 
 int machine_new_space(struct machine *m, uint32_t parent, uint64_t time, uint32_t *id)
 {
-	struct space s = {.parent = parent, .fork_time = time, .execed_from = NO_ID};
+	struct space s = {.parent = parent,
+			  .fork_time = time,
+			  .execed_from = NO_ID,
+			  .jitdump = NO_ID};
 	if (vec_push(&m->spaces, s))
 		return ERR_NOMEM;
 	*id = (uint32_t)(m->spaces.n - 1);
@@ -24,6 +28,23 @@ int machine_note_change(struct machine *m, uint32_t space)
 	return vec_push(&m->unsorted, space);
 }
 
+/* If a space's new DSO is a jitdump: code in the space may have been replaced. */
+static int note_jitdump(struct machine *m, struct space *s, uint32_t dso)
+{
+	const uint64_t *times = NULL;
+	size_t n = 0;
+	if (!jitfiles_is_jitdump(strtab_get(m->strings, m->dsos.v[dso].path)))
+		return 0;
+	s->jitdump = dso;
+	if (m->code_changes && m->code_changes(m->code_changes_ctx, dso, &times, &n))
+		return ERR_NOMEM;
+	if (n && !s->ncode_changes) {
+		s->code_changes = times;
+		s->ncode_changes = n;
+	}
+	return 0;
+}
+
 /* Add map `index` to the list of a space. */
 static int insert_map(struct machine *m, uint32_t space, uint32_t index)
 {
@@ -32,8 +53,7 @@ static int insert_map(struct machine *m, uint32_t space, uint32_t index)
 	    vec_push(&s->changes, m->maps.v[index].since))
 		return ERR_NOMEM;
 	const struct map *map = &m->maps.v[index];
-	if (m->code_changes && space != SPACE_KERNEL && !s->ncode_changes &&
-	    m->code_changes(m->code_changes_ctx, map->dso, &s->code_changes, &s->ncode_changes))
+	if (space != SPACE_KERNEL && note_jitdump(m, s, map->dso))
 		return ERR_NOMEM;
 	if (space == SPACE_KERNEL && m->dsos.v[map->dso].kind == DSO_KERNEL &&
 	    (m->kernel_map == NO_ID || map->start < m->maps.v[m->kernel_map].start))

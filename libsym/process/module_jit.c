@@ -2,6 +2,7 @@
  * replaced. */
 #include "libsym/process/modules_internal.h"
 #include "base/mem.h"
+#include "libsym/unwind/cfi.h"
 
 #include <stdio.h>
 
@@ -44,8 +45,6 @@ static int code_changes(void *modules, uint32_t dso, const uint64_t **times, siz
 	size_t skip = 0;
 	char *path;
 	int rc = 1;
-	if (!jitfiles_is_jitdump(strtab_get(m->strings, m->dsos.v[dso].path)))
-		return 0;
 	while (rc == 1) {
 		rc = jitfiles_jitdump(&ms->opt.find, ms->opt.map_dir, m, &only, 0, &skip,
 				      &recorded, &path);
@@ -54,7 +53,7 @@ static int code_changes(void *modules, uint32_t dso, const uint64_t **times, siz
 			return ERR_NOMEM;
 		if (j && j->dump) {
 			*times = jitdump_changes(j->dump, n);
-			return 0;
+			return u64map_put(&ms->jitdump_of, dso, (uint32_t)(j - ms->jitdumps.v));
 		}
 	}
 	return rc;
@@ -65,6 +64,98 @@ void modules_on_code_change(struct modules *ms)
 	ms->machine->code_changes = code_changes;
 	ms->machine->code_changes_ctx = ms;
 }
+
+void open_jitdump_release(struct open_jitdump *j)
+{
+	for (size_t i = 0; i < j->cfis.n; i++)
+		cfi_close(j->cfis.v[i]);
+	vec_release(&j->cfis);
+	u64map_release(&j->cfi_of);
+	jitdump_close(j->dump);
+	mem_free(j->path);
+}
+
+/* --- unwinding ------------------------------------------------------------------------ */
+
+/* 1 when an FDE is not about the code of its record, with what aligns its end. */
+static int is_elsewhere(void *code, const struct cfi_section *s, const struct cfi_cie *cie,
+		      const struct cfi_fde *fde)
+{
+	const struct jit_code *c = code;
+	(void)s, (void)cie;
+	return fde->start < c->origin || fde->end - c->origin > (c->size | 15) + 1;
+}
+
+/* The unwinding information of a piece of code, in the addresses where it was loaded; NULL if it
+ * has none, or that of other code. */
+static int open_code(const struct jitdump *j, const struct jit_code *c, uint16_t machine,
+		     struct cfi **out)
+{
+	uint32_t own = jitdump_info(j).elf_machine;
+	struct cfi_bytes b = {.machine = own ? (uint16_t)own : machine,
+			      .eh_frame = c->eh_frame,
+			      .eh_frame_size = c->eh_frame_size,
+			      .eh_frame_va = c->origin + ((c->size + 7) & ~UINT64_C(7)),
+			      .code = c->code,
+			      .code_size = c->code ? c->size : 0,
+			      .code_va = c->origin};
+	*out = NULL;
+	int rc = cfi_open_bytes(&b, out, NULL);
+	if (!rc && cfi_each_fde(*out, is_elsewhere, (void *)c)) {
+		cfi_close(*out);
+		*out = NULL;
+	}
+	return rc == ERR_NOMEM ? rc : 0;
+}
+
+/* The same, made once. Under the lock. */
+static int cfi_of_code(struct open_jitdump *j, const struct jit_code *c, uint16_t machine,
+		       struct cfi **out)
+{
+	uint64_t key = (uint64_t)(uintptr_t)c;
+	uint32_t at;
+	*out = NULL;
+	if (!c->eh_frame_size)
+		return 0;
+	if (u64map_get(&j->cfi_of, key, &at)) {
+		*out = j->cfis.v[at];
+		return 0;
+	}
+	if (open_code(j->dump, c, machine, out))
+		return ERR_NOMEM;
+	if (vec_push(&j->cfis, *out)) {
+		cfi_close(*out);
+		return ERR_NOMEM;
+	}
+	return u64map_put(&j->cfi_of, key, (uint32_t)(j->cfis.n - 1));
+}
+
+int modules_jit_cfi(struct modules *ms, uint16_t machine, uint32_t space, uint64_t pc,
+		    uint64_t time, struct cfi **out, uint64_t *bias)
+{
+	enum { MAX_FORK_DEPTH = 64 };
+	const struct machine *m = ms->machine;
+	const struct jit_code *code;
+	uint32_t at;
+	int rc = 0, found = 0;
+	*out = NULL;
+	pthread_mutex_lock(&ms->lock);
+	for (int i = 0; !found && space < m->spaces.n && i < MAX_FORK_DEPTH; i++) {
+		const struct space *s = &m->spaces.v[space];
+		if (s->jitdump != NO_ID && u64map_get(&ms->jitdump_of, s->jitdump, &at) &&
+		    jitdump_find(ms->jitdumps.v[at].dump, pc, time, &code)) {
+			found = 1;
+			rc = cfi_of_code(&ms->jitdumps.v[at], code, machine, out);
+			*bias = code->start - code->origin;
+		}
+		time = s->fork_time < time ? s->fork_time : time;
+		space = s->parent;
+	}
+	pthread_mutex_unlock(&ms->lock);
+	return rc;
+}
+
+/* --- names ---------------------------------------------------------------------------- */
 
 /* Load what names JIT code of process `pid`: a jitdump it mapped, and its perf map. */
 static int maps_open(struct modules *ms, const struct dso *d, struct module *mod)

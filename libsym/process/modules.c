@@ -47,12 +47,11 @@ void modules_forget(struct modules *ms)
 	mem_free(ms->v);
 	ms->v = NULL;
 	ms->n = 0;
-	for (size_t i = 0; i < ms->jitdumps.n; i++) {
-		jitdump_close(ms->jitdumps.v[i].dump);
-		mem_free(ms->jitdumps.v[i].path);
-	}
+	for (size_t i = 0; i < ms->jitdumps.n; i++)
+		open_jitdump_release(&ms->jitdumps.v[i]);
 	vec_release(&ms->jitdumps);
 	u64map_release(&ms->jitdump_at);
+	u64map_release(&ms->jitdump_of);
 	jit_mappings_release(&ms->jit_mappings);
 	idmap_release(&ms->dso_named);
 	ms->ndso_named = 0;

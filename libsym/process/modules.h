@@ -122,6 +122,14 @@ struct module_cfi {
  */
 int modules_cfi(struct modules *ms, uint32_t dso, struct module_cfi *out);
 
+/*
+ * The same for generated code at pc: *out is the unwinding information that a jitdump has for it
+ * (NULL: none), *bias what to subtract from pc. A forked process has what its parent had then.
+ * `machine`: e_machine, where the jitdump has none (CPython writes 0).
+ */
+int modules_jit_cfi(struct modules *ms, uint16_t machine, uint32_t space, uint64_t pc,
+		    uint64_t time, struct cfi **out, uint64_t *bias);
+
 /* Whether the function at `ip` in `map` may be the root of a stack: enum unwind_root, or 0. May
  * be called by several threads at once, like modules_cfi. */
 int modules_root_at(struct modules *ms, const struct map *map, uint64_t ip);

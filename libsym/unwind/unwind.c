@@ -191,9 +191,11 @@ static int is_bare_signal_rule(const struct unwind_rule *r)
 	return r->kind == RULE_SP && r->flags & RULE_SIGNAL && r->ra == SLOT_SAME;
 }
 
-static int find_rule(struct cfi *c, uint64_t va, int exact, struct cached_rule *k,
-		     struct err *e)
+static int find_rule(const struct unwind_module *m, uint64_t pc, int exact,
+		     struct cached_rule *k, struct err *e)
 {
+	struct cfi *c = m->cfi;
+	uint64_t va = pc - m->bias;
 	struct cfi_hit hit;
 	int rc = exact ? cfi_find(c, va, &hit, e) : find_return(c, va, &hit, e);
 	if (rc < 0)
@@ -205,7 +207,8 @@ static int find_rule(struct cfi *c, uint64_t va, int exact, struct cached_rule *
 	}
 	if (rule_from_code(c, va, exact, &k->rule))
 		return 0;
-	uint64_t entry = cfi_entry_point(c);
+	/* perf inject writes one file for each function, and its address as the entry point */
+	uint64_t entry = m->flags & UNWIND_MOD_JIT ? 0 : cfi_entry_point(c);
 	if (entry && va >= entry && va - entry < ENTRY_CODE)
 		k->rule.kind = RULE_END; /* _start without CFI: musl */
 	else
@@ -233,7 +236,7 @@ static int resolve(struct walk *w, uint64_t pc, int exact, struct cached_rule *k
 	}
 	k->module = m.id;
 	if (m.cfi && cfi_arch(m.cfi) == u->arch)
-		rc = find_rule(m.cfi, pc - m.bias, exact, k, w->e);
+		rc = find_rule(&m, pc, exact, k, w->e);
 	else
 		no_rule(k, m.flags & UNWIND_MOD_NO_FILE ? UNWIND_NO_FILE : UNWIND_NO_CFI);
 	if (k->rule.kind == RULE_NONE)

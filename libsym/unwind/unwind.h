@@ -122,7 +122,7 @@ enum unwind_root {
 };
 
 enum unwind_module_flag {
-	UNWIND_MOD_JIT = 1,     /* anonymous executable memory: frame pointers first */
+	UNWIND_MOD_JIT = 1,     /* generated code: without CFI, frame pointers first */
 	UNWIND_MOD_NO_FILE = 2, /* cfi is NULL because the recorded file is not available */
 };
 
