@@ -5,6 +5,7 @@
 #include <string.h>
 
 enum { DEPTH_DEFAULT = 1024, ENTRY_CODE = 64 };
+enum { ABI_32 = 1, ABI_64 = 2 }; /* PERF_SAMPLE_REGS_ABI_* */
 
 /* An empty cache of 1 << bits sets. 0 or ERR_NOMEM, with the old one as it was. */
 static int cache_make(struct unwinder *u, unsigned bits)
@@ -132,12 +133,15 @@ static int walk_start(struct walk *w)
 	w->fresh = 1;
 	w->trust = UNWIND_REGS;
 	w->full = 0;
-	if (w->s->abi != 2 || !w->s->regs)
+	if (!w->s->abi || !w->s->regs)
 		return 0;
 	if (w->s->regs_mask != u->mask)
 		use_mask(u, w->s->regs_mask);
-	if (!sample_reg(w, a->pc, &w->pc) || !sample_reg(w, a->sp, &w->sp))
+	w->sp = 0;
+	if (!sample_reg(w, a->pc, &w->pc))
 		return 0;
+	w->sp_known = w->s->abi == (a->word == 8 ? ABI_64 : ABI_32) &&
+		      sample_reg(w, a->sp, &w->sp);
 	w->have_fp = (uint8_t)sample_reg(w, a->fp, &w->fp);
 	w->have_lr = a->lr != ARCH_NONE && sample_reg(w, a->lr, &w->lr);
 	w->low = w->sp;
@@ -453,6 +457,8 @@ static enum unwind_end walk_on(struct walk *w)
 		if (w->n == w->u->o.max_depth)
 			return UNWIND_DEPTH;
 		emit(w, k);
+		if (!w->sp_known)
+			return UNWIND_NO_REGS;
 		enum unwind_end end = w->n == 1 ? first_step(w, k) : step(w, k);
 		if (end || w->rc < 0)
 			return end;

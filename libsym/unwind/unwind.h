@@ -64,7 +64,7 @@ enum unwind_end {
 	UNWIND_LOOP,        /* no progress */
 	UNWIND_DEPTH,       /* max_depth frames */
 	UNWIND_LATE,        /* a precise event at a return: the caller is not known */
-	UNWIND_NO_REGS,     /* no user registers, or those of a 32-bit task */
+	UNWIND_NO_REGS,     /* no user registers but pc, or those of a task of another width */
 };
 
 /* A short word for messages and JSON: "complete", "truncated", "no_map" ... Static text. */
@@ -160,7 +160,8 @@ struct unwind_opts {
 struct unwind_sample {
 	const void *regs;      /* as in the record: one u64 per bit of regs_mask, ascending */
 	uint64_t regs_mask;    /* attr.sample_regs_user of the event the sample belongs to */
-	uint64_t abi;          /* PERF_SAMPLE_REGS_ABI_*; only 2 (64-bit) is unwound */
+	uint64_t abi;          /* PERF_SAMPLE_REGS_ABI_*: with another width than the machine's,
+				  only pc is used */
 	const void *stack;     /* copy of the stack, from the user sp up */
 	size_t stack_size;     /* valid bytes: dyn_size */
 	size_t stack_asked;    /* bytes requested: size; dyn_size < size: the whole stack */
