@@ -157,6 +157,10 @@ static int module_at(void *ctx, uint64_t pc, struct unwind_module *out)
 					&out->cfi, &out->bias);
 		return r ? r : 1;
 	}
+	if (d->kind == DSO_SPECIAL && machine_is_uprobes(x->machine, d)) {
+		out->flags = UNWIND_MOD_UPROBES;
+		return 1;
+	}
 	struct unwound_dso *u;
 	int rc = dso_at(x, map->dso, &u);
 	if (rc)

@@ -192,6 +192,9 @@ void machine_thread_at(const struct machine *m, int32_t pid, int32_t tid, uint64
 /* The same for the kernel's space: its version at `time`, and how long it is valid. */
 void machine_kernel_at(const struct machine *m, uint64_t time, struct thread_view *out);
 
+/* Is it the kernel's page [uprobes], to which functions with a return probe return? */
+int machine_is_uprobes(const struct machine *m, const struct dso *d);
+
 /* The mapping of `space` that contains addr at `time`, or NULL. */
 const struct map *machine_map_at(const struct machine *m, uint32_t space, uint64_t addr,
 				 uint64_t time);

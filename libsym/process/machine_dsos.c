@@ -119,6 +119,11 @@ int machine_classify(struct machine *m, const struct pending *p, struct dso *d)
 	return 0;
 }
 
+int machine_is_uprobes(const struct machine *m, const struct dso *d)
+{
+	return !strcmp(strtab_get(m->strings, d->path), "[uprobes]");
+}
+
 static void set_build_id(struct dso *d, const struct recorded_build_id *b)
 {
 	if (d->id.len)

@@ -242,7 +242,11 @@ static int resolve(struct walk *w, uint64_t pc, int exact, struct cached_rule *k
 	if (m.cfi && cfi_arch(m.cfi) == u->arch)
 		rc = find_rule(&m, pc, exact, k, w->e);
 	else
-		no_rule(k, m.flags & UNWIND_MOD_NO_FILE ? UNWIND_NO_FILE : UNWIND_NO_CFI);
+		no_rule(k, m.flags & UNWIND_MOD_UPROBES   ? UNWIND_UPROBES
+			   : m.flags & UNWIND_MOD_NO_FILE ? UNWIND_NO_FILE
+							  : UNWIND_NO_CFI);
+	if (m.flags & UNWIND_MOD_UPROBES)
+		k->rule.flags = RULE_EXACT; /* no call leads to it */
 	if (k->rule.kind == RULE_NONE)
 		k->rule.module_flags = (uint8_t)m.flags;
 	return rc < 0 ? rc : 0;
@@ -419,7 +423,7 @@ static void emit(struct walk *w, const struct cached_rule *k)
 	int exact = w->fresh || (k->rule.flags & RULE_EXACT);
 	int signal = k->rule.kind != RULE_NONE && (k->rule.flags & RULE_SIGNAL);
 	w->frame_sp = w->sp;
-	w->planted = !w->fresh && exact && !signal;
+	w->planted = !w->fresh && exact && !signal && k->rule.kind != RULE_NONE;
 	w->u->frames[w->n++] = (struct unwind_frame){
 		.ip = w->pc,
 		.lookup = w->pc - !exact,
@@ -557,6 +561,7 @@ const char *unwind_end_name(enum unwind_end end)
 		[UNWIND_LOOP] = "loop",
 		[UNWIND_DEPTH] = "depth",
 		[UNWIND_LATE] = "late",
+		[UNWIND_UPROBES] = "uprobes",
 		[UNWIND_NO_REGS] = "no_registers",
 	};
 	ENTRIES(name, UNWIND_NO_REGS + 1);

@@ -64,6 +64,7 @@ enum unwind_end {
 	UNWIND_LOOP,        /* no progress */
 	UNWIND_DEPTH,       /* max_depth frames */
 	UNWIND_LATE,        /* a precise event at a return: the caller is not known */
+	UNWIND_UPROBES,     /* a return probe replaced the return address */
 	UNWIND_NO_REGS,     /* no user registers but pc, or those of a task of another width */
 };
 
@@ -124,6 +125,7 @@ enum unwind_root {
 enum unwind_module_flag {
 	UNWIND_MOD_JIT = 1,     /* generated code: without CFI, frame pointers first */
 	UNWIND_MOD_NO_FILE = 2, /* cfi is NULL because the recorded file is not available */
+	UNWIND_MOD_UPROBES = 4, /* the page to which functions with a return probe return */
 };
 
 /* The module of an address. */

@@ -243,6 +243,8 @@ enum unwind_end step_guess(struct walk *w, const struct cached_rule *k)
 {
 	enum unwind_end why = k->rule.end;
 	int jit = k->rule.module_flags & UNWIND_MOD_JIT;
+	if (why == UNWIND_UPROBES)
+		return why;
 	if (why ==
 	    UNWIND_NO_MAP) /* a call through a null pointer: only the top word can help */
 		return w->fresh && guess_leaf(w, 0) ? UNWIND_CONTINUE : why;

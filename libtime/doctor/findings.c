@@ -54,6 +54,8 @@ const struct finding_kind finding_kinds[] = {
 	 0},
 	{"unwind-stopped", "Stacks end early: their outer callers are missing.", ALL, 0},
 	{"unrooted-stacks", "Stacks end early: their outer callers are missing.", ALL, 0},
+	{"return-probe", "The callers of that function are missing: stacks begin at [uprobes].",
+	 ALL, 0},
 	{"late-registers", "At a return instruction, the caller is guessed or missing.", ALL,
 	 0},
 	{"deep-stacks", "The outer callers of deep stacks are missing: they begin at [truncated].", ALL, 0},

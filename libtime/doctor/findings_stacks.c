@@ -209,6 +209,52 @@ static void diagnose_unrooted(struct diagnosis *j)
 	diagnose_remedy(j, f, most->remedy, NO_FACTS);
 }
 
+/* The function below most [uprobes] at roots (strings id), by samples; 0: none has a name. */
+static uint32_t probed_function(struct diagnosis *j)
+{
+	const struct profile *p = j->in->profile;
+	const struct stacks *s = &p->stacks;
+	const struct timeline *tl = j->in->timeline;
+	uint32_t page, most = 0;
+	uint32_t *below = mem_zalloc(s->paths.n + 1, sizeof(*below)); /* the path after it */
+	uint64_t *samples = mem_zalloc(s->paths.n + 1, sizeof(*samples));
+	int found = strtab_find(&s->strings, "[uprobes]", &page);
+	if (!below || !samples)
+		j->failed = ERR_NOMEM;
+	for (size_t i = 1; found && !j->failed && i < s->paths.n; i++) {
+		uint32_t parent = s->paths.v[i].parent;
+		int root = parent && !s->paths.v[parent].parent &&
+			   s->frames.v[s->paths.v[parent].frame].name == page;
+		below[i] = root ? (uint32_t)i : below[parent];
+	}
+	for (size_t i = 0; !j->failed && !tl && i < p->folded.n; i++)
+		samples[below[p->folded.v[i].path]] += p->folded.v[i].samples;
+	for (size_t i = 0; !j->failed && tl && i < tl->samples.n; i++)
+		samples[below[tl->samples.v[i].path]]++;
+	for (uint32_t i = 1; !j->failed && i < s->paths.n; i++)
+		most = samples[i] && (!most || samples[i] > samples[most]) ? i : most;
+	mem_free(below);
+	mem_free(samples);
+	return most ? s->frames.v[s->paths.v[most].frame].name : 0;
+}
+
+/* Return probes put the address of the kernel's page [uprobes] in place of the caller's. */
+static void diagnose_return_probes(struct diagnosis *j)
+{
+	const struct expand_counts *c = &j->in->profile->unwinding;
+	uint64_t ended = c->by_end[UNWIND_UPROBES];
+	if (percent(ended, c->unwound) < 1)
+		return;
+	uint32_t function = probed_function(j);
+	struct fact facts[2] = {fact_share("ended", ended, c->unwound)};
+	if (function)
+		facts[1] = fact_text("function", FACT_MESSAGE,
+				     strtab_get(&j->in->profile->stacks.strings, function));
+	struct finding *f = diagnose_add(j, FORM_RETURN_PROBE, SEVERITY_PARTIAL, facts,
+					 function ? 2 : 1);
+	diagnose_remedy(j, f, FORM_OTHER_PROBE, NO_FACTS);
+}
+
 /* Precise events: the instruction pointer is exact, but the other registers are those after
  * that instruction. */
 static void diagnose_late(struct diagnosis *j)
@@ -373,6 +419,7 @@ void diagnose_stacks(struct diagnosis *j)
 	diagnose_sides(j);
 	diagnose_dumps(j);
 	diagnose_unrooted(j);
+	diagnose_return_probes(j);
 	diagnose_late(j);
 	diagnose_depth(j);
 }

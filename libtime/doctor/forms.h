@@ -205,6 +205,12 @@
 	F(KEPT_POINTERS, "kept-frame-pointers",                                                \
 	  "if that code keeps frame pointers (run-time compilers have an option for it), "     \
 	  "record with -g")                                                                    \
+	F(RETURN_PROBE, "return-probe",                                                        \
+	  "{ended:%1} of stack copies end where a return probe replaced the return "           \
+	  "address[ of {function}()]")                                                         \
+	F(OTHER_PROBE, "no-return-probe",                                                      \
+	  "record without the return probe (perf probe f%return, or a uretprobe of another "   \
+	  "tool); or with -g, where frame pointers lead past the missing caller")              \
 	F(LATE_REGISTERS, "late-registers",                                                    \
 	  "{copies:%1} of stack copies are of precise events at a call or return, their "      \
 	  "registers one instruction late")                                                    \

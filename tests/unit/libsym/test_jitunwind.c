@@ -21,9 +21,12 @@ enum {
 	X86_REGS = 0xff0fff, /* as perf records them */
 };
 
+#define UPROBES 0x7fffffffe000ull
+
 static const struct pw_id at = {.pid = 7, .tid = 7, .time = 30};
 static const uint8_t code[] = {0x48, 0x83, 0xec, 0x08, 0x90, 0x90, 0x90,
 			       0x90, 0x48, 0x83, 0xc4, 0x08, 0xc3};
+static uint64_t returns_to = TEXT + RETURNS;
 static char dir[32];
 
 static void put_file(const char *name, const void *data, size_t n)
@@ -175,7 +178,7 @@ static void map(struct pw *w, uint64_t addr, uint64_t pgoff, uint32_t pid, const
 static void sample(struct pw *w, uint32_t pid, uint64_t pc, unsigned pushed)
 {
 	uint64_t stack[8] = {0}, regs[20] = {[7] = SP, [8] = CODE + pc};
-	stack[pushed / 8] = TEXT + RETURNS;
+	stack[pushed / 8] = returns_to;
 	pw_sample(w, 0,
 		  &(struct pw_sample){.misc = PW_MISC_USER,
 				      .ip = CODE + pc,
@@ -217,9 +220,13 @@ static const char *depth_of(struct pw *w)
 	assert_int_equal(p->folded.n, 1);
 	size_t n = stacks_depth(&p->stacks, p->folded.v[0].path);
 	int whole = p->unwinding.by_end[UNWIND_COMPLETE] > 0;
+	uint32_t root = p->stacks.paths.v[p->folded.v[0].path].parent;
+	const struct frame *f = &p->stacks.frames.v[p->stacks.paths.v[root].frame];
+	int probed = p->unwinding.by_end[UNWIND_UPROBES] &&
+		     !strcmp(strtab_get(&p->stacks.strings, f->name), "[uprobes]");
 	profile_close(p);
 	buf_release(&image);
-	return n == 2 && whole ? "whole" : n == 1 && !whole ? "leaf" : "?";
+	return n == 2 && probed ? "probed" : n == 2 && whole ? "whole" : n == 1 && !whole ? "leaf" : "?";
 }
 
 /* --- tests ---------------------------------------------------------------------------- */
@@ -283,6 +290,21 @@ static void code_from_perf_inject_is_generated_code(void **state)
 	assert_string_equal(depth_of(&w), "whole");
 }
 
+static void return_probe_is_named(void **state)
+{
+	struct pw w;
+	(void)state;
+	write_jitdump(EM_X86_64, 0);
+	returns_to = UPROBES;
+	begin(&w, PW_FILE);
+	map(&w, CODE, 0, 7, "//anon");
+	map(&w, 0x10000, 0, 7, "/tmp/jit-7.dump");
+	map(&w, UPROBES, 0, 7, "[uprobes]");
+	sample(&w, 7, 5, 8);
+	assert_string_equal(depth_of(&w), "probed");
+	returns_to = TEXT + RETURNS;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -290,6 +312,7 @@ int main(void)
 		cmocka_unit_test(that_of_other_code_is_not_used),
 		cmocka_unit_test(forked_process_has_what_its_parent_had),
 		cmocka_unit_test(code_from_perf_inject_is_generated_code),
+		cmocka_unit_test(return_probe_is_named),
 	};
 	return cmocka_run_group_tests(tests, make_files, drop_files);
 }
