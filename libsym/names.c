@@ -395,6 +395,35 @@ static int run_of_offset(struct namer *r, const struct map *map, uint64_t ip,
 	return rc;
 }
 
+/*
+ * The run of generated code in memory that a forked process inherited: its own map comes first, and
+ * what its parent wrote after the fork is of other memory. 1 and *run, 0: as in the parent;
+ * ERR_NOMEM. It is the same for a view, not for a DSO.
+ */
+static int run_inherited(struct namer *r, const struct map *map, uint64_t ip,
+			 const struct walk *w, int *timed, uint32_t *run)
+{
+	struct names *n = r->names;
+	const struct stack_entry *x = w->entry;
+	uint64_t forked = x->first;
+	struct module_lookup l;
+	if (n->machine->dsos.v[map->dso].kind != DSO_ANON || x->pid <= 0 ||
+	    n->machine->dsos.v[map->dso].pid == x->pid)
+		return 0;
+	modules_lock(n->modules);
+	int own = modules_own_code(n->modules, x->pid, map->dso), rc = own < 0 ? own : 0;
+	*timed |= own == 2;
+	if (!rc && (own || *timed) && !(*timed && w->early)) {
+		machine_map_then(n->machine, x->space, ip, &forked);
+		rc = modules_lookup_inherited(n->modules, map, x->pid, ip, x->first, forked,
+					      lookup_how(w), &l);
+		rc = rc ? rc : make_run(n, map->dso, ip, &l, w->guessed, run);
+		rc = rc ? rc : 1;
+	}
+	modules_unlock(n->modules);
+	return rc;
+}
+
 static int run_in_map(struct namer *r, const struct map *map, uint64_t ip, const struct walk *w,
 		      int *timed, uint32_t *run)
 {
@@ -405,6 +434,9 @@ static int run_in_map(struct namer *r, const struct map *map, uint64_t ip, const
 	if (rc)
 		return rc;
 	*timed = d->symbols.timed;
+	rc = run_inherited(r, map, ip, w, timed, run);
+	if (rc)
+		return rc == 1 ? 0 : rc;
 	if (*timed && w->early)
 		return 1;
 	uint32_t *place = run_slot(r, d, map, ip, names_place(r->names->machine, map, ip), w);

@@ -34,8 +34,8 @@ enum dso_kind {
 	DSO_KERNEL, /* [kernel.kallsyms] */
 	DSO_MODULE, /* a kernel module; __entry_SYSCALL_64_trampoline */
 	DSO_VDSO,   /* path [vdso], or [vdso32]: of 32-bit programs under a 64-bit kernel */
-	DSO_ANON,   /* executable memory without a file, or of /memfd: without a build-id: named
-		       by a perf map or jitdump */
+	DSO_ANON,   /* executable memory without a file, or of /memfd: or /dev/shm without a
+		       build-id: named by a perf map or jitdump */
 	DSO_BPF,    /* one BPF program, trampoline or other KSYMBOL; its name is its symbol */
 	DSO_SPECIAL, /* [stack], [heap], [vsyscall] … */
 };
@@ -91,6 +91,8 @@ struct space {
 	const uint64_t *code_changes; /* … and of replaced generated code; borrowed */
 	size_t ncode_changes;
 	uint32_t jitdump; /* DSO: the last jitdump mapped; or NO_ID */
+	uint8_t other_code; /* a file's that is not the program's was mapped before it */
+	VEC(uint32_t) text; /* maps of the program's own code: machine_note_text */
 };
 
 struct thread_comm {
@@ -198,6 +200,10 @@ int machine_is_uprobes(const struct machine *m, const struct dso *d);
 /* The mapping of `space` that contains addr at `time`, or NULL. */
 const struct map *machine_map_at(const struct machine *m, uint32_t space, uint64_t addr,
 				 uint64_t time);
+
+/* The same; if the mapping is inherited, *time becomes that of the fork. */
+const struct map *machine_map_then(const struct machine *m, uint32_t space, uint64_t addr,
+				   uint64_t *time);
 
 /* 1 when any mapping of the thread's process was recorded: of its image at the time of the
  * view, inherited by a fork, or of its last image (perf's own child has none until it calls

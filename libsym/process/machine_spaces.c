@@ -136,6 +136,53 @@ int machine_add_map(struct machine *m, uint32_t space, const struct pending *p, 
 	return insert_map(m, space, (uint32_t)(m->maps.n - 1));
 }
 
+/* --- a program's own code --------------------------------------------------------------- */
+
+int machine_note_text(struct machine *m, uint32_t space, uint32_t index)
+{
+	enum { TEXTS = 8 }; /* parts of a program's code; with BOLT two */
+	struct space *s = &m->spaces.v[space];
+	const struct map *map = &m->maps.v[index];
+	/* the first of a new image, or of those that perf lists for a process that runs already */
+	int first = !s->text.n && s->parent == NO_ID &&
+		    (s->execed_from != NO_ID || !map->since) && !s->other_code;
+	int again = s->text.n && s->text.n < TEXTS &&
+		    m->maps.v[s->text.v[0]].dso == map->dso;
+	s->other_code |= !first && !again;
+	return first || again ? vec_push(&s->text, index) : 0;
+}
+
+/* The part of text that is inside of `map`, if that is all of it but for its alignment. */
+static int covers(const struct map *map, const struct map *text, struct map *part)
+{
+	enum { HUGE_PAGE = 2 << 20 };
+	*part = *text;
+	part->start = map->start > text->start ? map->start : text->start;
+	part->end = map->end < text->end ? map->end : text->end;
+	part->pgoff += part->start - text->start;
+	return part->start < part->end && part->start - map->start < HUGE_PAGE &&
+	       map->end - part->end < HUGE_PAGE;
+}
+
+int machine_restore_text(struct machine *m, uint32_t space, uint32_t index)
+{
+	const uint32_t into = space;
+	for (int depth = 0; space < m->spaces.n && depth < MAX_FORK_DEPTH; depth++) {
+		const struct space *s = &m->spaces.v[space];
+		for (size_t i = 0; i < s->text.n; i++) {
+			struct map part;
+			if (!covers(&m->maps.v[index], &m->maps.v[s->text.v[i]], &part))
+				continue;
+			part.since = m->maps.v[index].since;
+			if (vec_push(&m->maps, part))
+				return ERR_NOMEM;
+			return insert_map(m, into, (uint32_t)m->maps.n - 1);
+		}
+		space = s->text.n ? NO_ID : s->parent;
+	}
+	return 0;
+}
+
 /* A search for the latest map of one space that contains addr at `time`. */
 struct map_query {
 	const struct machine *m;
@@ -195,18 +242,24 @@ static const struct map *own_map(const struct machine *m, const struct space *s,
 	return q.best;
 }
 
-const struct map *machine_map_at(const struct machine *m, uint32_t space, uint64_t addr,
-				 uint64_t time)
+const struct map *machine_map_then(const struct machine *m, uint32_t space, uint64_t addr,
+				   uint64_t *time)
 {
 	for (int depth = 0; space < m->spaces.n && depth < MAX_FORK_DEPTH; depth++) {
 		const struct space *s = &m->spaces.v[space];
-		const struct map *found = own_map(m, s, addr, time);
+		const struct map *found = own_map(m, s, addr, *time);
 		if (found)
 			return found;
-		time = s->fork_time;
+		*time = s->fork_time;
 		space = s->parent;
 	}
 	return NULL;
+}
+
+const struct map *machine_map_at(const struct machine *m, uint32_t space, uint64_t addr,
+				 uint64_t time)
+{
+	return machine_map_then(m, space, addr, &time);
 }
 
 static int has_maps(const struct machine *m, uint32_t space)

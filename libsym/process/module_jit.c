@@ -158,7 +158,7 @@ int modules_jit_cfi(struct modules *ms, uint16_t machine, uint32_t space, uint64
 /* --- names ---------------------------------------------------------------------------- */
 
 /* Load what names JIT code of process `pid`: a jitdump it mapped, and its perf map. */
-static int maps_open(struct modules *ms, const struct dso *d, struct module *mod)
+static int maps_open(struct modules *ms, int32_t pid, struct module *mod)
 {
 	const struct dso_options *f = &ms->opt.find;
 	struct err why = {0};
@@ -172,7 +172,7 @@ static int maps_open(struct modules *ms, const struct dso *d, struct module *mod
 		char *path;
 		struct err e = {0};
 		rc = jitfiles_jitdump(f, ms->opt.map_dir, ms->machine, &ms->jit_mappings,
-				      d->pid, &skip, &mod->jitdump_name, &path);
+				      pid, &skip, &mod->jitdump_name, &path);
 		const struct open_jitdump *j = rc == 1 ? jitdump_shared(ms, path, &e) : NULL;
 		if (rc == 1 && !j)
 			return ERR_NOMEM;
@@ -184,7 +184,7 @@ static int maps_open(struct modules *ms, const struct dso *d, struct module *mod
 		mod->jitdump_path = mod->jitdump ? j->path : NULL;
 	}
 	if (!rc || rc == 1)
-		rc = jitfiles_perfmap(f, ms->opt.map_dir, d->pid, &mod->perfmap,
+		rc = jitfiles_perfmap(f, ms->opt.map_dir, pid, &mod->perfmap,
 				      &mod->perfmap_path, &why);
 	if (!mod->jitdump && !mod->perfmap_path && why.code &&
 	    mod->files.reason == DSO_NOT_A_FILE) {
@@ -199,18 +199,14 @@ int jit_read(struct modules *ms, uint32_t dso, struct module **mod)
 	*mod = module_of(ms, dso);
 	if (!*mod)
 		return ERR_NOMEM;
-	return (*mod)->maps_tried ? 0 : maps_open(ms, &ms->machine->dsos.v[dso], *mod);
+	return (*mod)->maps_tried ? 0 : maps_open(ms, ms->machine->dsos.v[dso].pid, *mod);
 }
 
-int lookup_jit(struct modules *ms, const struct map *map, uint64_t ip, uint64_t time, int how,
-	       struct module_lookup *out)
+static int lookup_code(struct modules *ms, const struct module *mod, uint64_t ip, uint64_t time,
+		       struct module_lookup *out)
 {
-	struct module *mod;
 	const struct jit_code *code;
 	struct symbol_hit hit;
-	if (jit_read(ms, map->dso, &mod))
-		return ERR_NOMEM;
-	ip -= how == LOOKUP_RETURN;
 	if (mod->jitdump && jitdump_find(mod->jitdump, ip, time, &code)) {
 		const char *file = NULL;
 		uint32_t line = 0;
@@ -225,4 +221,63 @@ int lookup_jit(struct modules *ms, const struct map *map, uint64_t ip, uint64_t 
 	if (!perfmap_find(&mod->perfmap, ip, &hit))
 		return 0;
 	return lookup_named(ms, &hit, 1, out);
+}
+
+int lookup_jit(struct modules *ms, const struct map *map, uint64_t ip, uint64_t time, int how,
+	       struct module_lookup *out)
+{
+	struct module *mod;
+	if (jit_read(ms, map->dso, &mod))
+		return ERR_NOMEM;
+	return lookup_code(ms, mod, ip - (how == LOOKUP_RETURN), time, out);
+}
+
+/* --- of forked processes -------------------------------------------------------------- */
+
+/* What process `pid` wrote, searched on first use. Under the lock. */
+static int own_code(struct modules *ms, int32_t pid, uint32_t dso, struct module **mod)
+{
+	uint32_t at;
+	if (u64map_get(&ms->forked_at, (uint32_t)pid, &at)) {
+		*mod = ms->forked.v[at].mod;
+		return 0;
+	}
+	*mod = mem_zalloc(1, sizeof(**mod));
+	if (!*mod ||
+	    vec_push(&ms->forked, ((struct forked_code){.mod = *mod, .pid = pid, .dso = dso}))) {
+		mem_free(*mod);
+		return ERR_NOMEM;
+	}
+	return maps_open(ms, pid, *mod) ||
+			       u64map_put(&ms->forked_at, (uint32_t)pid,
+					  (uint32_t)(ms->forked.n - 1))
+		       ? ERR_NOMEM
+		       : 0;
+}
+
+int modules_own_code(struct modules *ms, int32_t pid, uint32_t dso)
+{
+	struct module *mod;
+	pthread_mutex_lock(&ms->lock);
+	int rc = own_code(ms, pid, dso, &mod);
+	if (!rc)
+		rc = mod->jitdump ? 2 : mod->perfmap_path != NULL;
+	pthread_mutex_unlock(&ms->lock);
+	return rc;
+}
+
+int modules_lookup_inherited(struct modules *ms, const struct map *map, int32_t pid,
+			     uint64_t ip, uint64_t time, uint64_t forked, int how,
+			     struct module_lookup *out)
+{
+	struct module *mod;
+	out->n = 0;
+	pthread_mutex_lock(&ms->lock);
+	int rc = own_code(ms, pid, map->dso, &mod);
+	if (!rc)
+		rc = lookup_code(ms, mod, ip - (how == LOOKUP_RETURN), time, out);
+	if (!rc && !out->n)
+		rc = lookup_jit(ms, map, ip, forked, how, out);
+	pthread_mutex_unlock(&ms->lock);
+	return rc;
 }

@@ -61,6 +61,13 @@ struct open_jitdump {
 	VEC(struct cfi *) cfis;
 };
 
+/* What a forked process wrote about generated code, in a module without files. */
+struct forked_code {
+	struct module *mod;
+	int32_t pid;
+	uint32_t dso; /* the memory that it inherited */
+};
+
 struct modules {
 	struct machine *machine;
 	const struct recording *rec;
@@ -73,6 +80,8 @@ struct modules {
 	struct jit_mappings jit_mappings; /* found on first use */
 	int jit_tried;
 	VEC(struct open_jitdump) jitdumps;
+	VEC(struct forked_code) forked;
+	struct u64map forked_at;  /* pid → index into forked */
 	struct u64map jitdump_at; /* strings id of a path → index into jitdumps */
 	struct u64map jitdump_of; /* DSO → the same, for those that can be read */
 	struct idmap dso_named;   /* strings id → DSOs … */
