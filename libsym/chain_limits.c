@@ -34,8 +34,8 @@ static uint64_t frames_of(const uint8_t *words, uint64_t n, int swap)
 void chain_limits_note(struct chain_limits *c, const struct sample *s)
 {
 	if (!c->raised && s->callchain.n > CHAIN_USUAL && c->rec && by_kernel(s->event))
-		c->raised = frames_of(s->callchain.p, s->callchain.n, c->rec->swap) >
-			    CHAIN_USUAL;
+		c->raised =
+			frames_of(s->callchain.p, s->callchain.n, c->rec->swap) > CHAIN_USUAL;
 }
 
 void chain_limits_note_run(struct chain_limits *c, const uint8_t *p, const uint8_t *end)

@@ -396,8 +396,8 @@ static int run_of_offset(struct namer *r, const struct map *map, uint64_t ip,
 }
 
 /*
- * The run of generated code in memory that a forked process inherited: its own map comes first, and
- * what its parent wrote after the fork is of other memory. 1 and *run, 0: as in the parent;
+ * The run of generated code in memory that a forked process inherited: its own map comes first,
+ * and what its parent wrote after the fork is of other memory. 1 and *run, 0: as in the parent;
  * ERR_NOMEM. It is the same for a view, not for a DSO.
  */
 static int run_inherited(struct namer *r, const struct map *map, uint64_t ip,

@@ -30,13 +30,13 @@
 #define NO_ID UINT32_MAX
 
 enum dso_kind {
-	DSO_FILE,   /* an ELF file by path */
-	DSO_KERNEL, /* [kernel.kallsyms] */
-	DSO_MODULE, /* a kernel module; __entry_SYSCALL_64_trampoline */
-	DSO_VDSO,   /* path [vdso], or [vdso32]: of 32-bit programs under a 64-bit kernel */
-	DSO_ANON,   /* executable memory without a file, or of /memfd: or /dev/shm without a
+	DSO_FILE,    /* an ELF file by path */
+	DSO_KERNEL,  /* [kernel.kallsyms] */
+	DSO_MODULE,  /* a kernel module; __entry_SYSCALL_64_trampoline */
+	DSO_VDSO,    /* path [vdso], or [vdso32]: of 32-bit programs under a 64-bit kernel */
+	DSO_ANON,    /* executable memory without a file, or of /memfd: or /dev/shm without a
 		       build-id: named by a perf map or jitdump */
-	DSO_BPF,    /* one BPF program, trampoline or other KSYMBOL; its name is its symbol */
+	DSO_BPF,     /* one BPF program, trampoline or other KSYMBOL; its name is its symbol */
 	DSO_SPECIAL, /* [stack], [heap], [vsyscall] … */
 };
 
@@ -90,7 +90,7 @@ struct space {
 	VEC(uint64_t) changes;        /* times of mmaps and of BPF programs' ends; ascending */
 	const uint64_t *code_changes; /* … and of replaced generated code; borrowed */
 	size_t ncode_changes;
-	uint32_t jitdump; /* DSO: the last jitdump mapped; or NO_ID */
+	uint32_t jitdump;   /* DSO: the last jitdump mapped; or NO_ID */
 	uint8_t other_code; /* a file's that is not the program's was mapped before it */
 	VEC(uint32_t) text; /* maps of the program's own code: machine_note_text */
 };

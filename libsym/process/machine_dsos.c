@@ -30,8 +30,8 @@ static int is_library(const char *name)
  * /dev/shm. Such a file with a build-id is a program. perf prints the file's name, too. */
 static int is_jit(const char *name, const struct pending *p)
 {
-	return !p->id.len && (starts(name, "/memfd:") ||
-			      (starts(name, "/dev/shm/") && !is_library(name)));
+	return !p->id.len &&
+	       (starts(name, "/memfd:") || (starts(name, "/dev/shm/") && !is_library(name)));
 }
 
 /* 1 when `known` and the new `d` are the same file. */

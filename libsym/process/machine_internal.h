@@ -39,9 +39,10 @@ int machine_add_map(struct machine *m, uint32_t space, const struct pending *p, 
 
 /*
  * Some programs copy their own code to anonymous memory or huge pages at the same place (BOLT's
- * hugify, iodlr, node --use-largepages). Note map `index` of a file if it is of the program that
- * the space began with; where the later map `index` of memory covers such code, map the file again.
- * Nothing else unmaps a program's own code, but a library's place may be used again by a compiler.
+ * hugify, iodlr, node --use-largepages). Note map `index` of a file if it is of the program
+ * that the space began with; where the later map `index` of memory covers such code, map the
+ * file again. Nothing else unmaps a program's own code, but a library's place may be used again
+ * by a compiler.
  */
 int machine_note_text(struct machine *m, uint32_t space, uint32_t index);
 int machine_restore_text(struct machine *m, uint32_t space, uint32_t index);

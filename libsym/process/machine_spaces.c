@@ -9,10 +9,8 @@ enum { MAX_FORK_DEPTH = 64 }; /* a deeper chain of forks without exec is not fol
 
 int machine_new_space(struct machine *m, uint32_t parent, uint64_t time, uint32_t *id)
 {
-	struct space s = {.parent = parent,
-			  .fork_time = time,
-			  .execed_from = NO_ID,
-			  .jitdump = NO_ID};
+	struct space s = {
+		.parent = parent, .fork_time = time, .execed_from = NO_ID, .jitdump = NO_ID};
 	if (vec_push(&m->spaces, s))
 		return ERR_NOMEM;
 	*id = (uint32_t)(m->spaces.n - 1);
@@ -146,8 +144,7 @@ int machine_note_text(struct machine *m, uint32_t space, uint32_t index)
 	/* the first of a new image, or of those that perf lists for a process that runs already */
 	int first = !s->text.n && s->parent == NO_ID &&
 		    (s->execed_from != NO_ID || !map->since) && !s->other_code;
-	int again = s->text.n && s->text.n < TEXTS &&
-		    m->maps.v[s->text.v[0]].dso == map->dso;
+	int again = s->text.n && s->text.n < TEXTS && m->maps.v[s->text.v[0]].dso == map->dso;
 	s->other_code |= !first && !again;
 	return first || again ? vec_push(&s->text, index) : 0;
 }

@@ -79,7 +79,7 @@ void open_jitdump_release(struct open_jitdump *j)
 
 /* 1 when an FDE is not about the code of its record, with what aligns its end. */
 static int is_elsewhere(void *code, const struct cfi_section *s, const struct cfi_cie *cie,
-		      const struct cfi_fde *fde)
+			const struct cfi_fde *fde)
 {
 	const struct jit_code *c = code;
 	(void)s, (void)cie;
@@ -171,8 +171,8 @@ static int maps_open(struct modules *ms, int32_t pid, struct module *mod)
 	while (!mod->jitdump && rc == 1) {
 		char *path;
 		struct err e = {0};
-		rc = jitfiles_jitdump(f, ms->opt.map_dir, ms->machine, &ms->jit_mappings,
-				      pid, &skip, &mod->jitdump_name, &path);
+		rc = jitfiles_jitdump(f, ms->opt.map_dir, ms->machine, &ms->jit_mappings, pid,
+				      &skip, &mod->jitdump_name, &path);
 		const struct open_jitdump *j = rc == 1 ? jitdump_shared(ms, path, &e) : NULL;
 		if (rc == 1 && !j)
 			return ERR_NOMEM;
@@ -243,14 +243,13 @@ static int own_code(struct modules *ms, int32_t pid, uint32_t dso, struct module
 		return 0;
 	}
 	*mod = mem_zalloc(1, sizeof(**mod));
-	if (!*mod ||
-	    vec_push(&ms->forked, ((struct forked_code){.mod = *mod, .pid = pid, .dso = dso}))) {
+	if (!*mod || vec_push(&ms->forked,
+			      ((struct forked_code){.mod = *mod, .pid = pid, .dso = dso}))) {
 		mem_free(*mod);
 		return ERR_NOMEM;
 	}
-	return maps_open(ms, pid, *mod) ||
-			       u64map_put(&ms->forked_at, (uint32_t)pid,
-					  (uint32_t)(ms->forked.n - 1))
+	return maps_open(ms, pid, *mod) || u64map_put(&ms->forked_at, (uint32_t)pid,
+						      (uint32_t)(ms->forked.n - 1))
 		       ? ERR_NOMEM
 		       : 0;
 }

@@ -80,8 +80,8 @@ int modules_lookup(struct modules *ms, const struct map *map, uint64_t ip, uint6
  * must know all records. */
 int modules_own_code(struct modules *ms, int32_t pid, uint32_t dso);
 
-/* modules_lookup of generated code in memory that process `pid` inherited: what that process wrote
- * of it, else what its parent had written by `forked`, the time of the fork. */
+/* modules_lookup of generated code in memory that process `pid` inherited: what that process
+ * wrote of it, else what its parent had written by `forked`, the time of the fork. */
 int modules_lookup_inherited(struct modules *ms, const struct map *map, int32_t pid,
 			     uint64_t ip, uint64_t time, uint64_t forked, int how,
 			     struct module_lookup *out);

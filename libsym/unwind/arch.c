@@ -5,7 +5,7 @@
 #include <string.h>
 
 static const struct arch *const all[] = {&arch_x86_64, &arch_aarch64, &arch_riscv64,
-					&arch_i386};
+					 &arch_i386};
 enum { ARCHS = sizeof(all) / sizeof(*all) };
 
 const struct arch *arch_of(uint16_t machine)

@@ -89,9 +89,12 @@ static void note_damage(struct cfi *c, const struct err *e)
 static int parse_hdr(struct source *s, const uint8_t *hdr, size_t size, uint64_t va,
 		     uint64_t *eh_frame_va)
 {
-	struct cfi_section h = {
-		.data = hdr, .size = size, .vaddr = va, .data_base = va, .swap = s->sec.swap,
-		.narrow = s->sec.narrow};
+	struct cfi_section h = {.data = hdr,
+				.size = size,
+				.vaddr = va,
+				.data_base = va,
+				.swap = s->sec.swap,
+				.narrow = s->sec.narrow};
 	struct bytes b = bytes_init(hdr, size, h.swap);
 	uint8_t version = bytes_u8(&b), ptr_enc = bytes_u8(&b);
 	uint8_t count_enc = bytes_u8(&b), table_enc = bytes_u8(&b);

@@ -214,8 +214,8 @@ static int cie_fields(const struct cfi_section *s, struct bytes *b, struct cfi_c
 	c->data_align = bytes_sleb(b);
 	uint64_t ra = version == 1 ? bytes_u8(b) : bytes_uleb(b);
 	c->ra_reg = ra < CFI_REGS ? (uint32_t)ra : CFI_REGS;
-	if (c->addr_size != (s->narrow ? 4 : 8) || c->code_align > 1024 || c->data_align > 1024 ||
-	    c->data_align < -1024)
+	if (c->addr_size != (s->narrow ? 4 : 8) || c->code_align > 1024 ||
+	    c->data_align > 1024 || c->data_align < -1024)
 		return err_set(e, ERR_UNSUPPORTED, "%s: CIE at 0x%llx: absurd factors",
 			       section_name(s), (unsigned long long)c->offset);
 	int rc = read_augmentation(s, b, aug, c, e);

@@ -140,8 +140,8 @@ static int walk_start(struct walk *w)
 	w->sp = 0;
 	if (!sample_reg(w, a->pc, &w->pc))
 		return 0;
-	w->sp_known = w->s->abi == (a->word == 8 ? ABI_64 : ABI_32) &&
-		      sample_reg(w, a->sp, &w->sp);
+	w->sp_known =
+		w->s->abi == (a->word == 8 ? ABI_64 : ABI_32) && sample_reg(w, a->sp, &w->sp);
 	w->have_fp = (uint8_t)sample_reg(w, a->fp, &w->fp);
 	w->have_lr = a->lr != ARCH_NONE && sample_reg(w, a->lr, &w->lr);
 	w->low = w->sp;

@@ -193,8 +193,7 @@ static int guess_fp(struct walk *w)
 	const struct arch *a = w->u->arch;
 	uint64_t ra, fp;
 	if (!w->have_fp || record_word(w->fp, a->record_fp) < w->sp ||
-	    (w->fp & (a->word - 1u)) ||
-	    !walk_read(w, record_word(w->fp, a->record_fp), &fp) ||
+	    (w->fp & (a->word - 1u)) || !walk_read(w, record_word(w->fp, a->record_fp), &fp) ||
 	    !walk_read(w, record_word(w->fp, a->record_ra), &ra) ||
 	    (!is_return_address(w, strip(w, ra), 0) && !is_planted_root(w, strip(w, ra))))
 		return 0;

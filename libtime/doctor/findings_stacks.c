@@ -212,29 +212,22 @@ static void diagnose_unrooted(struct diagnosis *j)
 /* The function below most [uprobes] at roots (strings id), by samples; 0: none has a name. */
 static uint32_t probed_function(struct diagnosis *j)
 {
-	const struct profile *p = j->in->profile;
-	const struct stacks *s = &p->stacks;
-	const struct timeline *tl = j->in->timeline;
+	const struct stacks *s = &j->in->profile->stacks;
 	uint32_t page, most = 0;
-	uint32_t *below = mem_zalloc(s->paths.n + 1, sizeof(*below)); /* the path after it */
-	uint64_t *samples = mem_zalloc(s->paths.n + 1, sizeof(*samples));
+	uint64_t *sums = diagnose_path_sums(j->in);
 	int found = strtab_find(&s->strings, "[uprobes]", &page);
-	if (!below || !samples)
+	if (!sums)
 		j->failed = ERR_NOMEM;
-	for (size_t i = 1; found && !j->failed && i < s->paths.n; i++) {
+	for (size_t i = s->paths.n; sums && i-- > 1;) /* callers have lower ids */
+		sums[s->paths.v[i].parent] += sums[i];
+	for (uint32_t i = 1; sums && found && i < s->paths.n; i++) {
 		uint32_t parent = s->paths.v[i].parent;
-		int root = parent && !s->paths.v[parent].parent &&
-			   s->frames.v[s->paths.v[parent].frame].name == page;
-		below[i] = root ? (uint32_t)i : below[parent];
+		if (parent && !s->paths.v[parent].parent &&
+		    s->frames.v[s->paths.v[parent].frame].name == page &&
+		    (!most || sums[i] > sums[most]))
+			most = i;
 	}
-	for (size_t i = 0; !j->failed && !tl && i < p->folded.n; i++)
-		samples[below[p->folded.v[i].path]] += p->folded.v[i].samples;
-	for (size_t i = 0; !j->failed && tl && i < tl->samples.n; i++)
-		samples[below[tl->samples.v[i].path]]++;
-	for (uint32_t i = 1; !j->failed && i < s->paths.n; i++)
-		most = samples[i] && (!most || samples[i] > samples[most]) ? i : most;
-	mem_free(below);
-	mem_free(samples);
+	mem_free(sums);
 	return most ? s->frames.v[s->paths.v[most].frame].name : 0;
 }
 
@@ -250,8 +243,8 @@ static void diagnose_return_probes(struct diagnosis *j)
 	if (function)
 		facts[1] = fact_text("function", FACT_MESSAGE,
 				     strtab_get(&j->in->profile->stacks.strings, function));
-	struct finding *f = diagnose_add(j, FORM_RETURN_PROBE, SEVERITY_PARTIAL, facts,
-					 function ? 2 : 1);
+	struct finding *f =
+		diagnose_add(j, FORM_RETURN_PROBE, SEVERITY_PARTIAL, facts, function ? 2 : 1);
 	diagnose_remedy(j, f, FORM_OTHER_PROBE, NO_FACTS);
 }
 

@@ -75,8 +75,8 @@ static void write_image(const struct scene *s, struct buf *image)
 	pw_begin(&w, &(struct pw_config){.mode = s->mode});
 	pw_attr(&w, &(struct pw_attr){.type = 1,
 				      .name = s->name ? s->name : "cpu-clock",
-				      .sample_type = PW_S_IP | PW_S_TID | PW_S_TIME |
-						     PW_S_CALLCHAIN,
+				      .sample_type =
+					      PW_S_IP | PW_S_TID | PW_S_TIME | PW_S_CALLCHAIN,
 				      .max_stack = s->asked,
 				      .flags = PW_SAMPLE_ID_ALL | s->flags});
 	pw_feature_event_desc(&w);

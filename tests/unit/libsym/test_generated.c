@@ -57,8 +57,8 @@ static int make_files(void **state)
 
 static int drop_files(void **state)
 {
-	static const char *const names[] = {"/none/program", "/tmp/perf-7.map",
-					    "/tmp/perf-8.map", "/none", "/tmp", ""};
+	static const char *const names[] = {
+		"/none/program", "/tmp/perf-7.map", "/tmp/perf-8.map", "/none", "/tmp", ""};
 	char path[64];
 	(void)state;
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {

@@ -149,8 +149,8 @@ static int make_files(void **state)
 
 static int drop_files(void **state)
 {
-	static const char *const names[] = {"/none/server", "/tmp/jitted-7-1.so",
-					    "/tmp/jit-7.dump", "/none", "/tmp", ""};
+	static const char *const names[] = {
+		"/none/server", "/tmp/jitted-7-1.so", "/tmp/jit-7.dump", "/none", "/tmp", ""};
 	char path[64];
 	(void)state;
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
@@ -226,7 +226,10 @@ static const char *depth_of(struct pw *w)
 		     !strcmp(strtab_get(&p->stacks.strings, f->name), "[uprobes]");
 	profile_close(p);
 	buf_release(&image);
-	return n == 2 && probed ? "probed" : n == 2 && whole ? "whole" : n == 1 && !whole ? "leaf" : "?";
+	return n == 2 && probed   ? "probed"
+	       : n == 2 && whole  ? "whole"
+	       : n == 1 && !whole ? "leaf"
+				  : "?";
 }
 
 /* --- tests ---------------------------------------------------------------------------- */
@@ -261,7 +264,7 @@ static void that_of_other_code_is_not_used(void **state)
 static void forked_process_has_what_its_parent_had(void **state)
 {
 	struct pw w;
-		(void)state;
+	(void)state;
 	for (int before = 0; before < 2; before++) {
 		write_jitdump(EM_X86_64, 0);
 		begin(&w, PW_FILE);

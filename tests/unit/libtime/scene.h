@@ -63,7 +63,7 @@ struct scene {
 	uint32_t dump, dyn;
 	int half_full;    /* every other copy is half as long */
 	int pushed;       /* on top of it: the address behind a call at ip */
-	int half_without;   /* every other one of a program that is not unwound */
+	int half_without; /* every other one of a program that is not unwound */
 	const void *tail; /* bytes behind the last record */
 	size_t ntail;
 	int cut, foreign, guest;
