@@ -218,6 +218,7 @@ static int handle_samples(struct collector *c, const struct record_run *run, str
 	int early = request_kernel(c, run, e);
 	if (early)
 		return early;
+	chain_limits_note_run(&c->names->chains, run->p, run->end);
 	if (c->pass == PASS_SIDEBAND)
 		return 0;
 	if (c->streaming)

@@ -1,10 +1,14 @@
 #include "libsym/expand.h"
 #include "base/mem.h"
+#include "libsym/process/jit_files.h"
 #include "libsym/unwind/arch.h"
 #include "libsym/unwind/cfi.h"
 #include "libsym/unwind/stack_words.h"
 
 #include <sys/mman.h>
+
+/* The most frames of a deferred chain: UNWIND_MAX_ENTRIES of kernel/unwind/deferred.c. */
+enum { DEFERRED_FRAMES = 510 };
 
 #define PERF_SAMPLE_BRANCH_CALL_STACK (1ull << 11)
 
@@ -13,6 +17,7 @@ struct unwound_dso {
 	struct module_cfi own;
 	uint8_t asked;  /* `own` is known */
 	uint8_t wanted; /* it is being prepared */
+	uint8_t jit;    /* perf inject made it of generated code */
 };
 
 struct expander {
@@ -22,6 +27,8 @@ struct expander {
 	struct modules *modules;
 	const struct deferred_chains *deferred;
 	struct unwinder *unwinder;
+	struct unwinder *compat;   /* of 32-bit programs; made on first use */
+	uint16_t elf_machine;      /* e_machine of the sample being unwound */
 	int max_stack;             /* as given by the caller */
 	struct u64map generations; /* space << 32 | version → number for the unwinder's cache */
 	uint32_t next_generation;
@@ -119,6 +126,9 @@ static int dso_at(struct expander *x, uint32_t dso, struct unwound_dso **out)
 			return ERR_NOMEM;
 	struct unwound_dso *d = *out = &x->dsos.v[dso];
 	int rc = d->asked ? 0 : modules_cfi(x->modules, dso, &d->own);
+	if (!d->asked)
+		d->jit = (uint8_t)jitfiles_is_injected(
+			strtab_get(x->machine->strings, x->machine->dsos.v[dso].path));
 	d->asked = !rc;
 	return rc;
 }
@@ -143,6 +153,12 @@ static int module_at(void *ctx, uint64_t pc, struct unwind_module *out)
 	out->id = (uint32_t)(map - x->machine->maps.v) + 1;
 	if (d->kind == DSO_ANON) {
 		out->flags = UNWIND_MOD_JIT;
+		int r = modules_jit_cfi(x->modules, x->elf_machine, x->space, pc, x->time,
+					&out->cfi, &out->bias);
+		return r ? r : 1;
+	}
+	if (d->kind == DSO_SPECIAL && machine_is_uprobes(x->machine, d)) {
+		out->flags = UNWIND_MOD_UPROBES;
 		return 1;
 	}
 	struct unwound_dso *u;
@@ -150,8 +166,9 @@ static int module_at(void *ctx, uint64_t pc, struct unwind_module *out)
 	if (rc)
 		return rc;
 	out->cfi = u->own.cfi;
+	out->flags = u->jit ? UNWIND_MOD_JIT : 0;
 	if (!out->cfi) {
-		out->flags = UNWIND_MOD_NO_FILE;
+		out->flags |= UNWIND_MOD_NO_FILE;
 		return 1;
 	}
 	offset = pc - map->start + map->pgoff;
@@ -180,17 +197,34 @@ static int function_at(void *ctx, uint64_t lookup, uint64_t *start)
 	       modules_function_at(x->modules, map, lookup, start);
 }
 
+static int make_unwinder(struct expander *x, uint16_t machine, struct unwinder **out,
+			 struct err *e)
+{
+	struct unwind_opts o = {.machine = machine,
+				.module_at = module_at,
+				.is_root = is_root,
+				.function_at = function_at,
+				.max_depth = x->max_stack > 0 ? (unsigned)x->max_stack : 0};
+	return unwinder_new(&o, out, e);
+}
+
+/* The unwinder of a task with these registers (PERF_SAMPLE_REGS_ABI_*). 0 or ERR_NOMEM. */
+static int unwinder_for(struct expander *x, uint64_t abi, struct unwinder **out)
+{
+	enum { ABI_32 = 1 };
+	uint16_t compat = abi == ABI_32 ? x->arch->compat : 0;
+	x->elf_machine = compat ? compat : x->arch->machine;
+	int rc = compat && !x->compat ? make_unwinder(x, compat, &x->compat, NULL) : 0;
+	*out = compat ? x->compat : x->unwinder;
+	return rc;
+}
+
 int expander_new(struct expander **out, const struct recording *rec, const struct machine *m,
 		 struct modules *modules, const struct deferred_chains *deferred, int max_stack,
 		 struct err *e)
 {
 	struct expander *x = mem_zalloc(1, sizeof(*x));
 	const struct arch *arch = expander_arch(rec);
-	struct unwind_opts o = {.machine = arch ? arch->machine : 0,
-				.module_at = module_at,
-				.is_root = is_root,
-				.function_at = function_at,
-				.max_depth = max_stack > 0 ? (unsigned)max_stack : 0};
 	*out = NULL;
 	if (!x)
 		return err_nomem(e);
@@ -201,7 +235,7 @@ int expander_new(struct expander **out, const struct recording *rec, const struc
 	x->deferred = deferred;
 	x->max_stack = max_stack;
 	/* other architectures: recorded callchains only */
-	int rc = arch ? unwinder_new(&o, &x->unwinder, e) : 0;
+	int rc = arch ? make_unwinder(x, arch->machine, &x->unwinder, e) : 0;
 	if (rc) {
 		expander_free(x);
 		return rc;
@@ -215,6 +249,7 @@ void expander_free(struct expander *x)
 	if (!x)
 		return;
 	unwinder_free(x->unwinder);
+	unwinder_free(x->compat);
 	u64map_release(&x->generations);
 	vec_release(&x->words);
 	vec_release(&x->user);
@@ -275,6 +310,7 @@ static int unwind(struct expander *x, const struct sample *s, const struct threa
 {
 	uint64_t regs[64];
 	struct unwind_stack st;
+	struct unwinder *unwinder;
 	uint16_t mode = s->misc & PERF_RECORD_MISC_CPUMODE_MASK;
 	struct unwind_sample u = {
 		.regs = regs,
@@ -293,9 +329,9 @@ static int unwind(struct expander *x, const struct sample *s, const struct threa
 		regs[i] = load_u64(s->regs_user.p + i * 8, swap);
 	x->space = v->space;
 	x->time = s->time;
-	if (generation(x, v, &u.space))
+	if (generation(x, v, &u.space) || unwinder_for(x, s->regs_abi, &unwinder))
 		return ERR_NOMEM;
-	int rc = unwind_sample(x->unwinder, &u, &st, NULL);
+	int rc = unwind_sample(unwinder, &u, &st, NULL);
 	if (rc)
 		return rc;
 	x->counts.unwound++;
@@ -334,6 +370,7 @@ static int leaf_caller(struct expander *x, const struct sample *s, const struct 
 		.regs = regs, .regs_mask = mask, .abi = s->regs_abi, .ctx = x};
 	x->space = v->space;
 	x->time = s->time;
+	x->elf_machine = a->machine;
 	if (generation(x, v, &u.space))
 		return ERR_NOMEM;
 	int rc = unwind_sample(x->unwinder, &u, &st, NULL);
@@ -434,6 +471,9 @@ int expander_join_deferred(struct expander *x, const uint8_t *chain, uint64_t n,
 		for (uint32_t k = 0; k < c->n; k++)
 			if (push(x, c->ips[k]))
 				return ERR_NOMEM;
+		if (c->n - (c->n && c->ips[0] == PERF_CONTEXT_USER) >= DEFERRED_FRAMES &&
+		    push(x, UNWOUND_CUT))
+			return ERR_NOMEM;
 	}
 	*words = x->words.v;
 	*nwords = x->words.n;

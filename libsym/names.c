@@ -294,6 +294,15 @@ static int dso_cached(struct namer *r, uint32_t dso, uint64_t offset, struct dso
 	return rc;
 }
 
+int names_is_data(const char *dso)
+{
+	static const char *const heads[] = {"//anon", "[heap]", "[stack", "[anon:"};
+	for (size_t i = 0; i < sizeof(heads) / sizeof(*heads); i++)
+		if (!strncmp(dso, heads[i], strlen(heads[i])))
+			return 1;
+	return 0;
+}
+
 /* --- an address ----------------------------------------------------------------------- */
 
 uint64_t names_place(const struct machine *m, const struct map *map, uint64_t ip)
@@ -386,6 +395,35 @@ static int run_of_offset(struct namer *r, const struct map *map, uint64_t ip,
 	return rc;
 }
 
+/*
+ * The run of generated code in memory that a forked process inherited: its own map comes first,
+ * and what its parent wrote after the fork is of other memory. 1 and *run, 0: as in the parent;
+ * ERR_NOMEM. It is the same for a view, not for a DSO.
+ */
+static int run_inherited(struct namer *r, const struct map *map, uint64_t ip,
+			 const struct walk *w, int *timed, uint32_t *run)
+{
+	struct names *n = r->names;
+	const struct stack_entry *x = w->entry;
+	uint64_t forked = x->first;
+	struct module_lookup l;
+	if (n->machine->dsos.v[map->dso].kind != DSO_ANON || x->pid <= 0 ||
+	    n->machine->dsos.v[map->dso].pid == x->pid)
+		return 0;
+	modules_lock(n->modules);
+	int own = modules_own_code(n->modules, x->pid, map->dso), rc = own < 0 ? own : 0;
+	*timed |= own == 2;
+	if (!rc && (own || *timed) && !(*timed && w->early)) {
+		machine_map_then(n->machine, x->space, ip, &forked);
+		rc = modules_lookup_inherited(n->modules, map, x->pid, ip, x->first, forked,
+					      lookup_how(w), &l);
+		rc = rc ? rc : make_run(n, map->dso, ip, &l, w->guessed, run);
+		rc = rc ? rc : 1;
+	}
+	modules_unlock(n->modules);
+	return rc;
+}
+
 static int run_in_map(struct namer *r, const struct map *map, uint64_t ip, const struct walk *w,
 		      int *timed, uint32_t *run)
 {
@@ -396,6 +434,9 @@ static int run_in_map(struct namer *r, const struct map *map, uint64_t ip, const
 	if (rc)
 		return rc;
 	*timed = d->symbols.timed;
+	rc = run_inherited(r, map, ip, w, timed, run);
+	if (rc)
+		return rc == 1 ? 0 : rc;
 	if (*timed && w->early)
 		return 1;
 	uint32_t *place = run_slot(r, d, map, ip, names_place(r->names->machine, map, ip), w);
@@ -703,6 +744,37 @@ static int name_word(struct namer *r, uint64_t word, struct walk *w)
 	return rc;
 }
 
+/*
+ * 1 when the outermost frame of a full callchain shows that nothing was cut: there the thread
+ * or process begins; or that its callers were not followed: a false frame pointer led out of
+ * the code, perhaps in circles.
+ */
+static int is_outermost(const struct names *n, uint32_t run)
+{
+	const struct frame *f = &n->stacks->frames.v[n->frames.v[n->runs.v[run].at]];
+	const char *name = strtab_get(&n->stacks->strings, f->name);
+	const char *dso = strtab_get(&n->stacks->strings, f->dso);
+	if (f->kind == FRAME_KERNEL || f->addr >> 48 == 0xffff)
+		return !strncmp(name, "ret_from_fork", 13);
+	if (!f->dso || names_is_data(dso))
+		return 1;
+	return !!(frame_roles(modules_frames(n->modules), 0, name, dso) &
+		  (ROLE_START | ROLE_ROOT_START));
+}
+
+/* End the named stack, a full callchain, with a mark unless it is known to be whole. */
+static int mark_cut(struct namer *r)
+{
+	uint32_t last = r->runs.n ? r->runs.v[r->runs.n - 1] : 0, run;
+	modules_lock(r->names->modules);
+	int whole = !last || is_outermost(r->names, last);
+	int rc = whole ? 0 : make_cut(r->names, &run);
+	modules_unlock(r->names->modules);
+	if (!rc && !whole)
+		r->runs.v[r->runs.n++] = run;
+	return rc;
+}
+
 int namer_runs(struct namer *r, const struct stack_entry *x, int early, const uint32_t **runs,
 	       size_t *n)
 {
@@ -714,7 +786,7 @@ int namer_runs(struct namer *r, const struct stack_entry *x, int early, const ui
 			 .kernel = x->cpumode == PERF_RECORD_MISC_KERNEL};
 	int swap = r->names->swap && x->kind == CHAIN_RAW, rc = 0;
 	r->runs.n = r->stack.n = 0;
-	if (number_views(r, x) || vec_reserve(&r->runs, x->nwords) ||
+	if (number_views(r, x) || vec_reserve(&r->runs, (size_t)x->nwords + 1) ||
 	    vec_reserve(&r->stack, x->nwords))
 		return ERR_NOMEM;
 	size_t own = x->nwords - same_callers(r, x, swap), i;
@@ -730,6 +802,8 @@ int namer_runs(struct namer *r, const struct stack_entry *x, int early, const ui
 		push_named(r, callers[i - own].word, callers[i - own].run,
 			   callers[i - own].state);
 	keep_stack(r, !rc && !w.timed && i == x->nwords);
+	if (!rc && i == x->nwords && chain_is_full(&r->names->chains, x, swap))
+		rc = mark_cut(r);
 	*runs = r->runs.v;
 	*n = r->runs.n;
 	return rc;

@@ -24,6 +24,7 @@
 #ifndef LIBSYM_NAMES_H
 #define LIBSYM_NAMES_H
 
+#include "libsym/chain_limits.h"
 #include "libsym/process/modules.h"
 #include "libsym/stacks.h"
 #include "libsym/unwind/stack_words.h"
@@ -54,6 +55,7 @@ struct names {
 	struct modules *modules;
 	struct stacks *stacks;
 	struct names_options opt;
+	struct chain_limits chains; /* without a recording until the caller sets it */
 	int swap;
 	/* modules_lock protects everything below, and the strings and frames of `stacks`. */
 	struct dso_names **dsos;
@@ -79,6 +81,10 @@ void names_forget(struct names *n);
 /* The address of an unnamed frame as perf prints it: the file offset, or the address itself
  * outside of files. */
 uint64_t names_place(const struct machine *m, const struct map *map, uint64_t ip);
+
+/* Is it a DSO's name of a heap, stack or other memory that holds data alone? What such memory
+ * has of code is a DSO of perf's map. */
+int names_is_data(const char *dso);
 
 /* One thread's view of `n`, which is borrowed. ERR_NOMEM. */
 int namer_new(struct namer **out, struct names *n);

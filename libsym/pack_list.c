@@ -237,7 +237,7 @@ static void make_name(struct lister *l, const struct module_file *f, struct buf 
 		supplementary_name(l, f, b);
 		break;
 	case MODULE_PERFMAP:
-		buf_fmt(b, "symfs/tmp/perf-%d.map", l->profile->machine.dsos.v[f->dso].pid);
+		buf_fmt(b, "symfs/tmp/perf-%d.map", f->pid);
 		break;
 	case MODULE_JITDUMP:
 		symfs_name(b, f->name);

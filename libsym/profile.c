@@ -17,6 +17,7 @@ int profile_of(struct profile **out, struct recording *rec, const struct profile
 	if (!rc)
 		rc = modules_new(&p->modules, &p->machine, rec, &opt->modules, e);
 	names_init(&p->names, &p->machine, p->modules, &p->stacks, &opt->names, rec->swap);
+	p->names.chains.rec = rec;
 	if (rc)
 		profile_close(p);
 	else

@@ -191,9 +191,9 @@ code()
 # What tests alone ask for, and why it is there:
 #	faults to inject, inputs that are in memory, states that no command prints
 test_doors="mem_fail_after mem_fail_once
-cfi_open_bytes jitdump_open_mem kallsyms_parse perfmap_parse
+jitdump_open_mem kallsyms_parse perfmap_parse
 causes_parse mechanisms_parse fd_context_parse side_file_read
-build_id_parse kallsyms_find debuginfo_line debuginfo_stats cfi_each_fde cfi_damage cfi_memory
+build_id_parse kallsyms_find debuginfo_line debuginfo_stats cfi_damage cfi_memory
 unwind_end_name unwind_get_stats tracepoints_damage frame_role_name causes_classify
 causes_missing timeline_thread_sums finding_kinds side_clock_map tl_paint_sums tl_segs_init
 tl_segs_next"

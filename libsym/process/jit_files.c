@@ -157,6 +157,13 @@ int jitfiles_is_jitdump(const char *path)
 	return dump_pid(path) >= 0;
 }
 
+int jitfiles_is_injected(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	int end = 0;
+	return slash && sscanf(slash, "/jitted-%*9d-%*u.so%n", &end) == 0 && end && !slash[end];
+}
+
 /* Find jitdumps among the mappings of one process image. In a container the pid in the file's
  * name differs from the recorded one. */
 static int find_in_space(struct jit_mappings *j, const struct machine *m,

@@ -26,6 +26,9 @@ int jitfiles_perfmap(const struct dso_options *opt, const char *map_dir, int32_t
 /* 1 when a file of this path is a jitdump, by its name. */
 int jitfiles_is_jitdump(const char *path);
 
+/* 1 when it is what perf inject --jit makes of one piece of generated code. */
+int jitfiles_is_injected(const char *path);
+
 /* Which process mapped which jitdumps, by the recording. */
 struct jit_mappings {
 	VEC(struct jit_mapping {

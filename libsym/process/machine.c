@@ -317,7 +317,13 @@ static int apply_mmap(struct machine *m, const struct pending *p)
 		return machine_add_map(m, SPACE_KERNEL, p, &d);
 	if (find_process(m, p->pid, &process))
 		return ERR_NOMEM;
-	return machine_add_map(m, current_space(m, process), p, &d);
+	uint32_t space = current_space(m, process), n = (uint32_t)m->maps.n;
+	int rc = machine_add_map(m, space, p, &d);
+	if (rc || m->maps.n == n || !(p->map.prot & PROT_EXEC))
+		return rc;
+	return d.kind == DSO_FILE   ? machine_note_text(m, space, n)
+	       : d.kind == DSO_ANON ? machine_restore_text(m, space, n)
+				    : 0;
 }
 
 static int apply_ksymbol(struct machine *m, const struct pending *p)
@@ -418,6 +424,7 @@ void machine_release(struct machine *m)
 		vec_release(&m->spaces.v[i].by_start);
 		vec_release(&m->spaces.v[i].extents);
 		vec_release(&m->spaces.v[i].changes);
+		vec_release(&m->spaces.v[i].text);
 	}
 	vec_release(&m->threads);
 	vec_release(&m->processes);

@@ -30,13 +30,13 @@
 #define NO_ID UINT32_MAX
 
 enum dso_kind {
-	DSO_FILE,   /* an ELF file by path */
-	DSO_KERNEL, /* [kernel.kallsyms] */
-	DSO_MODULE, /* a kernel module; __entry_SYSCALL_64_trampoline */
-	DSO_VDSO,   /* path [vdso], or [vdso32]: of 32-bit programs under a 64-bit kernel */
-	DSO_ANON,   /* executable memory without a file, or of /memfd: without a build-id: named
-		       by a perf map or jitdump */
-	DSO_BPF,    /* one BPF program, trampoline or other KSYMBOL; its name is its symbol */
+	DSO_FILE,    /* an ELF file by path */
+	DSO_KERNEL,  /* [kernel.kallsyms] */
+	DSO_MODULE,  /* a kernel module; __entry_SYSCALL_64_trampoline */
+	DSO_VDSO,    /* path [vdso], or [vdso32]: of 32-bit programs under a 64-bit kernel */
+	DSO_ANON,    /* executable memory without a file, or of /memfd: or /dev/shm without a
+		       build-id: named by a perf map or jitdump */
+	DSO_BPF,     /* one BPF program, trampoline or other KSYMBOL; its name is its symbol */
 	DSO_SPECIAL, /* [stack], [heap], [vsyscall] … */
 };
 
@@ -90,6 +90,9 @@ struct space {
 	VEC(uint64_t) changes;        /* times of mmaps and of BPF programs' ends; ascending */
 	const uint64_t *code_changes; /* … and of replaced generated code; borrowed */
 	size_t ncode_changes;
+	uint32_t jitdump;   /* DSO: the last jitdump mapped; or NO_ID */
+	uint8_t other_code; /* a file's that is not the program's was mapped before it */
+	VEC(uint32_t) text; /* maps of the program's own code: machine_note_text */
 };
 
 struct thread_comm {
@@ -145,9 +148,9 @@ struct machine {
 	uint64_t applied; /* all records up to here are applied */
 	uint8_t changing; /* set while a thread adds records or advances */
 	uint32_t comm_swapper;
-	/* Called for each file that a process maps until one returns times at which code that
-	 * the file describes (a jitdump) was replaced, ascending; they live as long as the
-	 * machine. May be NULL. 0 or ERR_NOMEM. */
+	/* Called for each jitdump that a process maps: the times at which code that it describes
+	 * was replaced, ascending; they live as long as the machine. May be NULL. 0 or
+	 * ERR_NOMEM. */
 	int (*code_changes)(void *ctx, uint32_t dso, const uint64_t **times, size_t *n);
 	void *code_changes_ctx;
 	size_t ids_taken, dsos_with_ids; /* already handled by machine_set_build_ids */
@@ -191,9 +194,16 @@ void machine_thread_at(const struct machine *m, int32_t pid, int32_t tid, uint64
 /* The same for the kernel's space: its version at `time`, and how long it is valid. */
 void machine_kernel_at(const struct machine *m, uint64_t time, struct thread_view *out);
 
+/* Is it the kernel's page [uprobes], to which functions with a return probe return? */
+int machine_is_uprobes(const struct machine *m, const struct dso *d);
+
 /* The mapping of `space` that contains addr at `time`, or NULL. */
 const struct map *machine_map_at(const struct machine *m, uint32_t space, uint64_t addr,
 				 uint64_t time);
+
+/* The same; if the mapping is inherited, *time becomes that of the fork. */
+const struct map *machine_map_then(const struct machine *m, uint32_t space, uint64_t addr,
+				   uint64_t *time);
 
 /* 1 when any mapping of the thread's process was recorded: of its image at the time of the
  * view, inherited by a fork, or of its last image (perf's own child has none until it calls

@@ -19,11 +19,19 @@ static int is_anon(const char *name, uint32_t flags)
 	       starts(name, "[anon:");
 }
 
-/* .NET writes its code through a second mapping of an in-memory file. Such a file with a
- * build-id is a program. perf prints the file's name, too. */
+/* ".so" at the end of a path, or before a version. */
+static int is_library(const char *name)
+{
+	const char *so = strstr(path_base(name), ".so");
+	return so && (!so[3] || so[3] == '.' || so[3] == ' ');
+}
+
+/* .NET writes its code through a second mapping of an in-memory file; other compilers do so in
+ * /dev/shm. Such a file with a build-id is a program. perf prints the file's name, too. */
 static int is_jit(const char *name, const struct pending *p)
 {
-	return starts(name, "/memfd:") && !p->id.len;
+	return !p->id.len &&
+	       (starts(name, "/memfd:") || (starts(name, "/dev/shm/") && !is_library(name)));
 }
 
 /* 1 when `known` and the new `d` are the same file. */
@@ -117,6 +125,11 @@ int machine_classify(struct machine *m, const struct pending *p, struct dso *d)
 		d->file.ino = 0;
 	}
 	return 0;
+}
+
+int machine_is_uprobes(const struct machine *m, const struct dso *d)
+{
+	return !strcmp(strtab_get(m->strings, d->path), "[uprobes]");
 }
 
 static void set_build_id(struct dso *d, const struct recorded_build_id *b)
@@ -221,6 +234,10 @@ static int set_id(struct id_giver *g, const struct recorded_build_id *b)
 		if ((d->path != name && d->name != name) || (kernel && d->kind == DSO_KERNEL))
 			continue;
 		set_build_id(d, b);
+		if (d->kind == DSO_ANON && d->path == name) { /* a program in /dev/shm */
+			d->kind = DSO_FILE;
+			d->pid = -1;
+		}
 		d->name = name; /* as perf prints modules that the table lists by path */
 	}
 	return u64map_put(&g->given, name, (uint32_t)(b - g->table) + 1);

@@ -37,6 +37,16 @@ int machine_dso(struct machine *m, struct dso *d, uint32_t *id);
 /* Add the record's mapping of *d to a space, unless it is empty. */
 int machine_add_map(struct machine *m, uint32_t space, const struct pending *p, struct dso *d);
 
+/*
+ * Some programs copy their own code to anonymous memory or huge pages at the same place (BOLT's
+ * hugify, iodlr, node --use-largepages). Note map `index` of a file if it is of the program
+ * that the space began with; where the later map `index` of memory covers such code, map the
+ * file again. Nothing else unmaps a program's own code, but a library's place may be used again
+ * by a compiler.
+ */
+int machine_note_text(struct machine *m, uint32_t space, uint32_t index);
+int machine_restore_text(struct machine *m, uint32_t space, uint32_t index);
+
 /* A mapping of `space` came or ended: machine_sort_spaces sorts the space later, once for many
  * changes. Sorting after each change would take quadratic time. */
 int machine_note_change(struct machine *m, uint32_t space);

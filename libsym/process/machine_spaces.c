@@ -1,6 +1,7 @@
 /* machine_spaces.c - mappings by address and time; see machine_internal.h. */
 #include "libsym/process/machine_internal.h"
 #include "base/search.h"
+#include "libsym/process/jit_files.h"
 
 #include <stdlib.h>
 
@@ -8,7 +9,8 @@ enum { MAX_FORK_DEPTH = 64 }; /* a deeper chain of forks without exec is not fol
 
 int machine_new_space(struct machine *m, uint32_t parent, uint64_t time, uint32_t *id)
 {
-	struct space s = {.parent = parent, .fork_time = time, .execed_from = NO_ID};
+	struct space s = {
+		.parent = parent, .fork_time = time, .execed_from = NO_ID, .jitdump = NO_ID};
 	if (vec_push(&m->spaces, s))
 		return ERR_NOMEM;
 	*id = (uint32_t)(m->spaces.n - 1);
@@ -24,6 +26,23 @@ int machine_note_change(struct machine *m, uint32_t space)
 	return vec_push(&m->unsorted, space);
 }
 
+/* If a space's new DSO is a jitdump: code in the space may have been replaced. */
+static int note_jitdump(struct machine *m, struct space *s, uint32_t dso)
+{
+	const uint64_t *times = NULL;
+	size_t n = 0;
+	if (!jitfiles_is_jitdump(strtab_get(m->strings, m->dsos.v[dso].path)))
+		return 0;
+	s->jitdump = dso;
+	if (m->code_changes && m->code_changes(m->code_changes_ctx, dso, &times, &n))
+		return ERR_NOMEM;
+	if (n && !s->ncode_changes) {
+		s->code_changes = times;
+		s->ncode_changes = n;
+	}
+	return 0;
+}
+
 /* Add map `index` to the list of a space. */
 static int insert_map(struct machine *m, uint32_t space, uint32_t index)
 {
@@ -32,8 +51,7 @@ static int insert_map(struct machine *m, uint32_t space, uint32_t index)
 	    vec_push(&s->changes, m->maps.v[index].since))
 		return ERR_NOMEM;
 	const struct map *map = &m->maps.v[index];
-	if (m->code_changes && space != SPACE_KERNEL && !s->ncode_changes &&
-	    m->code_changes(m->code_changes_ctx, map->dso, &s->code_changes, &s->ncode_changes))
+	if (space != SPACE_KERNEL && note_jitdump(m, s, map->dso))
 		return ERR_NOMEM;
 	if (space == SPACE_KERNEL && m->dsos.v[map->dso].kind == DSO_KERNEL &&
 	    (m->kernel_map == NO_ID || map->start < m->maps.v[m->kernel_map].start))
@@ -116,6 +134,52 @@ int machine_add_map(struct machine *m, uint32_t space, const struct pending *p, 
 	return insert_map(m, space, (uint32_t)(m->maps.n - 1));
 }
 
+/* --- a program's own code --------------------------------------------------------------- */
+
+int machine_note_text(struct machine *m, uint32_t space, uint32_t index)
+{
+	enum { TEXTS = 8 }; /* parts of a program's code; with BOLT two */
+	struct space *s = &m->spaces.v[space];
+	const struct map *map = &m->maps.v[index];
+	/* the first of a new image, or of those that perf lists for a process that runs already */
+	int first = !s->text.n && s->parent == NO_ID &&
+		    (s->execed_from != NO_ID || !map->since) && !s->other_code;
+	int again = s->text.n && s->text.n < TEXTS && m->maps.v[s->text.v[0]].dso == map->dso;
+	s->other_code |= !first && !again;
+	return first || again ? vec_push(&s->text, index) : 0;
+}
+
+/* The part of text that is inside of `map`, if that is all of it but for its alignment. */
+static int covers(const struct map *map, const struct map *text, struct map *part)
+{
+	enum { HUGE_PAGE = 2 << 20 };
+	*part = *text;
+	part->start = map->start > text->start ? map->start : text->start;
+	part->end = map->end < text->end ? map->end : text->end;
+	part->pgoff += part->start - text->start;
+	return part->start < part->end && part->start - map->start < HUGE_PAGE &&
+	       map->end - part->end < HUGE_PAGE;
+}
+
+int machine_restore_text(struct machine *m, uint32_t space, uint32_t index)
+{
+	const uint32_t into = space;
+	for (int depth = 0; space < m->spaces.n && depth < MAX_FORK_DEPTH; depth++) {
+		const struct space *s = &m->spaces.v[space];
+		for (size_t i = 0; i < s->text.n; i++) {
+			struct map part;
+			if (!covers(&m->maps.v[index], &m->maps.v[s->text.v[i]], &part))
+				continue;
+			part.since = m->maps.v[index].since;
+			if (vec_push(&m->maps, part))
+				return ERR_NOMEM;
+			return insert_map(m, into, (uint32_t)m->maps.n - 1);
+		}
+		space = s->text.n ? NO_ID : s->parent;
+	}
+	return 0;
+}
+
 /* A search for the latest map of one space that contains addr at `time`. */
 struct map_query {
 	const struct machine *m;
@@ -175,18 +239,24 @@ static const struct map *own_map(const struct machine *m, const struct space *s,
 	return q.best;
 }
 
-const struct map *machine_map_at(const struct machine *m, uint32_t space, uint64_t addr,
-				 uint64_t time)
+const struct map *machine_map_then(const struct machine *m, uint32_t space, uint64_t addr,
+				   uint64_t *time)
 {
 	for (int depth = 0; space < m->spaces.n && depth < MAX_FORK_DEPTH; depth++) {
 		const struct space *s = &m->spaces.v[space];
-		const struct map *found = own_map(m, s, addr, time);
+		const struct map *found = own_map(m, s, addr, *time);
 		if (found)
 			return found;
-		time = s->fork_time;
+		*time = s->fork_time;
 		space = s->parent;
 	}
 	return NULL;
+}
+
+const struct map *machine_map_at(const struct machine *m, uint32_t space, uint64_t addr,
+				 uint64_t time)
+{
+	return machine_map_then(m, space, addr, &time);
 }
 
 static int has_maps(const struct machine *m, uint32_t space)

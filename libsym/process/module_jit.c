@@ -2,6 +2,7 @@
  * replaced. */
 #include "libsym/process/modules_internal.h"
 #include "base/mem.h"
+#include "libsym/unwind/cfi.h"
 
 #include <stdio.h>
 
@@ -44,8 +45,6 @@ static int code_changes(void *modules, uint32_t dso, const uint64_t **times, siz
 	size_t skip = 0;
 	char *path;
 	int rc = 1;
-	if (!jitfiles_is_jitdump(strtab_get(m->strings, m->dsos.v[dso].path)))
-		return 0;
 	while (rc == 1) {
 		rc = jitfiles_jitdump(&ms->opt.find, ms->opt.map_dir, m, &only, 0, &skip,
 				      &recorded, &path);
@@ -54,7 +53,7 @@ static int code_changes(void *modules, uint32_t dso, const uint64_t **times, siz
 			return ERR_NOMEM;
 		if (j && j->dump) {
 			*times = jitdump_changes(j->dump, n);
-			return 0;
+			return u64map_put(&ms->jitdump_of, dso, (uint32_t)(j - ms->jitdumps.v));
 		}
 	}
 	return rc;
@@ -66,8 +65,100 @@ void modules_on_code_change(struct modules *ms)
 	ms->machine->code_changes_ctx = ms;
 }
 
+void open_jitdump_release(struct open_jitdump *j)
+{
+	for (size_t i = 0; i < j->cfis.n; i++)
+		cfi_close(j->cfis.v[i]);
+	vec_release(&j->cfis);
+	u64map_release(&j->cfi_of);
+	jitdump_close(j->dump);
+	mem_free(j->path);
+}
+
+/* --- unwinding ------------------------------------------------------------------------ */
+
+/* 1 when an FDE is not about the code of its record, with what aligns its end. */
+static int is_elsewhere(void *code, const struct cfi_section *s, const struct cfi_cie *cie,
+			const struct cfi_fde *fde)
+{
+	const struct jit_code *c = code;
+	(void)s, (void)cie;
+	return fde->start < c->origin || fde->end - c->origin > (c->size | 15) + 1;
+}
+
+/* The unwinding information of a piece of code, in the addresses where it was loaded; NULL if it
+ * has none, or that of other code. */
+static int open_code(const struct jitdump *j, const struct jit_code *c, uint16_t machine,
+		     struct cfi **out)
+{
+	uint32_t own = jitdump_info(j).elf_machine;
+	struct cfi_bytes b = {.machine = own ? (uint16_t)own : machine,
+			      .eh_frame = c->eh_frame,
+			      .eh_frame_size = c->eh_frame_size,
+			      .eh_frame_va = c->origin + ((c->size + 7) & ~UINT64_C(7)),
+			      .code = c->code,
+			      .code_size = c->code ? c->size : 0,
+			      .code_va = c->origin};
+	*out = NULL;
+	int rc = cfi_open_bytes(&b, out, NULL);
+	if (!rc && cfi_each_fde(*out, is_elsewhere, (void *)c)) {
+		cfi_close(*out);
+		*out = NULL;
+	}
+	return rc == ERR_NOMEM ? rc : 0;
+}
+
+/* The same, made once. Under the lock. */
+static int cfi_of_code(struct open_jitdump *j, const struct jit_code *c, uint16_t machine,
+		       struct cfi **out)
+{
+	uint64_t key = (uint64_t)(uintptr_t)c;
+	uint32_t at;
+	*out = NULL;
+	if (!c->eh_frame_size)
+		return 0;
+	if (u64map_get(&j->cfi_of, key, &at)) {
+		*out = j->cfis.v[at];
+		return 0;
+	}
+	if (open_code(j->dump, c, machine, out))
+		return ERR_NOMEM;
+	if (vec_push(&j->cfis, *out)) {
+		cfi_close(*out);
+		return ERR_NOMEM;
+	}
+	return u64map_put(&j->cfi_of, key, (uint32_t)(j->cfis.n - 1));
+}
+
+int modules_jit_cfi(struct modules *ms, uint16_t machine, uint32_t space, uint64_t pc,
+		    uint64_t time, struct cfi **out, uint64_t *bias)
+{
+	enum { MAX_FORK_DEPTH = 64 };
+	const struct machine *m = ms->machine;
+	const struct jit_code *code;
+	uint32_t at;
+	int rc = 0, found = 0;
+	*out = NULL;
+	pthread_mutex_lock(&ms->lock);
+	for (int i = 0; !found && space < m->spaces.n && i < MAX_FORK_DEPTH; i++) {
+		const struct space *s = &m->spaces.v[space];
+		if (s->jitdump != NO_ID && u64map_get(&ms->jitdump_of, s->jitdump, &at) &&
+		    jitdump_find(ms->jitdumps.v[at].dump, pc, time, &code)) {
+			found = 1;
+			rc = cfi_of_code(&ms->jitdumps.v[at], code, machine, out);
+			*bias = code->start - code->origin;
+		}
+		time = s->fork_time < time ? s->fork_time : time;
+		space = s->parent;
+	}
+	pthread_mutex_unlock(&ms->lock);
+	return rc;
+}
+
+/* --- names ---------------------------------------------------------------------------- */
+
 /* Load what names JIT code of process `pid`: a jitdump it mapped, and its perf map. */
-static int maps_open(struct modules *ms, const struct dso *d, struct module *mod)
+static int maps_open(struct modules *ms, int32_t pid, struct module *mod)
 {
 	const struct dso_options *f = &ms->opt.find;
 	struct err why = {0};
@@ -80,8 +171,8 @@ static int maps_open(struct modules *ms, const struct dso *d, struct module *mod
 	while (!mod->jitdump && rc == 1) {
 		char *path;
 		struct err e = {0};
-		rc = jitfiles_jitdump(f, ms->opt.map_dir, ms->machine, &ms->jit_mappings,
-				      d->pid, &skip, &mod->jitdump_name, &path);
+		rc = jitfiles_jitdump(f, ms->opt.map_dir, ms->machine, &ms->jit_mappings, pid,
+				      &skip, &mod->jitdump_name, &path);
 		const struct open_jitdump *j = rc == 1 ? jitdump_shared(ms, path, &e) : NULL;
 		if (rc == 1 && !j)
 			return ERR_NOMEM;
@@ -93,7 +184,7 @@ static int maps_open(struct modules *ms, const struct dso *d, struct module *mod
 		mod->jitdump_path = mod->jitdump ? j->path : NULL;
 	}
 	if (!rc || rc == 1)
-		rc = jitfiles_perfmap(f, ms->opt.map_dir, d->pid, &mod->perfmap,
+		rc = jitfiles_perfmap(f, ms->opt.map_dir, pid, &mod->perfmap,
 				      &mod->perfmap_path, &why);
 	if (!mod->jitdump && !mod->perfmap_path && why.code &&
 	    mod->files.reason == DSO_NOT_A_FILE) {
@@ -108,18 +199,14 @@ int jit_read(struct modules *ms, uint32_t dso, struct module **mod)
 	*mod = module_of(ms, dso);
 	if (!*mod)
 		return ERR_NOMEM;
-	return (*mod)->maps_tried ? 0 : maps_open(ms, &ms->machine->dsos.v[dso], *mod);
+	return (*mod)->maps_tried ? 0 : maps_open(ms, ms->machine->dsos.v[dso].pid, *mod);
 }
 
-int lookup_jit(struct modules *ms, const struct map *map, uint64_t ip, uint64_t time, int how,
-	       struct module_lookup *out)
+static int lookup_code(struct modules *ms, const struct module *mod, uint64_t ip, uint64_t time,
+		       struct module_lookup *out)
 {
-	struct module *mod;
 	const struct jit_code *code;
 	struct symbol_hit hit;
-	if (jit_read(ms, map->dso, &mod))
-		return ERR_NOMEM;
-	ip -= how == LOOKUP_RETURN;
 	if (mod->jitdump && jitdump_find(mod->jitdump, ip, time, &code)) {
 		const char *file = NULL;
 		uint32_t line = 0;
@@ -134,4 +221,62 @@ int lookup_jit(struct modules *ms, const struct map *map, uint64_t ip, uint64_t 
 	if (!perfmap_find(&mod->perfmap, ip, &hit))
 		return 0;
 	return lookup_named(ms, &hit, 1, out);
+}
+
+int lookup_jit(struct modules *ms, const struct map *map, uint64_t ip, uint64_t time, int how,
+	       struct module_lookup *out)
+{
+	struct module *mod;
+	if (jit_read(ms, map->dso, &mod))
+		return ERR_NOMEM;
+	return lookup_code(ms, mod, ip - (how == LOOKUP_RETURN), time, out);
+}
+
+/* --- of forked processes -------------------------------------------------------------- */
+
+/* What process `pid` wrote, searched on first use. Under the lock. */
+static int own_code(struct modules *ms, int32_t pid, uint32_t dso, struct module **mod)
+{
+	uint32_t at;
+	if (u64map_get(&ms->forked_at, (uint32_t)pid, &at)) {
+		*mod = ms->forked.v[at].mod;
+		return 0;
+	}
+	*mod = mem_zalloc(1, sizeof(**mod));
+	if (!*mod || vec_push(&ms->forked,
+			      ((struct forked_code){.mod = *mod, .pid = pid, .dso = dso}))) {
+		mem_free(*mod);
+		return ERR_NOMEM;
+	}
+	return maps_open(ms, pid, *mod) || u64map_put(&ms->forked_at, (uint32_t)pid,
+						      (uint32_t)(ms->forked.n - 1))
+		       ? ERR_NOMEM
+		       : 0;
+}
+
+int modules_own_code(struct modules *ms, int32_t pid, uint32_t dso)
+{
+	struct module *mod;
+	pthread_mutex_lock(&ms->lock);
+	int rc = own_code(ms, pid, dso, &mod);
+	if (!rc)
+		rc = mod->jitdump ? 2 : mod->perfmap_path != NULL;
+	pthread_mutex_unlock(&ms->lock);
+	return rc;
+}
+
+int modules_lookup_inherited(struct modules *ms, const struct map *map, int32_t pid,
+			     uint64_t ip, uint64_t time, uint64_t forked, int how,
+			     struct module_lookup *out)
+{
+	struct module *mod;
+	out->n = 0;
+	pthread_mutex_lock(&ms->lock);
+	int rc = own_code(ms, pid, map->dso, &mod);
+	if (!rc)
+		rc = lookup_code(ms, mod, ip - (how == LOOKUP_RETURN), time, out);
+	if (!rc && !out->n)
+		rc = lookup_jit(ms, map, ip, forked, how, out);
+	pthread_mutex_unlock(&ms->lock);
+	return rc;
 }

@@ -313,6 +313,12 @@ static int lookup(struct modules *ms, const struct map *map, uint64_t ip, uint64
 	case DSO_FILE:
 	case DSO_VDSO:
 		return lookup_file(ms, map, ip, how, out);
+	case DSO_SPECIAL:
+		if (machine_is_uprobes(ms->machine, d)) { /* one page is one symbol */
+			out->frames[0] = (struct module_frame){.name = d->name};
+			out->n = 1;
+		}
+		return 0;
 	default:
 		return 0;
 	}

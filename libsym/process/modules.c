@@ -44,15 +44,18 @@ void modules_forget(struct modules *ms)
 	modules_prepare_end(ms, 0);
 	for (size_t i = 0; i < ms->n; i++)
 		module_free(ms->v[i]);
+	for (size_t i = 0; i < ms->forked.n; i++)
+		module_free(ms->forked.v[i].mod);
+	vec_release(&ms->forked);
+	u64map_release(&ms->forked_at);
 	mem_free(ms->v);
 	ms->v = NULL;
 	ms->n = 0;
-	for (size_t i = 0; i < ms->jitdumps.n; i++) {
-		jitdump_close(ms->jitdumps.v[i].dump);
-		mem_free(ms->jitdumps.v[i].path);
-	}
+	for (size_t i = 0; i < ms->jitdumps.n; i++)
+		open_jitdump_release(&ms->jitdumps.v[i]);
 	vec_release(&ms->jitdumps);
 	u64map_release(&ms->jitdump_at);
+	u64map_release(&ms->jitdump_of);
 	jit_mappings_release(&ms->jit_mappings);
 	idmap_release(&ms->dso_named);
 	ms->ndso_named = 0;
@@ -284,8 +287,14 @@ int modules_each_file(const struct modules *ms,
 	for (size_t i = 0; !rc && i < ms->n; i++) {
 		if (!ms->v[i])
 			continue;
-		w.file = (struct module_file){.dso = (uint32_t)i};
+		w.file = (struct module_file){.dso = (uint32_t)i,
+					      .pid = ms->machine->dsos.v[i].pid};
 		rc = visit_module(&w, ms->v[i]);
+	}
+	for (size_t i = 0; !rc && i < ms->forked.n; i++) {
+		const struct forked_code *f = &ms->forked.v[i];
+		w.file = (struct module_file){.dso = f->dso, .pid = f->pid};
+		rc = visit_module(&w, f->mod);
 	}
 	return rc;
 }

@@ -76,6 +76,16 @@ void modules_unlock(struct modules *ms);
 int modules_lookup(struct modules *ms, const struct map *map, uint64_t ip, uint64_t time,
 		   int how, struct module_lookup *out);
 
+/* 1 when process `pid` has a perf map or jitdump of its own; 2: a jitdump. ERR_NOMEM. The machine
+ * must know all records. */
+int modules_own_code(struct modules *ms, int32_t pid, uint32_t dso);
+
+/* modules_lookup of generated code in memory that process `pid` inherited: what that process
+ * wrote of it, else what its parent had written by `forked`, the time of the fork. */
+int modules_lookup_inherited(struct modules *ms, const struct map *map, int32_t pid,
+			     uint64_t ip, uint64_t time, uint64_t forked, int how,
+			     struct module_lookup *out);
+
 /*
  * The variable of a mapped file that is at `address` of a space: 1, with *name "orders: book"
  * or "orders: book+0x8" (a strings id), or 0: memory without a file, or without a symbol.
@@ -121,6 +131,14 @@ struct module_cfi {
  * calls modules_lookup. 0 or ERR_NOMEM.
  */
 int modules_cfi(struct modules *ms, uint32_t dso, struct module_cfi *out);
+
+/*
+ * The same for generated code at pc: *out is the unwinding information that a jitdump has for it
+ * (NULL: none), *bias what to subtract from pc. A forked process has what its parent had then.
+ * `machine`: e_machine, where the jitdump has none (CPython writes 0).
+ */
+int modules_jit_cfi(struct modules *ms, uint16_t machine, uint32_t space, uint64_t pc,
+		    uint64_t time, struct cfi **out, uint64_t *bias);
 
 /* Whether the function at `ip` in `map` may be the root of a stack: enum unwind_root, or 0. May
  * be called by several threads at once, like modules_cfi. */
@@ -202,6 +220,7 @@ enum module_role {
 struct module_file {
 	enum module_role role;
 	uint32_t dso;
+	int32_t pid;                /* MODULE_PERFMAP: whose */
 	const char *path;           /* where it was found */
 	const struct elf_file *elf; /* MODULE_RUNTIME, _DEBUG, _VMLINUX */
 	const struct build_id *id;  /* recorded, else the file's own; len 0: none */

@@ -57,6 +57,15 @@ struct open_jitdump {
 	struct jitdump *dump; /* NULL: it cannot be read, or its times are cycles */
 	char *path;
 	int cycles;
+	struct u64map cfi_of; /* the address of a struct jit_code → index into cfis */
+	VEC(struct cfi *) cfis;
+};
+
+/* What a forked process wrote about generated code, in a module without files. */
+struct forked_code {
+	struct module *mod;
+	int32_t pid;
+	uint32_t dso; /* the memory that it inherited */
 };
 
 struct modules {
@@ -71,7 +80,10 @@ struct modules {
 	struct jit_mappings jit_mappings; /* found on first use */
 	int jit_tried;
 	VEC(struct open_jitdump) jitdumps;
+	VEC(struct forked_code) forked;
+	struct u64map forked_at;  /* pid → index into forked */
 	struct u64map jitdump_at; /* strings id of a path → index into jitdumps */
+	struct u64map jitdump_of; /* DSO → the same, for those that can be read */
 	struct idmap dso_named;   /* strings id → DSOs … */
 	uint32_t ndso_named;      /* … for the DSOs before this index */
 	struct u64map
@@ -140,6 +152,9 @@ int lookup_module(struct modules *ms, const struct map *map, uint64_t ip, int ho
 		  struct module_lookup *out);
 int lookup_jit(struct modules *ms, const struct map *map, uint64_t ip, uint64_t time, int how,
 	       struct module_lookup *out);
+
+/* Close a jitdump and free what was made of it. */
+void open_jitdump_release(struct open_jitdump *j);
 
 /* The perf map and jitdump of a DSO_ANON, searched on first use. Under the lock. ERR_NOMEM.
  */

@@ -4,7 +4,8 @@
 
 #include <string.h>
 
-static const struct arch *const all[] = {&arch_x86_64, &arch_aarch64, &arch_riscv64};
+static const struct arch *const all[] = {&arch_x86_64, &arch_aarch64, &arch_riscv64,
+					 &arch_i386};
 enum { ARCHS = sizeof(all) / sizeof(*all) };
 
 const struct arch *arch_of(uint16_t machine)
@@ -27,7 +28,7 @@ const struct arch *arch_named(const char *name)
 const struct arch *arch_of_registers(uint64_t mask)
 {
 	for (size_t i = 0; i < ARCHS; i++)
-		if (mask == all[i]->dump_regs)
+		if (mask == all[i]->dump_regs && all[i]->names[0])
 			return all[i];
 	for (size_t i = ARCHS; i-- > 0;)
 		if (mask & all[i]->own_regs)

@@ -1,6 +1,6 @@
 /*
- * arch.h - what differs between architectures, one file each: arch_x86_64.c, arch_aarch64.c,
- * arch_riscv64.c.
+ * arch.h - what differs between architectures, one file each: arch_x86_64.c (with its 32-bit
+ * programs), arch_aarch64.c, arch_riscv64.c.
  *
  * Everything is data or a function of code bytes, so a recording of any of them is read on any
  * host. ELF files (libsym/elf has its own knowledge of machines) and recorded callchains need
@@ -28,6 +28,9 @@ enum {
 	ARM_SP = 31,
 	ARM_PC = 32,
 	ARM_VG = 46, /* the highest of all: CFI_REGS */
+	I386_ESP = 4,
+	I386_EBP = 5,
+	I386_EIP = 8,
 	RISCV_RA = 1,
 	RISCV_SP = 2,
 	RISCV_FP = 8,
@@ -77,9 +80,10 @@ struct arch_late {
 
 struct arch {
 	uint16_t machine;     /* e_machine of its ELF files */
-	const char *names[2]; /* as in uname -m and HEADER_ARCH; the second may be NULL */
+	const char *names[2]; /* as in uname -m and HEADER_ARCH; may be NULL */
 
 	/* registers: DWARF numbers */
+	uint8_t word; /* bytes of an address on the stack: 8 or 4 */
 	uint8_t pc, sp, fp;
 	uint8_t ra; /* the return address column of its CFI */
 	uint8_t lr; /* the link register; ARCH_NONE if calls push the return address */
@@ -116,6 +120,7 @@ struct arch {
 	const char *syscalls;         /* names in order of number; see arch_generic_syscalls */
 	const char *first_arg; /* the register of a function's first argument in perf probe */
 	uint8_t has_vdso32;    /* 32-bit programs have their own vdso */
+	uint16_t compat;       /* e_machine of 32-bit programs, if they are unwound; or 0 */
 
 	/* user registers of a thread in a system call, as bits of sample_regs_user: the first
 	 * argument; the one that the kernel sets to -ENOSYS on entry. ARCH_NONE: none */
@@ -140,7 +145,7 @@ unsigned arch_perf_bit(const struct arch *a, unsigned dwarf);
 
 /* --- for arch_*.c ------------------------------------------------------------------------- */
 
-extern const struct arch arch_x86_64, arch_aarch64, arch_riscv64;
+extern const struct arch arch_x86_64, arch_i386, arch_aarch64, arch_riscv64;
 
 /* The system calls of asm-generic/unistd.h: names, each followed by one blank. A number sets
  * that of the next name; each further name has the next number. */

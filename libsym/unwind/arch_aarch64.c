@@ -75,6 +75,7 @@ enum {
 
 const struct arch arch_aarch64 = {
 	.machine = EM_AARCH64,
+	.word = 8,
 	.names = {"aarch64", "arm64"},
 	.pc = ARM_PC,
 	.sp = ARM_SP,

@@ -79,6 +79,7 @@ enum { UCONTEXT = 128, REGS = UCONTEXT + 176, FCSR = REGS + 8 * 32 + 8 * 32 };
 
 const struct arch arch_riscv64 = {
 	.machine = EM_RISCV,
+	.word = 8,
 	.names = {"riscv64"},
 	.pc = RISCV_PC,
 	.sp = RISCV_SP,

@@ -1,4 +1,4 @@
-/* x86-64. Its 32-bit programs are not unwound: the kernel marks their registers as 32-bit. */
+/* x86-64, and its 32-bit programs, whose registers the kernel marks as such. */
 #include "libsym/unwind/arch.h"
 #include "libsym/elf/symtab.h"
 
@@ -245,6 +245,7 @@ static const char syscalls[] =
 
 const struct arch arch_x86_64 = {
 	.machine = EM_X86_64,
+	.word = 8,
 	.names = {"x86_64"},
 	.pc = X86_RIP,
 	.sp = X86_RSP,
@@ -283,4 +284,41 @@ const struct arch arch_x86_64 = {
 	.call_arg = 5,  /* di */
 	.call_mark = 0, /* ax: PUSH_AND_CLEAR_REGS in arch/x86/entry/entry_64.S */
 	.has_vdso32 = 1,
+	.compat = EM_386,
+};
+
+/* --- 32-bit programs ---------------------------------------------------------------------- */
+
+static const uint8_t perf_bit32[] = {0, 2, 3, 1, 7, 6, 4, 5, 8};
+
+static int sets_fp32(const uint8_t *b)
+{
+	return !memcmp(b, "\x55\x89\xe5", 3) || !memcmp(b, "\x55\x8b\xec", 3);
+}
+
+/* Their signal trampolines are in their vdso, whose CFI marks them. */
+const struct arch arch_i386 = {
+	.machine = EM_386,
+	.word = 4,
+	.pc = I386_EIP,
+	.sp = I386_ESP,
+	.fp = I386_EBP,
+	.ra = I386_EIP,
+	.lr = ARCH_NONE,
+	.perf_bit = perf_bit32,
+	.perf_bits = sizeof(perf_bit32),
+	.kept = 1 << 3 | 1 << I386_EBP | 3 << 6, /* ebx, ebp, esi, edi */
+	.dump_regs = 0xff0fff,
+	.ones_unknown = 1,
+	.record_fp = 0,
+	.record_ra = 4,
+	.record_end = 8,
+	.after_call = after_call,
+	.call_max = CALL_BYTES,
+	.call_min = 2,
+	.call_step = 1,
+	.call_target = call_target,
+	.sets_fp = sets_fp32,
+	.call_arg = ARCH_NONE,
+	.call_mark = ARCH_NONE,
 };

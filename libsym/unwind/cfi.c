@@ -89,8 +89,12 @@ static void note_damage(struct cfi *c, const struct err *e)
 static int parse_hdr(struct source *s, const uint8_t *hdr, size_t size, uint64_t va,
 		     uint64_t *eh_frame_va)
 {
-	struct cfi_section h = {
-		.data = hdr, .size = size, .vaddr = va, .data_base = va, .swap = s->sec.swap};
+	struct cfi_section h = {.data = hdr,
+				.size = size,
+				.vaddr = va,
+				.data_base = va,
+				.swap = s->sec.swap,
+				.narrow = s->sec.narrow};
 	struct bytes b = bytes_init(hdr, size, h.swap);
 	uint8_t version = bytes_u8(&b), ptr_enc = bytes_u8(&b);
 	uint8_t count_enc = bytes_u8(&b), table_enc = bytes_u8(&b);
@@ -161,6 +165,11 @@ static int swapped(const struct elf_file *f)
 	       (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
 }
 
+static int is_narrow(const struct elf_file *f)
+{
+	return f->ehdr.e_ident[EI_CLASS] == ELFCLASS32;
+}
+
 static uint64_t section_va(struct elf_file *f, const char *name)
 {
 	GElf_Shdr sh;
@@ -189,6 +198,7 @@ static int open_eh_frame(struct cfi *c, struct elf_file *f, struct err *e)
 	if (!s)
 		return err_nomem(e);
 	s->sec.swap = (uint8_t)swapped(f);
+	s->sec.narrow = (uint8_t)is_narrow(f);
 	uint64_t pointed = 0, start;
 	if (hdr && parse_hdr(s, hdr, hdr_size, hdr_va, &pointed))
 		hdr = NULL;
@@ -220,7 +230,8 @@ static int open_debug_frame(struct cfi *c, struct elf_file *f, struct err *e)
 				      .size = size,
 				      .vaddr = sh.sh_addr,
 				      .debug_frame = 1,
-				      .swap = (uint8_t)swapped(f)};
+				      .swap = (uint8_t)swapped(f),
+				      .narrow = (uint8_t)is_narrow(f)};
 	return 0;
 }
 

@@ -66,10 +66,12 @@ int cfi_entry_read(const struct cfi_section *s, uint64_t offset, struct cfi_entr
 }
 
 /* The value part of an encoded pointer (the low four bits of the encoding). */
-static int pointer_value(struct bytes *b, uint8_t enc, uint64_t *v)
+static int pointer_value(const struct cfi_section *s, struct bytes *b, uint8_t enc, uint64_t *v)
 {
 	switch (enc & 0x0f) {
 	case DW_EH_PE_absptr:
+		*v = s->narrow ? bytes_u32(b) : bytes_u64(b);
+		return 0;
 	case DW_EH_PE_udata8:
 	case DW_EH_PE_sdata8:
 		*v = bytes_u64(b);
@@ -117,14 +119,14 @@ int cfi_pointer(const struct cfi_section *s, struct bytes *b, uint8_t enc, uint6
 		base = func;
 		break;
 	case DW_EH_PE_aligned:
-		bytes_skip(b, -at & 7);
+		bytes_skip(b, -at & (s->narrow ? 3 : 7));
 		break;
 	default:
 		return err_set(e, ERR_UNSUPPORTED, "%s: pointer encoding 0x%02x",
 			       section_name(s), enc);
 	}
 	uint64_t v;
-	if (pointer_value(b, enc, &v))
+	if (pointer_value(s, b, enc, &v))
 		return err_set(e, ERR_UNSUPPORTED, "%s: pointer encoding 0x%02x",
 			       section_name(s), enc);
 	if (!bytes_ok(b))
@@ -199,21 +201,21 @@ static int cie_fields(const struct cfi_section *s, struct bytes *b, struct cfi_c
 			       "%s: CIE at 0x%llx: augmentation not terminated",
 			       section_name(s), (unsigned long long)c->offset);
 	b->p = (const uint8_t *)nul + 1;
-	c->addr_size = 8;
+	c->addr_size = s->narrow ? 4 : 8;
 	if (version == 4) {
 		c->addr_size = bytes_u8(b);
 		bytes_skip(b, 1); /* segment selector size */
 	}
 	if (!strcmp(aug, "eh")) { /* g++ 2: one pointer, not needed */
-		bytes_skip(b, 8);
+		bytes_skip(b, s->narrow ? 4 : 8);
 		aug += 2;
 	}
 	c->code_align = bytes_uleb(b);
 	c->data_align = bytes_sleb(b);
 	uint64_t ra = version == 1 ? bytes_u8(b) : bytes_uleb(b);
 	c->ra_reg = ra < CFI_REGS ? (uint32_t)ra : CFI_REGS;
-	if (c->addr_size != 8 || c->code_align > 1024 || c->data_align > 1024 ||
-	    c->data_align < -1024)
+	if (c->addr_size != (s->narrow ? 4 : 8) || c->code_align > 1024 ||
+	    c->data_align > 1024 || c->data_align < -1024)
 		return err_set(e, ERR_UNSUPPORTED, "%s: CIE at 0x%llx: absurd factors",
 			       section_name(s), (unsigned long long)c->offset);
 	int rc = read_augmentation(s, b, aug, c, e);

@@ -29,7 +29,8 @@ struct cfi_section {
 	uint64_t data_base; /* DW_EH_PE_datarel: .eh_frame_hdr's address, or the GOT's */
 	uint64_t text_base; /* DW_EH_PE_textrel */
 	uint8_t debug_frame;
-	uint8_t swap; /* other byte order than this host */
+	uint8_t swap;   /* other byte order than this host */
+	uint8_t narrow; /* addresses have 4 bytes, not 8 */
 };
 
 /* How one register of the caller is found (DWARF 5, 6.4.1). */

@@ -98,7 +98,7 @@ static int run_unary(struct machine *m, uint8_t op)
 	if (!m->depth)
 		return ERR_FORMAT;
 	uint64_t *top = &m->stack[m->depth - 1];
-	unsigned size = 8;
+	unsigned size = m->env->word ? m->env->word : 8;
 	switch (op) {
 	case DW_OP_abs:
 		*top = (int64_t)*top < 0 ? -*top : *top;

@@ -16,6 +16,7 @@ struct cfi_expr_env {
 	uint64_t known;      /* bit n: reg[n] is valid */
 	uint64_t bias;       /* added to DW_OP_addr */
 	uint8_t swap;
+	uint8_t word; /* bytes of DW_OP_deref; 0: 8 */
 	/* `size` bytes (1..8) at addr, zero-extended: 0 and *v, or a negative number, which
 	 * cfi_expr_eval then returns. */
 	int (*read)(void *ctx, uint64_t addr, unsigned size, uint64_t *v);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 enum { DEPTH_DEFAULT = 1024, ENTRY_CODE = 64 };
+enum { ABI_32 = 1, ABI_64 = 2 }; /* PERF_SAMPLE_REGS_ABI_* */
 
 /* An empty cache of 1 << bits sets. 0 or ERR_NOMEM, with the old one as it was. */
 static int cache_make(struct unwinder *u, unsigned bits)
@@ -132,12 +133,15 @@ static int walk_start(struct walk *w)
 	w->fresh = 1;
 	w->trust = UNWIND_REGS;
 	w->full = 0;
-	if (w->s->abi != 2 || !w->s->regs)
+	if (!w->s->abi || !w->s->regs)
 		return 0;
 	if (w->s->regs_mask != u->mask)
 		use_mask(u, w->s->regs_mask);
-	if (!sample_reg(w, a->pc, &w->pc) || !sample_reg(w, a->sp, &w->sp))
+	w->sp = 0;
+	if (!sample_reg(w, a->pc, &w->pc))
 		return 0;
+	w->sp_known =
+		w->s->abi == (a->word == 8 ? ABI_64 : ABI_32) && sample_reg(w, a->sp, &w->sp);
 	w->have_fp = (uint8_t)sample_reg(w, a->fp, &w->fp);
 	w->have_lr = a->lr != ARCH_NONE && sample_reg(w, a->lr, &w->lr);
 	w->low = w->sp;
@@ -191,9 +195,11 @@ static int is_bare_signal_rule(const struct unwind_rule *r)
 	return r->kind == RULE_SP && r->flags & RULE_SIGNAL && r->ra == SLOT_SAME;
 }
 
-static int find_rule(struct cfi *c, uint64_t va, int exact, struct cached_rule *k,
-		     struct err *e)
+static int find_rule(const struct unwind_module *m, uint64_t pc, int exact,
+		     struct cached_rule *k, struct err *e)
 {
+	struct cfi *c = m->cfi;
+	uint64_t va = pc - m->bias;
 	struct cfi_hit hit;
 	int rc = exact ? cfi_find(c, va, &hit, e) : find_return(c, va, &hit, e);
 	if (rc < 0)
@@ -205,7 +211,8 @@ static int find_rule(struct cfi *c, uint64_t va, int exact, struct cached_rule *
 	}
 	if (rule_from_code(c, va, exact, &k->rule))
 		return 0;
-	uint64_t entry = cfi_entry_point(c);
+	/* perf inject writes one file for each function, and its address as the entry point */
+	uint64_t entry = m->flags & UNWIND_MOD_JIT ? 0 : cfi_entry_point(c);
 	if (entry && va >= entry && va - entry < ENTRY_CODE)
 		k->rule.kind = RULE_END; /* _start without CFI: musl */
 	else
@@ -233,9 +240,13 @@ static int resolve(struct walk *w, uint64_t pc, int exact, struct cached_rule *k
 	}
 	k->module = m.id;
 	if (m.cfi && cfi_arch(m.cfi) == u->arch)
-		rc = find_rule(m.cfi, pc - m.bias, exact, k, w->e);
+		rc = find_rule(&m, pc, exact, k, w->e);
 	else
-		no_rule(k, m.flags & UNWIND_MOD_NO_FILE ? UNWIND_NO_FILE : UNWIND_NO_CFI);
+		no_rule(k, m.flags & UNWIND_MOD_UPROBES   ? UNWIND_UPROBES
+			   : m.flags & UNWIND_MOD_NO_FILE ? UNWIND_NO_FILE
+							  : UNWIND_NO_CFI);
+	if (m.flags & UNWIND_MOD_UPROBES)
+		k->rule.flags = RULE_EXACT; /* no call leads to it */
 	if (k->rule.kind == RULE_NONE)
 		k->rule.module_flags = (uint8_t)m.flags;
 	return rc < 0 ? rc : 0;
@@ -412,7 +423,7 @@ static void emit(struct walk *w, const struct cached_rule *k)
 	int exact = w->fresh || (k->rule.flags & RULE_EXACT);
 	int signal = k->rule.kind != RULE_NONE && (k->rule.flags & RULE_SIGNAL);
 	w->frame_sp = w->sp;
-	w->planted = !w->fresh && exact && !signal;
+	w->planted = !w->fresh && exact && !signal && k->rule.kind != RULE_NONE;
 	w->u->frames[w->n++] = (struct unwind_frame){
 		.ip = w->pc,
 		.lookup = w->pc - !exact,
@@ -450,6 +461,8 @@ static enum unwind_end walk_on(struct walk *w)
 		if (w->n == w->u->o.max_depth)
 			return UNWIND_DEPTH;
 		emit(w, k);
+		if (!w->sp_known)
+			return UNWIND_NO_REGS;
 		enum unwind_end end = w->n == 1 ? first_step(w, k) : step(w, k);
 		if (end || w->rc < 0)
 			return end;
@@ -548,6 +561,7 @@ const char *unwind_end_name(enum unwind_end end)
 		[UNWIND_LOOP] = "loop",
 		[UNWIND_DEPTH] = "depth",
 		[UNWIND_LATE] = "late",
+		[UNWIND_UPROBES] = "uprobes",
 		[UNWIND_NO_REGS] = "no_registers",
 	};
 	ENTRIES(name, UNWIND_NO_REGS + 1);

@@ -64,7 +64,8 @@ enum unwind_end {
 	UNWIND_LOOP,        /* no progress */
 	UNWIND_DEPTH,       /* max_depth frames */
 	UNWIND_LATE,        /* a precise event at a return: the caller is not known */
-	UNWIND_NO_REGS,     /* no user registers, or those of a 32-bit task */
+	UNWIND_UPROBES,     /* a return probe replaced the return address */
+	UNWIND_NO_REGS,     /* no user registers but pc, or those of a task of another width */
 };
 
 /* A short word for messages and JSON: "complete", "truncated", "no_map" ... Static text. */
@@ -122,8 +123,9 @@ enum unwind_root {
 };
 
 enum unwind_module_flag {
-	UNWIND_MOD_JIT = 1,     /* anonymous executable memory: frame pointers first */
+	UNWIND_MOD_JIT = 1,     /* generated code: without CFI, frame pointers first */
 	UNWIND_MOD_NO_FILE = 2, /* cfi is NULL because the recorded file is not available */
+	UNWIND_MOD_UPROBES = 4, /* the page to which functions with a return probe return */
 };
 
 /* The module of an address. */
@@ -160,7 +162,8 @@ struct unwind_opts {
 struct unwind_sample {
 	const void *regs;      /* as in the record: one u64 per bit of regs_mask, ascending */
 	uint64_t regs_mask;    /* attr.sample_regs_user of the event the sample belongs to */
-	uint64_t abi;          /* PERF_SAMPLE_REGS_ABI_*; only 2 (64-bit) is unwound */
+	uint64_t abi;          /* PERF_SAMPLE_REGS_ABI_*: with another width than the machine's,
+				  only pc is used */
 	const void *stack;     /* copy of the stack, from the user sp up */
 	size_t stack_size;     /* valid bytes: dyn_size */
 	size_t stack_asked;    /* bytes requested: size; dyn_size < size: the whole stack */

@@ -58,7 +58,7 @@ enum unwind_end append_chain(struct walk *w, enum unwind_end stopped)
 {
 	const struct unwind_sample *s = w->s;
 	struct unwinder *u = w->u;
-	size_t j = 0;
+	size_t j = w->n;
 	if (stopped != UNWIND_NO_REGS) {
 		j = covered_by_place(w);
 		size_t by_value = covered_by_value(w);

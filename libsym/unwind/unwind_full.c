@@ -35,18 +35,15 @@ void keep_registers(struct walk *w, int signal)
 static int read_stack(void *ctx, uint64_t addr, unsigned size, uint64_t *v)
 {
 	struct full *f = ctx;
-	uint64_t word, at = addr;
-	/* the last word has the bytes of a short read at the end of the copy */
-	if (size < 8 && f->w->size >= 8 && addr - f->w->low > f->w->size - 8)
-		at = f->w->low + f->w->size - 8;
-	unsigned skip = (unsigned)(addr - at);
-	if (addr - at > 8 || skip + size > 8 || !walk_read(f->w, at, &word)) {
+	uint64_t off = addr - f->w->low;
+	if (off > f->w->size || f->w->size - off < size) {
 		f->unread_at = addr;
 		f->unread = 1;
 		return READ_FAILED;
 	}
-	word >>= 8 * skip;
-	*v = size < 8 ? word & ((UINT64_C(1) << 8 * size) - 1) : word;
+	*v = 0;
+	for (unsigned i = size; i-- > 0;)
+		*v = *v << 8 | ((const uint8_t *)f->w->s->stack)[off + i];
 	return 0;
 }
 
@@ -89,7 +86,7 @@ static int caller_reg(struct full *f, unsigned i, uint64_t *v)
 			*v = w->reg[i];
 			return w->known >> i & 1 ? 0 : ERR_NOTFOUND;
 		}
-		return read_stack(f, at, 8, v);
+		return read_stack(f, at, w->u->arch->word, v);
 	case CFI_VAL_OFFSET:
 		*v = f->cfa + (uint64_t)(int64_t)r->v;
 		return 0;
@@ -100,7 +97,7 @@ static int caller_reg(struct full *f, unsigned i, uint64_t *v)
 		return 0;
 	case CFI_EXPR: {
 		int rc = eval(f, r->v, &f->cfa, &at);
-		return rc ? rc : read_stack(f, at, 8, v);
+		return rc ? rc : read_stack(f, at, w->u->arch->word, v);
 	}
 	case CFI_VAL_EXPR:
 		return eval(f, r->v, &f->cfa, v);
@@ -186,9 +183,13 @@ enum unwind_end step_full(struct walk *w, const struct cached_rule *k)
 		w->rc = rc < 0 ? rc : 0;
 		return UNWIND_NO_CFI;
 	}
-	f.env = (struct cfi_expr_env){w->reg,     w->known,
-				      m.bias,     __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__,
-				      read_stack, &f};
+	f.env = (struct cfi_expr_env){.reg = w->reg,
+				      .known = w->known,
+				      .bias = m.bias,
+				      .swap = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__,
+				      .word = w->u->arch->word,
+				      .read = read_stack,
+				      .ctx = &f};
 	if (full_cfa(&f))
 		return give_up(&f);
 	if (signal) {

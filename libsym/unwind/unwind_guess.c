@@ -55,6 +55,8 @@ static int sigreturn_rule(struct cfi *c, uint64_t va, int exact, struct unwind_r
 	const struct arch *a = cfi_arch(c);
 	const uint8_t *code = a->sigframe.code;
 	size_t n = a->sigframe.code_size;
+	if (!n)
+		return 0;
 	/* sampled or interrupted inside: at the syscall instruction, or after it */
 	if (!code_is(c, va, code, n) &&
 	    !(exact &&
@@ -82,9 +84,10 @@ static int plt_rule(struct cfi *c, uint64_t va, struct unwind_rule *r)
 		return 0;
 	*r = (struct unwind_rule){.kind = RULE_SP, .trust = UNWIND_PLT};
 	if (cfi_arch(c)->lr == ARCH_NONE) { /* else the return address is in lr */
-		r->cfa_off = 8 + (int32_t)plt_pushed(c, va, slot, lazy);
+		uint8_t word = cfi_arch(c)->word;
+		r->cfa_off = word + (int32_t)plt_pushed(c, va, slot, lazy);
 		r->ra = SLOT_CFA;
-		r->ra_off = -8;
+		r->ra_off = (int16_t)-word;
 	}
 	return 1;
 }
@@ -173,7 +176,7 @@ static int guess_leaf(struct walk *w, int certain)
 	if (!walk_read(w, w->sp, &ra) || !is_return_address(w, ra, 1) ||
 	    (certain && !calls_here(w, ra)))
 		return 0;
-	walk_to(w, ra, w->sp + 8, UNWIND_LEAF_GUESS);
+	walk_to(w, ra, w->sp + w->u->arch->word, UNWIND_LEAF_GUESS);
 	return 1;
 }
 
@@ -189,8 +192,8 @@ static int guess_fp(struct walk *w)
 {
 	const struct arch *a = w->u->arch;
 	uint64_t ra, fp;
-	if (!w->have_fp || record_word(w->fp, a->record_fp) < w->sp || (w->fp & 7) ||
-	    !walk_read(w, record_word(w->fp, a->record_fp), &fp) ||
+	if (!w->have_fp || record_word(w->fp, a->record_fp) < w->sp ||
+	    (w->fp & (a->word - 1u)) || !walk_read(w, record_word(w->fp, a->record_fp), &fp) ||
 	    !walk_read(w, record_word(w->fp, a->record_ra), &ra) ||
 	    (!is_return_address(w, strip(w, ra), 0) && !is_planted_root(w, strip(w, ra))))
 		return 0;
@@ -239,12 +242,15 @@ enum unwind_end step_guess(struct walk *w, const struct cached_rule *k)
 {
 	enum unwind_end why = k->rule.end;
 	int jit = k->rule.module_flags & UNWIND_MOD_JIT;
+	if (why == UNWIND_UPROBES)
+		return why;
 	if (why ==
 	    UNWIND_NO_MAP) /* a call through a null pointer: only the top word can help */
 		return w->fresh && guess_leaf(w, 0) ? UNWIND_CONTINUE : why;
 	if (!jit && w->fresh && guess_leaf(w, 1))
 		return UNWIND_CONTINUE;
-	if (!w->fresh && why == UNWIND_NO_FILE && guess_sigframe(w))
+	if (!w->fresh && why == UNWIND_NO_FILE && w->u->arch->sigframe.code_size &&
+	    guess_sigframe(w))
 		return UNWIND_CONTINUE;
 	if (guess_fp(w))
 		return UNWIND_CONTINUE;
@@ -253,11 +259,12 @@ enum unwind_end step_guess(struct walk *w, const struct cached_rule *k)
 	/* generated code keeps frame pointers: one beyond the copy means the copy is too short;
 	 * so does code of a file that was reached by one, as V8's builtins are */
 	if ((jit || w->trust == UNWIND_FP_GUESS) && w->have_fp && w->fp >= w->sp &&
-	    !(w->fp & 7)) {
+	    !(w->fp & (w->u->arch->word - 1u))) {
 		enum unwind_end end = read_failure(w, w->fp);
 		if (end == UNWIND_OTHER_STACK ||
 		    (end == UNWIND_TRUNCATED &&
-		     record_word(w->fp, w->u->arch->record_ra) + 8 > w->low + w->size))
+		     record_word(w->fp, w->u->arch->record_ra) + w->u->arch->word >
+			     w->low + w->size))
 			return end;
 	}
 	return why;

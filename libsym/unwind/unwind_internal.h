@@ -72,6 +72,7 @@ struct walk {
 	uint64_t low;      /* the stack copy is [low, low + size) */
 	size_t size;
 	uint8_t have_fp, have_lr;
+	uint8_t sp_known; /* 0: no registers but pc */
 	uint8_t fresh; /* pc is exact and all registers are live: the sample itself, or the code
 			  that a signal interrupted */
 	uint8_t trust; /* how the frame at pc was found */
@@ -91,10 +92,12 @@ struct walk {
 static inline int walk_read(const struct walk *w, uint64_t addr, uint64_t *v)
 {
 	uint64_t off = addr - w->low;
-	if (off > w->size || w->size - off < 8)
+	unsigned word = w->u->arch->word;
+	const uint8_t *p = (const uint8_t *)w->s->stack + off;
+	int swap = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
+	if (off > w->size || w->size - off < word)
 		return 0;
-	*v = load_u64((const uint8_t *)w->s->stack + off,
-		      __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+	*v = word == 8 ? load_u64(p, swap) : load_u32(p, swap);
 	return 1;
 }
 

@@ -255,7 +255,8 @@ static int read_sideband(struct builder *b, struct err *e)
 	int got;
 	for (;;) {
 		while (recording_sample_run(b->rec, RUN_MAX, &run))
-			; /* samples are read later, in order of time */
+			/* samples are read later, in order of time */
+			chain_limits_note_run(&b->p->names.chains, run.p, run.end);
 		got = recording_next(b->rec, &r, e);
 		if (got != 1)
 			break;

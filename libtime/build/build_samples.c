@@ -483,6 +483,8 @@ int builder_handle_sample(struct builder *b, const struct record *r, struct reco
 	}
 	if (b->opt->watch)
 		b->opt->watch(b->opt->watch_ctx, b->rec, r, id, &s);
+	if (!b->sideband_done)
+		chain_limits_note(&b->p->names.chains, &s);
 	if (!(ev->attr.sample_type & PERF_SAMPLE_TIME))
 		s.time = r->offset;
 	const struct source_event *se = &b->events.v[ev->index];

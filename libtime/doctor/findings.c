@@ -54,9 +54,12 @@ const struct finding_kind finding_kinds[] = {
 	 0},
 	{"unwind-stopped", "Stacks end early: their outer callers are missing.", ALL, 0},
 	{"unrooted-stacks", "Stacks end early: their outer callers are missing.", ALL, 0},
+	{"return-probe", "The callers of that function are missing: stacks begin at [uprobes].",
+	 ALL, 0},
 	{"late-registers", "At a return instruction, the caller is guessed or missing.", ALL,
 	 0},
-	{"deep-stacks", "The outermost callers of deep stacks are missing.", ALL, 0},
+	{"deep-stacks",
+	 "The outer callers of deep stacks are missing: they begin at [truncated].", ALL, 0},
 	{"fp-ends-in-libc", "The application's frames are missing above the C library.", ALL,
 	 0},
 	{"deferred-missing", "These stacks lack their user side.", ALL, 0},
@@ -69,6 +72,7 @@ const struct finding_kind finding_kinds[] = {
 	{"no-build-ids", "Files cannot be checked, so they are not used: addresses are shown.",
 	 ABOUT_NAMES, 0},
 	{"missing-symbols", "These frames are addresses.", ABOUT_NAMES, 0},
+	{"interpreter", "Which functions of the program run is not shown.", ABOUT_NAMES, 0},
 	{"debug-parts-missing", "Inlined functions and lines of that code are missing.",
 	 ABOUT_NAMES, 0},
 	{"mappings-missing", "Their user code can be neither named nor unwound.", ABOUT_NAMES,
@@ -371,6 +375,7 @@ int findings_gather(struct findings *out, const struct findings_input *in, struc
 	diagnose_stacks(&j);
 	diagnose_maps(&j);
 	diagnose_names(&j);
+	diagnose_runtimes(&j);
 	set_line(&j);
 	for (size_t i = 0; i < out->v.n; i++)
 		out->v.v[i].severity = (uint8_t)severity_for(&out->v.v[i], j.asked);

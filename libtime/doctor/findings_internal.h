@@ -50,9 +50,8 @@ int diagnose_line_changes(struct diagnosis *j, const struct remedy *change);
 /* Is it user code at an address in no mapping? */
 int diagnose_is_unmapped(const struct frame *fr);
 
-/* Is it a DSO's name (strings id) of a heap, stack or other memory that holds data alone? What
- * such memory has of code is a DSO of perf's map. */
-int diagnose_is_data(const struct strtab *s, uint32_t dso);
+/* Samples (and waits) by the path of their stack; NULL without memory. The caller frees it. */
+uint64_t *diagnose_path_sums(const struct findings_input *in);
 
 /* Bytes of a stack copy: enough in most cases, the least that is useful, and perf's limit. */
 enum { DUMP_ENOUGH = 16384, DUMP_LEAST = 4096, DUMP_MAX = 65528 };
@@ -82,6 +81,7 @@ void diagnose_waits(struct diagnosis *j);  /* what the timeline cannot answer */
 void diagnose_stacks(
 	struct diagnosis *j); /* which stacks were requested, and which were recorded */
 void diagnose_maps(struct diagnosis *j); /* processes without mappings; before diagnose_names */
-void diagnose_names(struct diagnosis *j); /* names, by share of the samples without */
+void diagnose_names(struct diagnosis *j);    /* names, by share of the samples without */
+void diagnose_runtimes(struct diagnosis *j); /* interpreters that hide what they run */
 
 #endif

@@ -66,25 +66,31 @@ struct weights {
 	struct name_weights *out;
 };
 
-static int sum_paths(struct weights *w, const struct findings_input *in)
+uint64_t *diagnose_path_sums(const struct findings_input *in)
 {
 	const struct profile *p = in->profile;
 	const struct timeline *tl = in->timeline;
 	size_t n = p->stacks.paths.n;
-	w->by_path = mem_zalloc(n ? n : 1, sizeof(*w->by_path));
-	if (!w->by_path)
-		return ERR_NOMEM;
+	uint64_t *sums = mem_zalloc(n ? n : 1, sizeof(*sums));
+	if (!sums)
+		return NULL;
 	for (size_t i = 0; !tl && i < p->folded.n; i++)
-		w->by_path[p->folded.v[i].path] += n ? p->folded.v[i].samples : 0;
+		sums[p->folded.v[i].path] += n ? p->folded.v[i].samples : 0;
 	for (size_t i = 0; tl && n && i < tl->samples.n; i++)
-		w->by_path[tl->samples.v[i].path]++;
+		sums[tl->samples.v[i].path]++;
 	for (size_t i = 0; tl && n > 1 && i < tl->offcpu.n; i++) /* 0: no stack */
-		w->by_path[tl->offcpu.v[i].path]++;
+		sums[tl->offcpu.v[i].path]++;
 	for (size_t i = 0; tl && n && i < tl->totals.n; i++)
-		w->by_path[tl->totals.v[i].path]++;
-	for (size_t i = 1; i < n; i++)
+		sums[tl->totals.v[i].path]++;
+	return sums;
+}
+
+static int sum_paths(struct weights *w, const struct findings_input *in)
+{
+	w->by_path = diagnose_path_sums(in);
+	for (size_t i = 1; w->by_path && i < in->profile->stacks.paths.n; i++)
 		w->out->total += w->by_path[i];
-	return 0;
+	return w->by_path ? 0 : ERR_NOMEM;
 }
 
 /* An address that only a kernel can have, in no mapping: the upper half of x86-64 and arm64,
@@ -97,16 +103,6 @@ static int is_lost_kernel(const struct frame *fr)
 int diagnose_is_unmapped(const struct frame *fr)
 {
 	return fr->kind == FRAME_USER && !fr->dso && !fr->name && !is_lost_kernel(fr);
-}
-
-int diagnose_is_data(const struct strtab *s, uint32_t dso)
-{
-	static const char *const heads[] = {"//anon", "[heap]", "[stack", "[anon:"};
-	const char *name = strtab_get(s, dso);
-	for (size_t i = 0; i < sizeof(heads) / sizeof(*heads); i++)
-		if (!strncmp(name, heads[i], strlen(heads[i])))
-			return 1;
-	return 0;
 }
 
 /* The finding that a DSO's unnamed frames belong to. */
@@ -122,7 +118,7 @@ static enum form name_finding(const struct profile *p, int no_kernel_map,
 		return !r->kernel      ? FORM_UNMAPPED_FRAMES
 		       : no_kernel_map ? FORM_KPTR_RESTRICT
 				       : FORM_NO_KERNEL_SYMBOLS;
-	if (diagnose_is_data(&p->stacks.strings, r->name))
+	if (names_is_data(strtab_get(&p->stacks.strings, r->name)))
 		return FORM_UNMAPPED_FRAMES;
 	if (r->reason == DSO_MISMATCH)
 		return FORM_BUILD_ID_MISMATCH;

@@ -1,6 +1,7 @@
 /* findings_stacks.c - findings about stacks: what was requested and what was recorded. */
 #include "base/mem.h"
 #include "libparse/sample.h"
+#include "libsym/chain_limits.h"
 #include "libtime/doctor/findings_internal.h"
 
 #include <string.h>
@@ -208,6 +209,45 @@ static void diagnose_unrooted(struct diagnosis *j)
 	diagnose_remedy(j, f, most->remedy, NO_FACTS);
 }
 
+/* The function below most [uprobes] at roots (strings id), by samples; 0: none has a name. */
+static uint32_t probed_function(struct diagnosis *j)
+{
+	const struct stacks *s = &j->in->profile->stacks;
+	uint32_t page, most = 0;
+	uint64_t *sums = diagnose_path_sums(j->in);
+	int found = strtab_find(&s->strings, "[uprobes]", &page);
+	if (!sums)
+		j->failed = ERR_NOMEM;
+	for (size_t i = s->paths.n; sums && i-- > 1;) /* callers have lower ids */
+		sums[s->paths.v[i].parent] += sums[i];
+	for (uint32_t i = 1; sums && found && i < s->paths.n; i++) {
+		uint32_t parent = s->paths.v[i].parent;
+		if (parent && !s->paths.v[parent].parent &&
+		    s->frames.v[s->paths.v[parent].frame].name == page &&
+		    (!most || sums[i] > sums[most]))
+			most = i;
+	}
+	mem_free(sums);
+	return most ? s->frames.v[s->paths.v[most].frame].name : 0;
+}
+
+/* Return probes put the address of the kernel's page [uprobes] in place of the caller's. */
+static void diagnose_return_probes(struct diagnosis *j)
+{
+	const struct expand_counts *c = &j->in->profile->unwinding;
+	uint64_t ended = c->by_end[UNWIND_UPROBES];
+	if (percent(ended, c->unwound) < 1)
+		return;
+	uint32_t function = probed_function(j);
+	struct fact facts[2] = {fact_share("ended", ended, c->unwound)};
+	if (function)
+		facts[1] = fact_text("function", FACT_MESSAGE,
+				     strtab_get(&j->in->profile->stacks.strings, function));
+	struct finding *f =
+		diagnose_add(j, FORM_RETURN_PROBE, SEVERITY_PARTIAL, facts, function ? 2 : 1);
+	diagnose_remedy(j, f, FORM_OTHER_PROBE, NO_FACTS);
+}
+
 /* Precise events: the instruction pointer is exact, but the other registers are those after
  * that instruction. */
 static void diagnose_late(struct diagnosis *j)
@@ -236,86 +276,88 @@ static void diagnose_late(struct diagnosis *j)
 		diagnose_remedy(j, f, FORM_NOT_PRECISE, NO_FACTS);
 }
 
-/* Stacks of `depth` frames or more. */
-struct deep {
-	uint32_t depth;
-	uint64_t stacks, astray; /* all; those whose root is in no mapping of code */
-	uint32_t *frames;        /* of each path */
-	uint8_t *lost;           /* … 1: its root is in no mapping of code */
+/* Callchains, by the marks at their roots. */
+struct chains {
+	uint8_t *cut; /* by path: 1 if it begins with [truncated] */
+	uint64_t all, marked;
+	uint32_t max; /* the most frames of an event that has cut ones */
 };
 
-static void count_deep(struct deep *d, uint32_t path, uint64_t samples)
+/* Note the stacks of `n` samples of an event, unless they are copies. */
+static void count_chain(struct chains *c, const struct event_attr *a, uint32_t path, uint64_t n)
 {
-	if (!path || d->frames[path] < d->depth)
+	uint32_t max = chain_limit(a);
+	if (!max || a->sample_type & PERF_SAMPLE_STACK_USER)
 		return;
-	d->stacks += samples;
-	d->astray += d->lost[path] ? samples : 0;
+	c->all += n;
+	c->marked += c->cut[path] ? n : 0;
+	if (c->cut[path] && max > c->max)
+		c->max = max;
 }
 
-static int is_lost(const struct strtab *s, const struct frame *fr)
+/* Callers have lower ids. */
+static int find_marks(struct chains *c, const struct stacks *s)
 {
-	return fr->kind == FRAME_USER && (!fr->dso || diagnose_is_data(s, fr->dso));
+	c->cut = mem_zalloc(s->paths.n + 1, sizeof(*c->cut));
+	for (size_t i = 1; c->cut && i < s->paths.n; i++) {
+		const struct call_path *at = &s->paths.v[i];
+		c->cut[i] = at->parent ? c->cut[at->parent]
+				       : s->frames.v[at->frame].kind == FRAME_MARK;
+	}
+	return c->cut ? 0 : ERR_NOMEM;
 }
 
-/* The share of them in which the kernel followed a false frame pointer in circles: a list head
- * that points to itself gives one address again and again. Callers have lower ids. */
-static double astray(struct diagnosis *j, uint32_t depth)
+/* The event of the timeline's waits; NULL: none, or several with different limits. */
+static const struct event_attr *switch_attr(const struct diagnosis *j)
+{
+	const struct event_attr *found = NULL;
+	for (size_t i = 0; i < j->rec->events.n; i++) {
+		const struct event_attr *a = &j->rec->events.v[i].attr;
+		if (!is_switch(&j->rec->events.v[i]) || !has_stacks(&j->rec->events.v[i]))
+			continue;
+		if (found && (chain_limit(found) != chain_limit(a) ||
+			      (found->sample_type ^ a->sample_type) & PERF_SAMPLE_STACK_USER))
+			return NULL;
+		found = a;
+	}
+	return found;
+}
+
+static void count_chains(struct chains *c, const struct diagnosis *j)
 {
 	const struct profile *p = j->in->profile;
 	const struct timeline *tl = j->in->timeline;
-	size_t n = p->stacks.paths.n;
-	struct deep d = {.depth = depth};
-	d.frames = mem_zalloc(n + 1, sizeof(*d.frames));
-	d.lost = mem_zalloc(n + 1, sizeof(*d.lost));
-	if (!d.frames || !d.lost) {
-		j->failed = ERR_NOMEM;
-		n = 0;
-	}
-	for (size_t i = 1; i < n; i++) {
-		const struct call_path *at = &p->stacks.paths.v[i];
-		const struct frame *fr = &p->stacks.frames.v[at->frame];
-		d.frames[i] = d.frames[at->parent] + 1;
-		d.lost[i] = at->parent ? d.lost[at->parent] : is_lost(&p->stacks.strings, fr);
-	}
-	for (size_t i = 0; !tl && n && i < p->folded.n; i++)
-		count_deep(&d, p->folded.v[i].path, p->folded.v[i].samples);
-	for (size_t i = 0; tl && n && i < tl->samples.n; i++)
-		count_deep(&d, tl->samples.v[i].path, 1);
-	for (size_t i = 0; tl && n > 1 && i < tl->offcpu.n; i++)
-		count_deep(&d, tl->offcpu.v[i].path, 1);
-	mem_free(d.frames);
-	mem_free(d.lost);
-	return d.stacks ? (double)d.astray / (double)d.stacks : 0;
+	const struct event_attr *waits = tl ? switch_attr(j) : NULL;
+	for (size_t i = 0; !tl && i < p->folded.n; i++)
+		count_chain(c, &j->rec->events.v[p->folded.v[i].event].attr,
+			    p->folded.v[i].path, p->folded.v[i].samples);
+	for (size_t i = 0; tl && i < tl->samples.n; i++)
+		count_chain(c, &j->rec->events.v[tl->samples.v[i].event].attr,
+			    tl->samples.v[i].path, 1);
+	for (size_t i = 0; waits && i < tl->offcpu.n; i++)
+		count_chain(c, waits, tl->offcpu.v[i].path, 1);
 }
 
 /* Callchains with the maximum number of frames lack their outermost callers. */
 static void diagnose_chains(struct diagnosis *j)
 {
-	const struct survey *v = j->in->survey;
-	uint64_t chains = 0, longest = 0;
-	uint32_t max = 0;
-	for (size_t i = 0; v && i < v->events.n; i++) {
-		const struct survey_event *se = &v->events.v[i];
-		chains += se->chains;
-		if (!se->longest || se->longer)
-			continue;
-		longest += se->longest;
-		max = survey_chain_max(&j->rec->events.v[i].attr);
-	}
-	int asked =
-		max < CHAIN_USUAL; /* some versions of perf write the kernel's own limit, too */
-	if (percent(longest, chains) >= 1)
-		longest = (uint64_t)((double)longest * (1 - astray(j, max)) + 0.5);
-	if (percent(longest, chains) < 1)
+	struct chains c = {0};
+	if (find_marks(&c, &j->in->profile->stacks))
+		j->failed = ERR_NOMEM;
+	else
+		count_chains(&c, j);
+	mem_free(c.cut);
+	if (percent(c.marked, c.all) < 1)
 		return;
+	/* some versions of perf write the kernel's own limit, too */
+	int asked = c.max < CHAIN_USUAL;
 	struct finding *f =
 		diagnose_add(j, asked ? FORM_DEEP_ASKED : FORM_DEEP_KERNEL, SEVERITY_PARTIAL,
-			     FACTS(fact_share("deep", longest, chains),
-				   fact_number("frames", FACT_COUNT, max)));
-	if (!asked)
-		max = max < 512 ? 512 : 2 * max;
+			     FACTS(fact_share("deep", c.marked, c.all),
+				   fact_number("frames", FACT_COUNT, c.max)));
+	uint32_t more = asked ? c.max : c.max < 512 ? 512 : 2 * c.max;
 	diagnose_remedy(j, f, asked ? FORM_ASK_FOR_FRAMES : FORM_ALLOW_FRAMES,
-			FACTS(fact_number("frames", FACT_COUNT, max)));
+			FACTS(fact_number("frames", FACT_COUNT, more)));
 }
 
 /* Stacks with more frames than the kernel or the unwinder follows. */
@@ -370,6 +412,7 @@ void diagnose_stacks(struct diagnosis *j)
 	diagnose_sides(j);
 	diagnose_dumps(j);
 	diagnose_unrooted(j);
+	diagnose_return_probes(j);
 	diagnose_late(j);
 	diagnose_depth(j);
 }

@@ -205,6 +205,12 @@
 	F(KEPT_POINTERS, "kept-frame-pointers",                                                \
 	  "if that code keeps frame pointers (run-time compilers have an option for it), "     \
 	  "record with -g")                                                                    \
+	F(RETURN_PROBE, "return-probe",                                                        \
+	  "{ended:%1} of stack copies end where a return probe replaced the return "           \
+	  "address[ of {function}()]")                                                         \
+	F(OTHER_PROBE, "no-return-probe",                                                      \
+	  "record without the return probe (perf probe f%return, or a uretprobe of another "   \
+	  "tool); or with -g, where frame pointers lead past the missing caller")              \
 	F(LATE_REGISTERS, "late-registers",                                                    \
 	  "{copies:%1} of stack copies are of precise events at a call or return, their "      \
 	  "registers one instruction late")                                                    \
@@ -286,6 +292,24 @@
 	F(COPY_PARTS, "copy-parts",                                                            \
 	  "copy them to where they were built, or beside the program; or perfkit pack on the " \
 	  "machine that has them")                                                             \
+	F(PYTHON_HIDDEN, "interpreter",                                                        \
+	  "{samples:%1} of samples run Python code, but show only the interpreter's "          \
+	  "functions")                                                                         \
+	F(NODE_HIDDEN, "interpreter/node",                                                     \
+	  "{samples:%1} of samples run JavaScript, but show only the interpreter's functions") \
+	F(JAVA_HIDDEN, "interpreter/java",                                                     \
+	  "{samples:%1} of samples run Java code, whose functions have no names")              \
+	F(NAME_PYTHON, "name-python",                                                          \
+	  "python3 -X perf_jit (3.13 and newer), recorded with -k mono --call-graph dwarf; "   \
+	  "or python3 -X perf (3.12 and newer), recorded with -g, of a Python built with "     \
+	  "frame pointers, as its trampolines have no unwind information")                     \
+	F(NEWER_PYTHON, "newer-python",                                                        \
+	  "use Python 3.12 or newer, which can name its functions for perf")                   \
+	F(NAME_NODE, "name-node",                                                              \
+	  "node --perf-basic-prof --interpreted-frames-native-stack, recorded with -g")        \
+	F(NAME_JAVA, "name-java",                                                              \
+	  "java -XX:+PreserveFramePointer -XX:+UnlockDiagnosticVMOptions "                     \
+	  "-XX:+DumpPerfMapAtExit, recorded with -g")                                          \
 	/* options of perf record, as remedies */                                              \
 	F(ONE_EVENT, "one-event", "{option}: one event alone needs no turns")                  \
 	F(ALL_SWITCHES, "all-switches", "{option}: every switch and wakeup of all CPUs")       \

@@ -15,34 +15,11 @@ static int user_side(const struct sample *s, int swap)
 	return 0;
 }
 
-/* The most frames that the kernel records; old versions of perf write 0 for the usual limit. */
-uint32_t survey_chain_max(const struct event_attr *a)
-{
-	return a->sample_max_stack ? a->sample_max_stack : CHAIN_USUAL;
-}
-
-/* A callchain with the maximum number of frames may be cut. One with more shows that
- * kernel.perf_event_max_stack was raised, but not how far. */
-static void count_length(struct survey_event *se, const struct sample *s, int swap)
-{
-	uint64_t max = survey_chain_max(&s->event->attr), n = 0;
-	se->chains++;
-	if (s->callchain.n < max)
-		return;
-	for (uint64_t i = 0; i < s->callchain.n; i++)
-		n += load_u64(s->callchain.p + 8 * i, swap) < PERF_CONTEXT_MAX;
-	se->longest += n == max;
-	se->longer += n > max;
-}
-
 static void count_stack(struct survey *v, struct survey_event *se, const struct sample *s,
 			int swap)
 {
-	uint64_t type = s->event->attr.sample_type;
 	uint32_t seen;
 	int mode = s->misc & PERF_RECORD_MISC_CPUMODE_MASK;
-	if (!(type & PERF_SAMPLE_STACK_USER))
-		count_length(se, s, swap);
 	if (mode == PERF_RECORD_MISC_USER) {
 		se->user_mode++;
 		se->user_without_frames += !user_side(s, swap);

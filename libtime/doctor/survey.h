@@ -1,6 +1,6 @@
 /*
  * survey.h - facts about a recording from all its records: which sides stacks have, how long
- * callchains are, how long counters really ran, how often the kernel throttled.
+ * counters really ran, how often the kernel throttled.
  *
  * It is filled while a timeline is built (build_options.watch), so that doctor reads a
  * recording only once, and can read a pipe. findings.h uses it.
@@ -19,8 +19,6 @@ struct survey_event {
 	uint64_t no_user;     /* of those: without any user frame */
 	uint64_t user_mode,
 		user_without_frames; /* in user code; with a callchain without frames */
-	/* callchains without a copy; those with the maximum of frames; those with more */
-	uint64_t chains, longest, longer;
 };
 
 /* The last reading of one counter. */
@@ -47,12 +45,6 @@ void survey_watch(void *survey, const struct recording *rec, const struct record
 
 /* build_options.rewatch: start again, since all records come again. */
 void survey_rewatch(void *survey);
-
-/* The default of kernel.perf_event_max_stack. */
-enum { CHAIN_USUAL = 127 };
-
-/* The most frames of a callchain that the kernel records for an event. */
-uint32_t survey_chain_max(const struct event_attr *a);
 
 /* Release everything; the survey is then empty. */
 void survey_release(struct survey *v);

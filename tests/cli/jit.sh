@@ -141,5 +141,25 @@ GO
 	GOCACHE=$HOME/go go build -ldflags='-s -w' -o w-gos w.go 2>/dev/null &&
 		record --call-graph dwarf,4096 -o run.data ./w-gos && expect go-stripped "$whole"
 fi
+for py in python3.13 python3.14; do
+	$py -X perf_jit -c 1 2>/dev/null || continue
+	cat >w.py <<'PY'
+def inner(n):
+    s = 0
+    for i in range(n):
+        s = (s * 1103515245 + 12345) & 0xffffffff
+    return s
+def outer(n):
+    return inner(n) + inner(n)
+for k in range(60):
+    outer(50000)
+PY
+	record --call-graph dwarf,32768 -o run.data $py -X perf_jit w.py &&
+		expect $py-jit '_start;.*;py::<module>:.*;py::outer:.*;py::inner:.*;_PyEval_EvalFrameDefault'
+	"$perf" inject --jit -i run.data -o injected.data 2>err &&
+		"$PERFKIT" collapse -q injected.data >injected && { cmp -s out injected ||
+		bad "$py-jit: another answer after perf inject"; }
+	break
+done
 echo "run times tried:$tried"
 [ $fails = 0 ]

@@ -301,8 +301,11 @@ static int no_memory(void *ctx, uint64_t addr, unsigned size, uint64_t *v)
 static int eval(const uint8_t *p, size_t n, uint64_t *out)
 {
 	uint64_t reg[CFI_REGS] = {[7] = 0x1000, [16] = 0x40001f};
-	struct cfi_expr_env env = {reg, 1 << 7 | 1 << 16, 0x100, htole16(1) != 1, no_memory,
-				   NULL};
+	struct cfi_expr_env env = {.reg = reg,
+				   .known = 1 << 7 | 1 << 16,
+				   .bias = 0x100,
+				   .swap = htole16(1) != 1,
+				   .read = no_memory};
 	return cfi_expr_eval(p, n, &env, NULL, out);
 }
 

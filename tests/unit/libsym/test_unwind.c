@@ -685,13 +685,17 @@ static void chain_alone_when_there_are_no_registers(void **state)
 	x86_functions();
 	ready(FUNC(0));
 	const uint64_t chain[] = {FUNC(0), RET(1), RET(2)};
-	w.s.abi = 1;
+	w.s.abi = 1; /* of a 32-bit task: its pc is known */
+	expect(UNWIND_NO_REGS, FUNC(0));
+	w.s.abi = 0;
 	expect_(UNWIND_NO_REGS, NULL, 0);
 	w.s.chain = chain;
 	w.s.nchain = 3;
 	expect(UNWIND_CHAIN, FUNC(0), RET(1), RET(2));
 	assert_int_equal(w.out.frames[0].lookup, FUNC(0));
 	assert_int_equal(w.out.frames[1].lookup, RET(1) - 1);
+	w.s.abi = 1;
+	expect(UNWIND_CHAIN, FUNC(0), RET(1), RET(2));
 	end();
 }
 

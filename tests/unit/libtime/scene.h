@@ -63,7 +63,7 @@ struct scene {
 	uint32_t dump, dyn;
 	int half_full;    /* every other copy is half as long */
 	int pushed;       /* on top of it: the address behind a call at ip */
-	int half_32bit;   /* every other one of a program that is not unwound */
+	int half_without; /* every other one of a program that is not unwound */
 	const void *tail; /* bytes behind the last record */
 	size_t ntail;
 	int cut, foreign, guest;
@@ -171,7 +171,7 @@ static void add_sample(struct pw *w, const struct scene *s, int i)
 						   : 3};
 	if (s->dump) { /* perf leaves the user callchain out then */
 		x.nips = 0;
-		x.user_abi = s->half_32bit && i % 2 ? 1 : 2;
+		x.user_abi = s->half_without && i % 2 ? 3 : 2; /* 3: no known width */
 		x.user_regs = regs;
 		const uint64_t top = htole64(s->pushed ? 0x401136 + 5 : 0);
 		memcpy(stack, &top, sizeof(top));

@@ -454,7 +454,7 @@ static void the_copy_needed_is_told_by_what_was_cut(void **state)
 {
 	(void)state;
 	struct answer a;
-	ask(&(struct scene){.dump = 1024, .dyn = 1024, .half_32bit = 1, .dso = "//anon"}, 0,
+	ask(&(struct scene){.dump = 1024, .dyn = 1024, .half_without = 1, .dso = "//anon"}, 0,
 	    &a);
 	const struct finding *f = find(&a, "truncated-dumps");
 	assert_non_null(f);
