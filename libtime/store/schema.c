@@ -103,8 +103,7 @@ static const char *finding_part_word(unsigned int part)
 		      "`CLOCK_MONOTONIC`, …, or `perf` for perf's own clock"),                 \
 		PLAIN("kernel", COLUMN_TEXT_OR_EMPTY, rec.kernel, "", "its release"),          \
 		PLAIN("arch", COLUMN_TEXT_OR_EMPTY, rec.arch, "", "of the machine"),           \
-		PLAIN("cmdline", COLUMN_LINE, rec.cmdline, "",                        \
-		      "perf's command line"),                                                  \
+		PLAIN("cmdline", COLUMN_LINE, rec.cmdline, "", "perf's command line"),         \
 		PLAIN("origin_ns", COLUMN_U64, rec.origin_ns, "ns",                            \
 		      "time of the first record"),                                             \
 		PLAIN("end_ns", COLUMN_U64, rec.end_ns, "ns", "time of the last record"),      \
