@@ -55,7 +55,7 @@ struct watcher {
 	int early;                               /* it is saved, but may lack its end */
 	double lag_s, said_s;
 	uint64_t unanswered_ns;
-	int failed; /* answers in a row */
+	int failed;  /* answers in a row */
 	int damaged; /* the exit status when what came before the damage is answered; 0: none */
 	int status;
 };

@@ -41,7 +41,7 @@ struct linux_dirent64 {
 
 /* The way from the folder that is removed down to the one that is being emptied. */
 struct level {
-	char name[256];   /* in the level above */
+	char name[256];      /* in the level above */
 	unsigned int failed; /* folders of its list that cannot be emptied */
 };
 

@@ -339,7 +339,8 @@ static int64_t add_one(struct history *h, const uint8_t *p, size_t n, int *full,
 	/* before what it claims for a size is waited for */
 	if (h->header.n && n >= RECORD_HEADER_SIZE && record_view(p, 0, &r) &&
 	    r.type >= RECORD_TYPES_COUNTED)
-		return err_set(e, ERR_FORMAT, "the stream goes on with bytes that are no records");
+		return err_set(e, ERR_FORMAT,
+			       "the stream goes on with bytes that are no records");
 	if (n < size)
 		return 0;
 	if (!h->header.n)
