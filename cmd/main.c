@@ -236,8 +236,10 @@ int main(int argc, char **argv)
 	sigaction(SIGBUS, &(struct sigaction){.sa_handler = on_bus}, NULL);
 	const char *word = argc < 2 ? "--help" : argv[1];
 	const struct verb *v = find_verb(word);
-	if (v)
-		return finish(run(v, argc - 1, argv + 1));
+	if (v) {
+		int rc = budget_stack();
+		return finish(rc ? rc : run(v, argc - 1, argv + 1));
+	}
 	if (!strcmp(word, "--help") || !strcmp(word, "-h")) {
 		help(argc < 2 ? stderr : stdout);
 		return finish(argc < 2 ? 2 : 0);

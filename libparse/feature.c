@@ -76,14 +76,9 @@ static int parse_event_desc(struct recording *rec, struct bytes *b)
 		if (r || nr_ids > bytes_left(b) / 8)
 			return r;
 		bytes_skip(b, (size_t)nr_ids * 8);
-		if (name && *name && i < rec->events.n) {
-			struct event *ev = &rec->events.v[i];
-			char *copy = mem_strdup(name);
-			if (!copy)
-				return ERR_NOMEM;
-			mem_free(ev->name);
-			ev->name = copy;
-		}
+		if (name && *name && i < rec->events.n &&
+		    header_name_event(&rec->events.v[i], name, strlen(name)))
+			return ERR_NOMEM;
 	}
 	return 0;
 }

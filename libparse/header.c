@@ -5,6 +5,7 @@
 #include "libparse/reader.h"
 #include "libparse/sample.h"
 #include "base/mem.h"
+#include "base/text/longname.h"
 
 #include <stdio.h>
 
@@ -311,6 +312,18 @@ static int apply_attr(struct recording *rec, const struct record *r, struct err 
 	return rc ? rc : header_finish_events(rec, e);
 }
 
+int header_name_event(struct event *ev, const char *name, size_t n)
+{
+	char cut[LONG_NAME];
+	name = long_name(name, &n, cut);
+	char *copy = mem_strndup(name, n);
+	if (!copy)
+		return ERR_NOMEM;
+	mem_free(ev->name);
+	ev->name = copy;
+	return 0;
+}
+
 /* struct perf_record_event_update: type, id, payload; only names matter here. */
 static int apply_event_update(struct recording *rec, const struct record *r, struct err *e)
 {
@@ -321,12 +334,9 @@ static int apply_event_update(struct recording *rec, const struct record *r, str
 	uint32_t i;
 	if (!bytes_ok(&b) || type != EVENT_UPDATE_NAME || !u64map_get(&rec->by_id, id, &i))
 		return 0;
-	char *name = mem_strndup((const char *)b.p, bytes_left(&b));
-	if (!name)
-		return err_nomem(e);
-	mem_free(rec->events.v[i].name);
-	rec->events.v[i].name = name;
-	return 0;
+	const char *name = (const char *)b.p;
+	size_t n = strnlen(name, bytes_left(&b));
+	return header_name_event(&rec->events.v[i], name, n) ? err_nomem(e) : 0;
 }
 
 static int apply_build_id(struct recording *rec, const struct record *r, struct err *e)

@@ -111,6 +111,8 @@ int header_apply_record(struct recording *rec, const struct record *r, struct er
 /* Count a bad section or header record: once, even if the recording is read again. */
 void header_note_bad(struct recording *rec, uint64_t at, const struct err *why);
 int header_finish_events(struct recording *rec, struct err *e);
+/* Name an event, which is repeated in answers: cut by long_name. ERR_NOMEM. */
+int header_name_event(struct event *ev, const char *name, size_t n);
 
 /* feature.c: one section's bytes into rec->features. Damage leaves fields unset and is
  * at most ERR_FORMAT; ERR_NOMEM is not damage. */

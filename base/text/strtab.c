@@ -1,4 +1,5 @@
 #include "base/text/strtab.h"
+#include "base/text/longname.h"
 
 #include <string.h>
 
@@ -31,7 +32,7 @@ static int add(struct strtab *t, const char *s, size_t n, uint64_t h, uint32_t *
 	return 0;
 }
 
-int strtab_intern_n(struct strtab *t, const char *s, size_t n, uint32_t *id)
+int strtab_intern_line(struct strtab *t, const char *s, size_t n, uint32_t *id)
 {
 	if (!t->entries.n) {
 		uint32_t empty;
@@ -45,6 +46,13 @@ int strtab_intern_n(struct strtab *t, const char *s, size_t n, uint32_t *id)
 	return add(t, s, n, h, id);
 }
 
+int strtab_intern_n(struct strtab *t, const char *s, size_t n, uint32_t *id)
+{
+	char cut[LONG_NAME];
+	s = long_name(s, &n, cut);
+	return strtab_intern_line(t, s, n, id);
+}
+
 int strtab_intern(struct strtab *t, const char *s, uint32_t *id)
 {
 	return strtab_intern_n(t, s, strlen(s), id);
@@ -52,7 +60,9 @@ int strtab_intern(struct strtab *t, const char *s, uint32_t *id)
 
 int strtab_find(const struct strtab *t, const char *s, uint32_t *id)
 {
+	char cut[LONG_NAME];
 	size_t n = strlen(s);
+	s = long_name(s, &n, cut);
 	return lookup(t, s, n, hash_bytes(s, n, t->seed), id);
 }
 

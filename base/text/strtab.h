@@ -24,11 +24,15 @@ struct strtab {
 	entries;
 };
 
-/* The id of the n bytes at s (they may hold any byte but NUL); 0 or ERR_NOMEM. */
+/* The id of the n bytes at s (they may hold any byte but NUL), cut by long_name: what comes
+ * from input is bounded here, before it is repeated or matched. 0 or ERR_NOMEM. */
 int strtab_intern_n(struct strtab *t, const char *s, size_t n, uint32_t *id);
 
 /* The same for a NUL-terminated string. */
 int strtab_intern(struct strtab *t, const char *s, uint32_t *id);
+
+/* Not cut: for texts that are used whole and shown once, like command lines. */
+int strtab_intern_line(struct strtab *t, const char *s, size_t n, uint32_t *id);
 
 /* The id of a string that is already there and 1, or 0. */
 int strtab_find(const struct strtab *t, const char *s, uint32_t *id);

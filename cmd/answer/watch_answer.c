@@ -55,7 +55,7 @@ static void print_spikes(struct spikes *s, const struct spike_query *q, uint64_t
 			units_plural(&b, s->more_suspect, "suspect wait", "suspect waits");
 		buf_char(&b, '\n');
 	}
-	if (!buf_failed(&b))
+	if (b.n && !buf_failed(&b))
 		fwrite(b.v, 1, b.n, stdout);
 	fflush(stdout);
 	buf_release(&b);

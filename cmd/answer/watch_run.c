@@ -55,7 +55,8 @@ struct watcher {
 	int early;                               /* it is saved, but may lack its end */
 	double lag_s, said_s;
 	uint64_t unanswered_ns;
-	int failed; /* answers in a row */
+	int failed;  /* answers in a row */
+	int damaged; /* the exit status when what came before the damage is answered; 0: none */
 	int status;
 };
 
@@ -408,18 +409,25 @@ static int feed_history(struct watcher *w)
 	w->at += used;
 	w->full = rc > 0;
 	history_status(w->h, &w->now);
-	if (rc < 0)
-		w->status = input_fail(NULL, &e);
-	return rc < 0;
+	if (rc >= 0)
+		return 0;
+	rc = input_fail(NULL, &e);
+	if (!w->now.records || e.code == ERR_NOMEM)
+		return w->status = rc;
+	w->damaged = rc;
+	w->ended = 1;
+	w->at = w->nbytes;
+	return 0;
 }
 
 static void read_more(struct watcher *w)
 {
 	ssize_t n = read(w->fd, w->bytes, sizeof(w->bytes));
-	if (n < 0 && errno != EINTR && errno != EAGAIN)
+	int failed = n < 0 && errno != EINTR && errno != EAGAIN;
+	if (failed)
 		say("reading: %s", strerror(errno));
-	if (!n || (n < 0 && errno != EINTR && errno != EAGAIN))
-		w->ended = 1;
+	w->damaged |= failed;
+	w->ended |= failed || !n;
 	w->nbytes = n > 0 ? (size_t)n : 0;
 	w->at = 0;
 	w->read_s = seconds();
@@ -510,6 +518,15 @@ static void use_little_memory(void)
 	prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);
 }
 
+/* perf ends its streams with a whole record; who stops watch need not. */
+static void say_cut(struct watcher *w)
+{
+	if (stopped || w->damaged || !history_is_cut(w->h))
+		return;
+	say("the stream is cut off inside a record: spikes at its end may be missing");
+	w->damaged = 1;
+}
+
 int watch_run(const struct watch_plan *plan, int fd)
 {
 	static struct watcher w;
@@ -530,8 +547,10 @@ int watch_run(const struct watch_plan *plan, int fd)
 		w.status = 3;
 	}
 	if (!w.status) {
+		say_cut(&w);
 		say_status(&w);
 		write_prom(&w);
+		w.status = w.damaged;
 	}
 	history_free(w.h);
 	return w.status;

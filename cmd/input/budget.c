@@ -4,11 +4,12 @@
 #include "cmd/cli/say.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 
-enum { DEFAULT_MB = 2048, LEAST_MB = 16 };
+enum { DEFAULT_MB = 2048, LEAST_MB = 16, STACK_KB = 1024 };
 
 static uint64_t bound; /* of this process, set once; 0: none */
 
@@ -37,6 +38,29 @@ static void limit_memory(uint64_t bytes)
 		return;
 	now.rlim_cur = (rlim_t)bytes;
 	setrlimit(RLIMIT_DATA, &now);
+}
+
+int budget_stack(void)
+{
+	struct rlimit now;
+	pthread_attr_t threads;
+	const rlim_t least = (rlim_t)STACK_KB << 10;
+	if (getrlimit(RLIMIT_STACK, &now) || now.rlim_cur >= least)
+		return 0;
+	rlim_t had = now.rlim_cur;
+	now.rlim_cur = least;
+	if (now.rlim_max < least || setrlimit(RLIMIT_STACK, &now)) {
+		say_line("perfkit: the stack may have %llu KB (ulimit -s), %d are needed",
+			 (unsigned long long)(had >> 10), STACK_KB);
+		return 1;
+	}
+	/* the C library has read the limit before */
+	if (!pthread_getattr_default_np(&threads)) {
+		if (!pthread_attr_setstacksize(&threads, least))
+			pthread_setattr_default_np(&threads);
+		pthread_attr_destroy(&threads);
+	}
+	return 0;
 }
 
 int budget_begin(const struct verb *v, const void *opts)

@@ -12,6 +12,10 @@
 
 #include <stdint.h>
 
+/* Make room on the stack, of the main thread and of others, if the limit is low. 0, or the exit
+ * status after a line on stderr if that is not allowed. */
+int budget_stack(void);
+
 /* Set the bounds, if the verb has them (it uses input_rows). 0, or 2 after a line on stderr. */
 int budget_begin(const struct verb *v, const void *opts);
 

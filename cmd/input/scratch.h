@@ -1,6 +1,7 @@
 /*
- * scratch.h - removes temporary files when the process ends, also by a signal (except SIGKILL):
- * a private folder for the contents of bundles, and an output that is being written.
+ * scratch.h - removes temporary files when the process ends, also by a signal: a private folder
+ * for the contents of bundles, and an output that is being written. After SIGKILL the next run
+ * that needs such a folder removes the one left behind.
  */
 #ifndef CMD_INPUT_SCRATCH_H
 #define CMD_INPUT_SCRATCH_H

@@ -2,7 +2,6 @@
  * DWARF has there. */
 #include "libsym/process/modules_internal.h"
 #include "base/check.h"
-#include "base/text/longname.h"
 #include "libsym/name/demangle.h"
 #include "libsym/name/simplify.h"
 #include "libsym/unwind/arch.h"
@@ -63,10 +62,7 @@ int lookup_printable(struct modules *ms, const char *raw, int mangled, uint32_t 
 	if (rc == 1 && ms->text.n > len)
 		ms->names_growth += ms->text.n - len;
 	const char *name = rc == 1 ? buf_cstr(&ms->text) : raw;
-	char cut[LONG_NAME];
-	size_t n = name_length(ms, name);
-	name = long_name(name, &n, cut);
-	if (strtab_intern_n(ms->machine->strings, name, n, id))
+	if (strtab_intern_n(ms->machine->strings, name, name_length(ms, name), id))
 		return ERR_NOMEM;
 	return u64map_put(&ms->names, key, *id);
 }

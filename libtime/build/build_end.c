@@ -203,7 +203,8 @@ static void mark_system(struct builder *b)
 
 static int intern_opt(struct builder *b, const char *s, uint32_t *id)
 {
-	return strtab_intern(&b->p->stacks.strings, s ? s : "", id);
+	s = s ? s : "";
+	return strtab_intern_line(&b->p->stacks.strings, s, strlen(s), id);
 }
 
 static const char *clock_name(const struct recording *rec)

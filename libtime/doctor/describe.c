@@ -1,6 +1,8 @@
 #include "libtime/doctor/describe.h"
 #include "libparse/sample.h"
 
+#include <string.h>
+
 static const char *clock_name(const struct recording *rec)
 {
 	static const char *const names[] = {
@@ -47,7 +49,8 @@ static int add_texts(struct file_facts *out, struct strtab *s, const struct reco
 		     {&out->clock, clock_name(rec)},
 		     {&out->torn, rec->stats.truncated}};
 	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
-		if (texts[i].text && strtab_intern(s, texts[i].text, texts[i].id))
+		if (texts[i].text &&
+		    strtab_intern_line(s, texts[i].text, strlen(texts[i].text), texts[i].id))
 			return ERR_NOMEM;
 	return 0;
 }

@@ -26,7 +26,7 @@ struct rows {
 static uint32_t intern(struct rows *w, const char *text)
 {
 	uint32_t id = 0;
-	if (strtab_intern(&w->out->stacks.strings, text, &id))
+	if (strtab_intern_line(&w->out->stacks.strings, text, strlen(text), &id))
 		w->failed = ERR_NOMEM;
 	return id;
 }

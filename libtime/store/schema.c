@@ -103,8 +103,7 @@ static const char *finding_part_word(unsigned int part)
 		      "`CLOCK_MONOTONIC`, …, or `perf` for perf's own clock"),                 \
 		PLAIN("kernel", COLUMN_TEXT_OR_EMPTY, rec.kernel, "", "its release"),          \
 		PLAIN("arch", COLUMN_TEXT_OR_EMPTY, rec.arch, "", "of the machine"),           \
-		PLAIN("cmdline", COLUMN_TEXT_OR_EMPTY, rec.cmdline, "",                        \
-		      "perf's command line"),                                                  \
+		PLAIN("cmdline", COLUMN_LINE, rec.cmdline, "", "perf's command line"),         \
 		PLAIN("origin_ns", COLUMN_U64, rec.origin_ns, "ns",                            \
 		      "time of the first record"),                                             \
 		PLAIN("end_ns", COLUMN_U64, rec.end_ns, "ns", "time of the last record"),      \
@@ -721,7 +720,7 @@ static const struct column recording_files[] = {
 	PLAIN("cpus", COLUMN_U32, cpus, "", "online; 0: not known"),
 	PLAIN("perf", COLUMN_TEXT_OR_EMPTY, perf, "", "its version"),
 	PLAIN("cpu", COLUMN_TEXT_OR_EMPTY, cpu, "", "the processor's name"),
-	PLAIN("command", COLUMN_TEXT_OR_EMPTY, command, "", "perf's command line"),
+	PLAIN("command", COLUMN_LINE, command, "", "perf's command line"),
 	PLAIN("clock", COLUMN_TEXT_OR_EMPTY, clock, "", "as recordings.clock; NULL: unknown"),
 	PLAIN("first_ns", COLUMN_TIME_OR_MAX, first_ns, "ns", "the first sample with a time"),
 	PLAIN("last_ns", COLUMN_U64, last_ns, "ns", "the last one"),
@@ -795,7 +794,7 @@ static const struct column findings[] = {
 	PLAIN("finding", COLUMN_TEXT, finding, "",
 	      "the id that [doctor.md](doctor.md) explains"),
 	PLAIN("harm", COLUMN_TEXT, harm, "", "`wrong`, `partial`, `advice`"),
-	PLAIN("command", COLUMN_TEXT_OR_EMPTY, command, "",
+	PLAIN("command", COLUMN_LINE, command, "",
 	      "the corrected `perf record` line, if recording again helps"),
 };
 #undef ROW
@@ -816,7 +815,7 @@ static const struct column finding_facts[] = {
 	     "`kind`, `reason`, `option` (of perf), `message`"),
 	PLAIN("number", COLUMN_TIME_OR_MAX, number, "", "NULL for texts"),
 	PLAIN("whole", COLUMN_U64_OR_0, whole, "", "what a share is of"),
-	PLAIN("text", COLUMN_TEXT_OR_EMPTY, text, "", ""),
+	PLAIN("text", COLUMN_LINE, text, "", ""),
 };
 #undef ROW
 

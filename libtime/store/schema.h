@@ -41,6 +41,7 @@ enum column_kind {
 	COLUMN_BIT32,
 	/* texts */
 	COLUMN_TEXT, /* a strings id */
+	COLUMN_LINE, /* the same, of a text that is not cut; NULL if empty */
 	COLUMN_TEXT_OR_EMPTY,
 	COLUMN_WORD,     /* uint8_t of the enumeration `word`; NULL for "" */
 	COLUMN_BUILD_ID, /* a strings id of a DSO: its build-id; NULL if not known */

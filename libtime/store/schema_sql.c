@@ -19,6 +19,7 @@ int schema_is_optional(const struct column *c)
 	case COLUMN_I16_OR_NEGATIVE:
 	case COLUMN_U32_OR_0:
 	case COLUMN_CPU:
+	case COLUMN_LINE:
 	case COLUMN_TEXT_OR_EMPTY:
 	case COLUMN_STATE:
 	case COLUMN_SYSCALL:

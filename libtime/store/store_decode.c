@@ -146,6 +146,10 @@ static int decode_text(struct load *l, int col, const struct column *c, void *ro
 		r = strtab_intern(&l->stacks->strings, s, &id);
 		set_u32(row, c->at, id);
 		break;
+	case COLUMN_LINE:
+		r = strtab_intern_line(&l->stacks->strings, s, strlen(s), &id);
+		set_u32(row, c->at, id);
+		break;
 	case COLUMN_WORD:
 		set_u8(row, c->at, word_of(c, s));
 		break;

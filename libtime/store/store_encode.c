@@ -203,6 +203,7 @@ static void put_words(const struct writing *l, const struct column *c, const voi
 	uint16_t arg;
 	switch (c->kind) {
 	case COLUMN_TEXT:
+	case COLUMN_LINE:
 	case COLUMN_TEXT_OR_EMPTY:
 		put_text(string(l, field_u32(row, c->at)), c->kind != COLUMN_TEXT, to);
 		break;

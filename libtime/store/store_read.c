@@ -161,6 +161,10 @@ int store_recordings(struct store *s, const struct store_recording **v, size_t *
 					    .file = column_text(s, st, 2)};
 		if (!s->text)
 			r = store_endless(s, e);
+		else if (s->recordings.n && x.id <= s->recordings.v[s->recordings.n - 1].id)
+			r = err_set(e, ERR_FORMAT,
+				    "%s: a damaged store: recording %lld is there twice",
+				    s->path, (long long)x.id);
 		else if (s->recordings.n == MAX_RECORDINGS)
 			r = err_set(e, ERR_LIMIT, "%s: more than %d recordings in one store",
 				    s->path, MAX_RECORDINGS);
@@ -168,6 +172,9 @@ int store_recordings(struct store *s, const struct store_recording **v, size_t *
 			r = err_nomem(e);
 	}
 	sqlite3_finalize(st);
+	if (!r && got == SQLITE_DONE && !s->recordings.n)
+		r = err_set(e, ERR_FORMAT, "%s: a damaged store: it has no recordings",
+			    s->path);
 	*v = s->recordings.v;
 	*n = s->recordings.n;
 	return r ? r : got == SQLITE_DONE ? 0 : store_db_failed(s, e);
@@ -669,6 +676,11 @@ int store_read_file(struct store *s, int64_t recording, struct file_facts *out, 
 	r = r ? r : read_record_counts(&l, out);
 	r = r ? r : read_unnamed(&l, out);
 	sqlite3_finalize(l.st);
+	/* a store without facts is one of an imported timeline; facts have a file */
+	if (!r && !out->stacks && (out->events.n || out->records.n || out->unnamed.v.n))
+		r = err_set(e, ERR_FORMAT,
+			    "%s: a damaged store: recording_files lacks recording %lld",
+			    s->path, (long long)recording);
 	return r;
 }
 

@@ -24,8 +24,8 @@ struct store_recording {
 	const char *host, *file; /* "": not known; they live as long as the store */
 };
 
-/* The recordings by ascending id; they live as long as the store. ERR_IO, ERR_FORMAT,
- * ERR_NOMEM; ERR_LIMIT past 4096 of them. */
+/* The recordings by ascending id, at least one; they live as long as the store. ERR_IO,
+ * ERR_FORMAT, ERR_NOMEM; ERR_LIMIT past 4096 of them. */
 int store_recordings(struct store *s, const struct store_recording **v, size_t *n,
 		     struct err *e);
 

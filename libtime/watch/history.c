@@ -336,6 +336,11 @@ static int64_t add_one(struct history *h, const uint8_t *p, size_t n, int *full,
 	int rc;
 	if (size > HEADER_MAX)
 		return err_set(e, ERR_LIMIT, "the stream's header is too long");
+	/* before what it claims for a size is waited for */
+	if (h->header.n && n >= RECORD_HEADER_SIZE && record_view(p, 0, &r) &&
+	    r.type >= RECORD_TYPES_COUNTED)
+		return err_set(e, ERR_FORMAT,
+			       "the stream goes on with bytes that are no records");
 	if (n < size)
 		return 0;
 	if (!h->header.n)
@@ -413,6 +418,11 @@ int history_add(struct history *h, const uint8_t *p, size_t n, size_t *used, str
 	buf_add(&h->part, p + *used, n - *used);
 	*used = n;
 	return buf_failed(&h->part) ? err_nomem(e) : 0;
+}
+
+int history_is_cut(const struct history *h)
+{
+	return h->part.n || h->skip;
 }
 
 /* --- what is kept --------------------------------------------------------------------- */

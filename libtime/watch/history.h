@@ -58,6 +58,9 @@ void history_free(struct history *h);
  */
 int history_add(struct history *h, const uint8_t *p, size_t n, size_t *used, struct err *e);
 
+/* 1 if what was added ends inside a record, or inside the bytes behind one. */
+int history_is_cut(const struct history *h);
+
 /* An answer covers everything up to safe_ns, so it may be dropped; what came later is for the
  * next answer. */
 void history_seen(struct history *h);

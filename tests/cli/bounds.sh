@@ -71,6 +71,30 @@ status 3 'stdout: would be larger than 64 MB' "$PERFKIT" collapse -q --max-memor
 [ "$(wc -c <out)" -le 67108864 ] || wrong "stdout got $(wc -c <out) bytes"
 rm -f folded
 
+# What a side file names is cut, too: 30 KB here stand for 40 MB of one key, one label and one name.
+python3 - key.csv.gz <<'E2'
+import gzip, sys
+span, long = "13454395803981,13454395828087,18889,%s,%s\n", "A" * 20000000
+with gzip.open(sys.argv[1], "wt") as f:
+    f.write("start_ns,end_ns,tid,key,route\n" + span % ("0-0", "/pay") + span % (long, "/x") + span % ("0-1", long))
+E2
+for verb in 'tail --by span' 'tail --by span --json' timeline html 'export --to firefox' \
+	'export --to perfetto' 'report --by span'; do
+	status 0 '' "$PERFKIT" $verb -q -f --with key.csv.gz --max-memory 1G "$SRC/testdata/requests/serve.tar.zst"
+	[ "$(wc -c <out)" -lt 4000000 ] || wrong "$verb repeats long keys: $(wc -c <out) bytes"
+done
+
+# Expressions are matched with cut names: glibc's matcher takes the square of their length.
+python3 - "$SRC/testdata/labels/labelled.tar.zst" <<'E2' || bad=1
+import os, sqlite3, subprocess, sys
+subprocess.run([os.environ["PERFKIT"], "import", "-q", "-f", "-o", "names.db", sys.argv[1]], check=True)
+c = sqlite3.connect("names.db")
+for (i,) in c.execute("SELECT id FROM symbols").fetchall():
+    c.execute("UPDATE symbols SET name = ? WHERE id = ?", ("a" * 65000 + "%04d" % i, i))
+c.commit()
+E2
+status 0 '' timeout 30 "$PERFKIT" tail -q -f --p50 --idle-frame '(a|aa)*c' --work-frame '(a|aa|aaa){1,300}c' names.db
+
 # No file may become larger than this; SIGXFSZ would end the program without a word.
 for verb in collapse 'svg --wall' 'timeline' 'import'; do
 	(ulimit -f 8; exec "$PERFKIT" $verb -q --no-local -o o/x "$waits") >out 2>err </dev/null

@@ -48,6 +48,25 @@ for name in sums samples; do
 done
 "$PERFKIT" watch --unclear sums 2>&1 | grep -q 'kept sums per stack' || bad 'sums: why?'
 "$PERFKIT" watch --unclear samples 2>&1 | grep -q 'no context switches were recorded' || bad 'samples: why?'
+# A stream that is cut, or goes on with something else, is answered up to there, and ends with a word.
+damaged()  # status text
+{
+	rc=0
+	"$PERFKIT" watch --over 20ms --unclear damaged >out 2>err || rc=$?
+	[ $rc = "$1" ] && grep -q "$2" err || bad "damaged: exit $rc, not $1: $(cat err)"
+	[ "$(grep -c '30.0 ms worker' out)" = ${3:-10} ] || bad "damaged: $2: $(cat out)"
+}
+size=$(stat -c %s stream)
+for cut in 1 3 7 9 40; do
+	head -c $((size - cut)) stream >damaged
+	damaged 1 'the stream is cut off inside a record'
+done
+(cat stream; head -c 300 make.py) >damaged
+damaged 1 'goes on with bytes that are no records'
+(cat stream; head -c 300 /dev/zero) >damaged
+damaged 1 'a record of the stream has no size'
+head -c 10 stream >damaged
+damaged 3 'the stream has no records' 0
 # In a large recording stacks are named while it is read.
 python3 make.py 300000 >large
 "$PERFKIT" collapse -q --offcpu large >out 2>err || bad "large: exit $?: $(cat err)"

@@ -1,5 +1,6 @@
 /* Names are cut where they are repeated, and stay different. */
 #include "base/text/longname.h"
+#include "base/text/strtab.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -61,11 +62,34 @@ static void a_character_is_not_cut_in_two(void **state)
 	}
 }
 
+static void an_interned_name_is_cut_and_found(void **state)
+{
+	(void)state;
+	enum { BYTES = 100000 };
+	struct strtab t = {0};
+	uint32_t id, line, found;
+	char *name = malloc(BYTES + 1);
+	memset(name, 'a', BYTES);
+	name[BYTES] = '\0';
+	assert_int_equal(strtab_intern(&t, name, &id), 0);
+	assert_true(strtab_len(&t, id) <= LONG_NAME);
+	assert_true(strtab_find(&t, name, &found));
+	assert_int_equal(found, id);
+	/* a store keeps the cut name, and reads it as the same */
+	assert_int_equal(strtab_intern(&t, strtab_get(&t, id), &found), 0);
+	assert_int_equal(found, id);
+	assert_int_equal(strtab_intern_line(&t, name, BYTES, &line), 0);
+	assert_int_equal(strtab_len(&t, line), BYTES);
+	strtab_release(&t);
+	free(name);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_short_stays),
 		cmocka_unit_test(names_that_differ_behind_the_cut_stay_different),
+		cmocka_unit_test(an_interned_name_is_cut_and_found),
 		cmocka_unit_test(a_character_is_not_cut_in_two),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
