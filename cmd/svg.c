@@ -101,6 +101,7 @@ static const struct opt rows[] = {
 	{"notes", 0, OPT_STRING, AT(notes), "TEXT", "a comment inside the file"},
 	{"no-script", 0, OPT_FLAG, AT(no_script), NULL,
 	 "a still picture, without script and data"},
+	MEANT_ROWS,
 	CGROUP_ROWS,
 	OPT_END,
 };
@@ -499,6 +500,7 @@ static void defaults(void *opts)
 	struct flame_svg_options d;
 	flame_svg_defaults(&d);
 	o->t.top = TAIL_NO_TOP;
+	o->t.wait.tl.meant = 1;
 	o->width = d.width;
 	o->height = d.frame_height;
 	o->fonttype = d.font;

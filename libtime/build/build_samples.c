@@ -485,6 +485,8 @@ int builder_handle_sample(struct builder *b, const struct record *r, struct reco
 		b->opt->watch(b->opt->watch_ctx, b->rec, r, id, &s);
 	if (!(ev->attr.sample_type & PERF_SAMPLE_TIME))
 		s.time = r->offset;
+	if (b->opt->activity && activity_add(&b->p->activity, s.pid, s.time))
+		return err_nomem(e);
 	const struct source_event *se = &b->events.v[ev->index];
 	b->chain_known = 0;
 	b->chains.stay = b->ahead && !r->chunk;
