@@ -102,9 +102,10 @@ static int write_report(struct question *p, const struct html_opts *o)
 				  .max_size = o->max_size,
 				  .merge_threads = o->merge_threads};
 	struct err e = {0};
-	return html_report(&p->r, p->has_tail ? &p->t : NULL, &to, &e)
-		       ? input_fail(&p->r.ti.in, &e)
-		       : input_status(&p->r.ti.in);
+	if (html_report(&p->r, p->has_tail ? &p->t : NULL, &to, &e))
+		return input_fail(&p->r.ti.in, &e);
+	output_say_written(o->output, p->picks.wait.tl.in.quiet);
+	return input_status(&p->r.ti.in);
 }
 
 static int run(const void *opts, const char *const *files, size_t nfiles)

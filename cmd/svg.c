@@ -438,7 +438,10 @@ static int write_picture(struct drawing *d, struct err *e)
 	int rc = output_open(&out, d->opt->output, e);
 	if (rc)
 		return rc;
-	return outfile_end(&out, flame_svg_write(&d->flame, &d->o, out.f, NULL, e), e);
+	rc = outfile_end(&out, flame_svg_write(&d->flame, &d->o, out.f, NULL, e), e);
+	if (!rc)
+		output_say_written(d->opt->output, d->opt->t.wait.tl.in.quiet);
+	return rc;
 }
 
 static int draw(struct drawing *d, const char *const *files, size_t nfiles, struct err *e)

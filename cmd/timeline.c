@@ -320,7 +320,10 @@ static int write_picture(struct drawing *d, struct err *e)
 	if (rc)
 		return rc;
 	rc = timeline_svg_write(&d->ti.tl, &p, 1, &o, out.f, NULL, e);
-	return outfile_end(&out, rc, e);
+	rc = outfile_end(&out, rc, e);
+	if (!rc)
+		output_say_written(opt->output, opt->t.wait.tl.in.quiet);
+	return rc;
 }
 
 static int draw(struct drawing *d)
@@ -356,6 +359,8 @@ static int write_tail(const struct timeline_opts *opt, struct tail_run *r, struc
 	int rc = answer ? tailout_answer_svg(&a, most, to, &o, e)
 			: tailout_svg(t, most, to, &o, e);
 	buf_release(&filters);
+	if (!rc)
+		output_say_written(to, r->opt->wait.tl.in.quiet);
 	return rc;
 }
 

@@ -72,6 +72,9 @@ orders=$SRC/testdata/orders/orders.tar.zst
 "$PERFKIT" tail -pid 1 "$data" 2>&1 | grep -qF "did you mean '--pid'?" || wrong "-pid"
 "$PERFKIT" svg -x "$data" 2>&1 | grep -q 'did you mean' && wrong "-x is near nothing"
 
+# pictures and pages say what was written; quiet and stdout do not
+"$PERFKIT" svg --no-local "$SRC/testdata/demo/perf.data" -o a.svg 2>&1 | grep -qx 'perfkit: wrote a.svg; open it in a browser' || wrong "svg does not say what it wrote"
+"$PERFKIT" svg -q --no-local "$SRC/testdata/demo/perf.data" -o a.svg 2>&1 | grep wrote && wrong "-q says what it wrote"
 # without perf: what installs it
 mkdir -p nothing
 PATH=$PWD/nothing "$PERFKIT" record cpu -o x.data -- true 2>&1 | grep -q 'perf: No such file or directory; it is not installed: .*perf' || wrong "no package is named"
