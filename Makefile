@@ -416,9 +416,11 @@ pictures: all
 # Folded stacks on stdout; then where their picture is, and how long all of it took, on stderr.
 START := $(shell date +%s)
 demo: all
-	$(Q)$(O)/perfkit collapse testdata/demo/demo.tar.zst
 	$(Q)$(O)/perfkit svg -q testdata/demo/demo.tar.zst -o $(O)/demo.svg
-	$(Q)echo "the same as a flame graph: $(O)/demo.svg, built and drawn in $$(($$(date +%s) - $(START))) s; open it in a browser" >&2
+	$(Q)echo "a flame graph of a web shop: $(O)/demo.svg, built and drawn in $$(($$(date +%s) - $(START))) s; open it in a browser" >&2
+	$(Q)echo "and why one order in thirty takes 12 ms (README.md asks):" >&2
+	$(Q)$(O)/perfkit tail -q --no-local --by activation --comm front-0,front-1 --over 2ms --rows 3 \
+		--details 0 testdata/orders/orders.tar.zst
 
 # --- the rest ----------------------------------------------------------------------------
 DOCS := README.md LICENSE $(wildcard docs/*.md)
@@ -478,7 +480,7 @@ distclean: clean
 
 help:
 	@echo 'make            build $(O)/perfkit'
-	@echo 'make demo       fold the bundled recording, draw it as $(O)/demo.svg'
+	@echo 'make demo       draw a bundled recording as $(O)/demo.svg, explain the waits of another'
 	@echo 'make check      all tests; T=NAME one, or those whose name holds it'
 	@echo 'make check-elsewhere  build and test in bare roots of Debian 12 and 13 (R=RELEASES)'
 	@echo 'make same       file, pipe, bundle and store give the same answers (minutes)'

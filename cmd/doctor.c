@@ -135,17 +135,23 @@ static int print_detail(const struct statement *s, const char *host, struct buf 
 	return failed | buf_failed(b);
 }
 
-static int print_finding(const struct finding *f, const char *host)
+/* With `verbose` all of it; else the first detail, and what helps. */
+static int print_finding(const struct finding *f, const char *host, int verbose)
 {
 	struct buf b = {0};
 	int failed = 0;
+	size_t shown = verbose || !f->ndetails ? f->ndetails : 1;
 	printf("\n%-*s", INDENT, finding_severity_name(f->severity));
 	finding_title(&b, f);
 	failed |= print_text_at(INDENT, INDENT, buf_cstr(&b));
-	for (size_t i = 0; i < f->ndetails; i++)
+	for (size_t i = 0; i < shown; i++)
 		failed |= print_detail(&f->details[i], host, &b);
-	printf("%*s", INDENT, "");
-	failed |= print_text_at(INDENT, INDENT + 2, f->kind->impact);
+	if (shown < f->ndetails)
+		printf("%*s... %zu more (show with -v)\n", INDENT, "", f->ndetails - shown);
+	if (verbose) {
+		printf("%*s", INDENT, "");
+		failed |= print_text_at(INDENT, INDENT + 2, f->kind->impact);
+	}
 	buf_clear(&b);
 	finding_remedy(&b, f);
 	if (b.n) {
@@ -158,7 +164,7 @@ static int print_finding(const struct finding *f, const char *host)
 	return failed;
 }
 
-static int print_text(const char *path, const struct findings *f, unsigned asked)
+static int print_text(const char *path, const struct findings *f, unsigned asked, int verbose)
 {
 	put_visible(stdout, path);
 	printf(":");
@@ -173,7 +179,7 @@ static int print_text(const char *path, const struct findings *f, unsigned asked
 	putchar('\n');
 	int failed = 0;
 	for (size_t i = 0; i < f->v.n; i++)
-		failed |= print_finding(&f->v.v[i], f->host);
+		failed |= print_finding(&f->v.v[i], f->host, verbose);
 	if (*f->line) {
 		fputs("\nall together: ", stdout);
 		failed |= print_command_at(14, 2, f->line);
@@ -320,7 +326,7 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 	if (!rc && o->json)
 		rc = print_json(path, &f, asked);
 	else if (!rc)
-		rc = print_text(path, &f, asked);
+		rc = print_text(path, &f, asked, o->in.verbose);
 	rc = rc < 0 ? 1 : rc;
 	int worst = findings_worst(&f, asked);
 	if (!rc && (worst == SEVERITY_WRONG || (o->in.strict && worst >= SEVERITY_PARTIAL)))

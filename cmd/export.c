@@ -50,6 +50,7 @@ static const struct opt rows[] = {
 	 "write to FILE instead of stdout; parquet: the folder of\ntables to add to"},
 	{"srcline", 0, OPT_FLAG, AT(t.wait.tl.in.lines), NULL,
 	 "add file and line to each function"},
+	MEANT_ROWS,
 	CGROUP_ROWS,
 	OPT_END,
 };
@@ -235,7 +236,9 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 
 static void defaults(void *opts)
 {
-	((struct export_opts *)opts)->t.top = TAIL_NO_TOP;
+	struct export_opts *o = opts;
+	o->t.top = TAIL_NO_TOP;
+	o->t.wait.tl.meant = 1;
 }
 
 const struct verb verb_export = {

@@ -27,6 +27,7 @@ static const struct opt rows[] = {
 	 "large, and say so in it; 0: no limit\n(default 50)"},
 	{"merge-threads", 0, OPT_FLAG, AT(merge_threads), NULL,
 	 "numbered threads of a pool as one: work-0, work-1 ... are\nwork-N"},
+	MEANT_ROWS,
 	CGROUP_ROWS,
 	OPT_END,
 };
@@ -36,6 +37,7 @@ struct question {
 	struct tail_opts picks;
 	struct tail_run r;
 	struct tail t;
+	struct tail verdict; /* of the episodes that `tail` selects; without rows: none */
 	int has_tail;
 	struct err why_not; /* why there are no waits to show */
 };
@@ -44,6 +46,23 @@ static int usage(const char *what)
 {
 	say_line("perfkit html: %s (see: perfkit help html)", what);
 	return 2;
+}
+
+/* The page shows the longest episodes, but its sentence is about those that `tail` selects, if
+ * it can say which those are. 0, or the exit status. */
+static int ask_verdict(struct question *p)
+{
+	struct tail_query q = p->r.query;
+	struct err e = {0};
+	q.pick = (struct episode_pick){
+		.kind = PICK_PERCENTILE, .millipercent = 99900, .dirty = q.pick.dirty};
+	if (tail_make(&p->r.ti.tl, &q, &p->verdict, &e))
+		return input_fail(&p->r.ti.in, &e);
+	if (p->verdict.selection.uncertain || !p->verdict.rows.n) {
+		tail_release(&p->verdict);
+		p->verdict = (struct tail){0};
+	}
+	return 0;
 }
 
 /* Find the worst episodes, if the recording has any. 0, or the exit status. */
@@ -58,7 +77,8 @@ static int ask_tail(struct question *p)
 		return 0;
 	if (!tlinput_has_scheduler(&p->r.ti))
 		return 0;
-	if (!o->preset && !o->pct && !o->over && !o->key && o->top == TAIL_NO_TOP)
+	int by_default = !o->preset && !o->pct && !o->over && !o->key && o->top == TAIL_NO_TOP;
+	if (by_default)
 		o->top = HTML_EPISODES;
 	int rc = tail_ask_opened(&p->r, "html", names, &n, &several);
 	if (!rc && (several || p->r.query.episodes.kind == EPISODE_WINDOW)) {
@@ -70,17 +90,22 @@ static int ask_tail(struct question *p)
 	if (tail_make(&p->r.ti.tl, &p->r.query, &p->t, &e))
 		return input_fail(&p->r.ti.in, &e);
 	p->has_tail = 1;
-	return 0;
+	return by_default ? ask_verdict(p) : 0;
 }
 
 static int write_report(struct question *p, const struct html_opts *o)
 {
-	struct html_request to = {o->output, o->title, p->why_not.msg, o->max_size,
-				  o->merge_threads};
+	struct html_request to = {.output = o->output,
+				  .title = o->title,
+				  .why_not = p->why_not.msg,
+				  .verdict = p->verdict.rows.n ? &p->verdict : NULL,
+				  .max_size = o->max_size,
+				  .merge_threads = o->merge_threads};
 	struct err e = {0};
-	return html_report(&p->r, p->has_tail ? &p->t : NULL, &to, &e)
-		       ? input_fail(&p->r.ti.in, &e)
-		       : input_status(&p->r.ti.in);
+	if (html_report(&p->r, p->has_tail ? &p->t : NULL, &to, &e))
+		return input_fail(&p->r.ti.in, &e);
+	output_say_written(o->output, p->picks.wait.tl.in.quiet);
+	return input_status(&p->r.ti.in);
 }
 
 static int run(const void *opts, const char *const *files, size_t nfiles)
@@ -103,8 +128,10 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 	rc = tlinput_only_one(&p.r.ti, "html");
 	rc = rc ? rc : ask_tail(&p);
 	rc = rc ? rc : write_report(&p, o);
-	if (p.has_tail)
+	if (p.has_tail) {
+		tail_release(&p.verdict);
 		tail_release(&p.t);
+	}
 	tlinput_close(&p.r.ti);
 	return rc;
 }
@@ -113,6 +140,7 @@ static void defaults(void *opts)
 {
 	struct html_opts *o = opts;
 	o->t.top = TAIL_NO_TOP;
+	o->t.wait.tl.meant = 1;
 	o->max_size = HTML_MB;
 }
 

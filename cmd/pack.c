@@ -59,7 +59,7 @@ static const struct opt rows[] = {
 	{"no-local", 0, OPT_FLAG, AT(in.no_local), NULL, "use only the files named here"},
 	{"no-cache", 0, OPT_FLAG, AT(in.no_cache), NULL,
 	 "unpack a bundle again, and do not cache its files"},
-	{"top", 'n', OPT_INT, AT(top), "N", "missing DSOs shown (20; 0 = all)"},
+	{"top", 'n', OPT_INT, AT(top), "N", "missing DSOs shown (4; 0 = all)"},
 	{"strict", 0, OPT_FLAG, AT(in.strict), NULL, "exit 3 after any warning"},
 	{"quiet", 'q', OPT_FLAG, AT(in.quiet), NULL, "no warnings, no progress, no summary"},
 	OPT_END,
@@ -553,7 +553,7 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 
 static void defaults(void *opts)
 {
-	((struct pack_opts *)opts)->top = 20;
+	((struct pack_opts *)opts)->top = 4;
 }
 
 const struct verb verb_pack = {

@@ -11,6 +11,7 @@
 #include "cmd/answer/against.h"
 #include "cmd/answer/report_tables.h"
 #include "cmd/answer/report_waits.h"
+#include "cmd/query/meant_input.h"
 #include "cmd/query/timeline_samples.h"
 #include "libtime/build/build.h"
 #include "cmd/verbs.h"
@@ -30,6 +31,7 @@ static const struct opt rows[] = {
 	{"top", 'n', OPT_INT, AT(top), "N",
 	 "threads and files, or rows, shown (default 20; 0 = all)"},
 	{"stats", 0, OPT_FLAG, AT(stats), NULL, "only count the records of each type"},
+	MEANT_ROWS,
 	CGROUP_ROWS,
 	OPT_END,
 };
@@ -142,17 +144,18 @@ static void print_none(void)
 	puts("\nno sample passes the filters");
 }
 
-static int print_folded_threads(const struct profile *p, int top)
+static int print_folded_threads(const struct profile *p, const struct folded *from, size_t n,
+				int top)
 {
-	struct row *v = mem_zalloc(p->folded.n + 1, sizeof(*v));
+	struct row *v = mem_zalloc(n + 1, sizeof(*v));
 	if (!v)
 		return ERR_NOMEM;
-	for (size_t i = 0; i < p->folded.n; i++) {
-		const struct folded *f = &p->folded.v[i];
+	for (size_t i = 0; i < n; i++) {
+		const struct folded *f = &from[i];
 		v[i] = (struct row){
 			.comm = f->comm, .pid = f->pid, .tid = f->tid, .samples = f->samples};
 	}
-	int rc = print_threads(v, p->folded.n, &p->stacks.strings, top);
+	int rc = print_threads(v, n, &p->stacks.strings, top);
 	mem_free(v);
 	return rc;
 }
@@ -232,11 +235,24 @@ static int out_of_memory(void)
 /* The topics of a report's warnings. */
 enum { ALL_TOPICS = ABOUT_CPU | ABOUT_COUNTS | ABOUT_OFFCPU | ABOUT_TAIL | ABOUT_NAMES };
 
+/* Whose threads the following ones are. */
+static void print_meant(const struct buf *name)
+{
+	struct buf b = {0};
+	if (name->n) {
+		buf_str(&b, "\nof ");
+		meant_text(&b, name);
+		puts(buf_cstr(&b));
+	}
+	buf_release(&b);
+}
+
 /* A report of samples only: folding them is faster than a timeline. */
 static int report_samples(struct input *in, const struct report_opts *o)
 {
 	int top = (int)report_top(o);
 	in->fold.aggregate.by = BY_PID | BY_TID;
+	int meant = meant_prepare(in, &o->wait.tl);
 	int rc = input_fold(in);
 	if (!rc && !o->stats)
 		rc = input_warn_findings(in, ALL_TOPICS);
@@ -252,9 +268,17 @@ static int report_samples(struct input *in, const struct report_opts *o)
 	if (!rc)
 		describe_folded(&f, p);
 	f.has_names = p->folded.n > 0;
-	rc = rc || print_head(&f) ||
-	     (f.has_names &&
-	      (print_folded_threads(p, top) || missing_find(&f.unnamed, p, NULL)));
+	struct meant_rows some = {0};
+	struct buf name = {0};
+	struct err e;
+	rc = rc || print_head(&f) || (f.has_names && missing_find(&f.unnamed, p, NULL)) ||
+	     (meant && meant_rows_of(p, BY_PID | BY_TID, &some, &name, &e));
+	print_meant(&name);
+	if (!rc && f.has_names)
+		rc = print_folded_threads(p, meant ? some.v.v : p->folded.v,
+					  meant ? some.v.n : p->folded.n, top);
+	vec_release(&some.v);
+	buf_release(&name);
 	if (!rc)
 		file_text_names(stdout, &f, top);
 	file_facts_release(&f);
@@ -342,6 +366,8 @@ static int print_one(struct tlinput *ti, const struct report_opts *o, size_t nth
 			rc = print_head(&file) ? out_of_memory() : 0;
 		else if (of == 1)
 			print_store(ti, 0);
+		if (ti->meant)
+			print_meant(&ti->meant_name);
 		if (!rc && ti->tl.flags & (TL_HAS_SWITCH | TL_HAS_RECORDS))
 			rc = report_waits(ti, o);
 		if (!rc && print_timeline_threads(ti, top))
@@ -451,7 +477,9 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 
 static void defaults(void *opts)
 {
-	((struct report_opts *)opts)->top = -1;
+	struct report_opts *o = opts;
+	o->top = -1;
+	o->wait.tl.meant = 1;
 }
 
 const struct verb verb_report = {

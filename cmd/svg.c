@@ -101,6 +101,7 @@ static const struct opt rows[] = {
 	{"notes", 0, OPT_STRING, AT(notes), "TEXT", "a comment inside the file"},
 	{"no-script", 0, OPT_FLAG, AT(no_script), NULL,
 	 "a still picture, without script and data"},
+	MEANT_ROWS,
 	CGROUP_ROWS,
 	OPT_END,
 };
@@ -437,7 +438,10 @@ static int write_picture(struct drawing *d, struct err *e)
 	int rc = output_open(&out, d->opt->output, e);
 	if (rc)
 		return rc;
-	return outfile_end(&out, flame_svg_write(&d->flame, &d->o, out.f, NULL, e), e);
+	rc = outfile_end(&out, flame_svg_write(&d->flame, &d->o, out.f, NULL, e), e);
+	if (!rc)
+		output_say_written(d->opt->output, d->opt->t.wait.tl.in.quiet);
+	return rc;
 }
 
 static int draw(struct drawing *d, const char *const *files, size_t nfiles, struct err *e)
@@ -499,6 +503,7 @@ static void defaults(void *opts)
 	struct flame_svg_options d;
 	flame_svg_defaults(&d);
 	o->t.top = TAIL_NO_TOP;
+	o->t.wait.tl.meant = 1;
 	o->width = d.width;
 	o->height = d.frame_height;
 	o->fonttype = d.font;

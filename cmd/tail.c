@@ -31,7 +31,7 @@ static const struct opt rows[] = {
 	{"hist", 0, OPT_FLAG, AT(hist), NULL,
 	 "print a histogram of all episodes (powers of 2)"},
 	{"rows", 'n', OPT_U64, AT(rows), "N", "lines in each table (default 20; 0 = all)"},
-	{"details", 0, OPT_U64, AT(details), "N", "explain N episodes in full (default 3)"},
+	{"details", 0, OPT_U64, AT(details), "N", "explain N episodes in full (default 1)"},
 	{"why", 0, OPT_FLAG, AT(why), NULL,
 	 "say for each explained episode why its wait is taken for work"},
 	{"stacks", 0, OPT_STRING, AT(stacks), "short|full", "stacks in the explanations"},
@@ -50,6 +50,7 @@ static const struct opt rows[] = {
 	 "their place in it"},
 	{"flame", 0, OPT_OUTPUT, AT(flame), "FILE",
 	 "draw a flame graph of the selected episodes into FILE"},
+	MEANT_ROWS,
 	CGROUP_ROWS,
 	OPT_END,
 };
@@ -96,14 +97,15 @@ static int each_name(struct tail_run *r, const uint32_t *names, size_t n)
 /* --- answers -------------------------------------------------------------------------- */
 
 /* Draw episodes with a chain, or those of the answer `a`. */
-static int draw(const struct tail_opts *o, struct tail *t, const struct episodes_answer *a,
+static int draw(const struct tail_run *r, struct tail *t, const struct episodes_answer *a,
 		struct err *e)
 {
+	const struct tail_opts *o = r->opt;
 	size_t most = tailout_panels(o);
 	struct tl_svg_options so;
 	tl_svg_defaults(&so);
 	struct buf filters = {0};
-	tail_filters(o, &filters);
+	tail_filters(&r->ti, o, &filters);
 	so.title = "The worst episodes";
 	so.filters = buf_cstr(&filters);
 	so.no_unclear = o->wait.no_unclear;
@@ -159,7 +161,7 @@ static int answer_threadless(struct tail_run *r, const struct threadless *k)
 	if (!rc)
 		fwrite(b.v, 1, b.n, stdout);
 	if (!rc && o->svg)
-		rc = draw(o, NULL, &a, &e);
+		rc = draw(r, NULL, &a, &e);
 	buf_release(&b);
 	tail_release(&t);
 	return rc ? fail(&e) : 0;
@@ -190,7 +192,7 @@ static int answer(struct tail_run *r)
 	if (!rc && o->flame && !refused)
 		rc = tailout_flame(r, &t, &e);
 	if (!rc && o->svg && !refused)
-		rc = draw(o, &t, NULL, &e);
+		rc = draw(r, &t, NULL, &e);
 	if (!rc && o->html && !refused)
 		rc = report(r, &t, &e);
 	rc = rc ? fail(&e) : refused;
@@ -211,7 +213,7 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 		o.rows = 20;
 	int details_given = o.details != UINT64_MAX;
 	if (!details_given)
-		o.details = 3;
+		o.details = 1;
 	const char *path = nfiles               ? files[0]
 			   : o.wait.tl.in.input ? o.wait.tl.in.input
 						: "perf.data";
@@ -239,6 +241,7 @@ static void defaults(void *opts)
 	struct tail_opts *o = opts;
 	o->rows = o->details = UINT64_MAX;
 	o->top = TAIL_NO_TOP;
+	o->wait.tl.meant = 1;
 }
 
 const struct verb verb_tail = {

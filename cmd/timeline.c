@@ -52,6 +52,7 @@ static const struct opt rows[] = {
 	{"width", 0, OPT_REAL, AT(width), "PX", "width of the picture (default 1200)"},
 	{"no-script", 0, OPT_FLAG, AT(no_script), NULL,
 	 "a still picture, without script and data"},
+	MEANT_ROWS,
 	CGROUP_ROWS,
 	OPT_END,
 };
@@ -311,7 +312,7 @@ static int write_picture(struct drawing *d, struct err *e)
 			     .highlights = d->labelled.v,
 			     .nhighlights = d->labelled.n};
 	svg_options(opt, &o);
-	filters_all(&d->filters, &opt->t.wait);
+	filters_all(&d->filters, &d->ti, &opt->t.wait);
 	o.filters = buf_cstr(&d->filters);
 	o.hidden = d->hidden_text;
 	o.n_hidden = d->nhidden;
@@ -319,7 +320,10 @@ static int write_picture(struct drawing *d, struct err *e)
 	if (rc)
 		return rc;
 	rc = timeline_svg_write(&d->ti.tl, &p, 1, &o, out.f, NULL, e);
-	return outfile_end(&out, rc, e);
+	rc = outfile_end(&out, rc, e);
+	if (!rc)
+		output_say_written(opt->output, opt->t.wait.tl.in.quiet);
+	return rc;
 }
 
 static int draw(struct drawing *d)
@@ -349,12 +353,14 @@ static int write_tail(const struct timeline_opts *opt, struct tail_run *r, struc
 	struct tl_svg_options o;
 	int answer = tail_is_threadless(r);
 	svg_options(opt, &o);
-	tail_filters(r->opt, &filters);
+	tail_filters(&r->ti, r->opt, &filters);
 	o.filters = buf_cstr(&filters);
 	say_most(r->opt, most, answer ? t->selection.v.n : t->rows.n);
 	int rc = answer ? tailout_answer_svg(&a, most, to, &o, e)
 			: tailout_svg(t, most, to, &o, e);
 	buf_release(&filters);
+	if (!rc)
+		output_say_written(to, r->opt->wait.tl.in.quiet);
 	return rc;
 }
 
@@ -423,6 +429,7 @@ static void defaults(void *opts)
 	struct tl_svg_options d;
 	tl_svg_defaults(&d);
 	o->t.top = TAIL_NO_TOP;
+	o->t.wait.tl.meant = 1;
 	o->arrows = (int)d.max_arrows;
 	o->width = d.width;
 }

@@ -43,6 +43,7 @@ struct aggregate {
 	struct cached_view *views;
 	uint64_t *first_of_event, *last_of_event;
 	struct counters counters;
+	struct activity activity;
 };
 
 int aggregate_new(struct aggregate **out, const struct recording *rec, struct names *names,
@@ -85,6 +86,7 @@ void aggregate_free(struct aggregate *a)
 	mem_free(a->first_of_event);
 	mem_free(a->last_of_event);
 	counters_release(&a->counters);
+	activity_release(&a->activity);
 	mem_free(a);
 }
 
@@ -96,6 +98,11 @@ struct tally *aggregate_tally(struct aggregate *a)
 const struct aggregate_stats *aggregate_stats(const struct aggregate *a)
 {
 	return &a->stats;
+}
+
+const struct activity *aggregate_activity(const struct aggregate *a)
+{
+	return &a->activity;
 }
 
 uint64_t aggregate_first_of_event(const struct aggregate *a, uint32_t index)
@@ -404,6 +411,8 @@ static int count_sample(struct aggregate *a, const struct record *r)
 	/* Recordings without times are read in file order; the position serves as the time. */
 	if (!(ev->attr.sample_type & PERF_SAMPLE_TIME))
 		s.time = r->offset;
+	if (a->opt.activity && activity_add(&a->activity, s.pid, s.time))
+		return ERR_NOMEM;
 	uint8_t cpumode = r->misc & PERF_RECORD_MISC_CPUMODE_MASK;
 	if (sample_in_guest(&s)) {
 		a->stats.guest++;

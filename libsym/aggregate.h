@@ -19,6 +19,7 @@
 #include "base/arena.h"
 #include "libparse/counters.h"
 #include "libsym/names.h"
+#include "libsym/process/activity.h"
 #include "libsym/process/machine.h"
 #include "libsym/tally.h"
 
@@ -58,6 +59,7 @@ struct chain_context;
 
 struct aggregate_options {
 	unsigned by;                 /* enum aggregate_by bits */
+	int activity;                /* also find out how active processes were */
 	struct sample_filter filter; /* borrowed */
 	/* Turn a sample into stack words if its raw callchain is incomplete (register and stack
 	 * dumps, deferred chains, LBR); NULL: raw callchains only. Called with `ctx`, one per
@@ -93,6 +95,9 @@ int aggregate_finish(struct aggregate *a);
 
 /* The samples counted; all of them after aggregate_finish. The caller may move it away. */
 struct tally *aggregate_tally(struct aggregate *a);
+
+/* How active processes were, if that was asked. */
+const struct activity *aggregate_activity(const struct aggregate *a);
 
 /* Counts of all samples. */
 const struct aggregate_stats *aggregate_stats(const struct aggregate *a);

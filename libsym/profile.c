@@ -44,6 +44,7 @@ void profile_close(struct profile *p)
 	stacks_release(&p->stacks);
 	recording_close(p->rec);
 	vec_release(&p->folded);
+	activity_release(&p->activity);
 	mem_free(p->first_of_event);
 	mem_free(p->last_of_event);
 	mem_free(p);
@@ -194,7 +195,8 @@ static int name_all(struct profile *p, struct collection *c, unsigned by, struct
 	for (int i = 0; i < c->n; i++)
 		add_totals(p, c->aggregates[i]);
 	for (int i = 0; !rc && i < c->n; i++)
-		if (name_threads(p, aggregate_tally(c->aggregates[i]), by))
+		if (name_threads(p, aggregate_tally(c->aggregates[i]), by) ||
+		    activity_merge(&p->activity, aggregate_activity(c->aggregates[i])))
 			rc = err_nomem(e);
 	rc = rc ? rc : collection_sort(c, &p->names, e);
 	return rc ? rc : merge_all(p, c) ? err_nomem(e) : 0;
@@ -279,6 +281,7 @@ int profile_start_over(struct profile *p, const struct recording_stats *stats, s
 	}
 	p->rec->stats = *stats;
 	p->totals.no_event = 0;
+	activity_release(&p->activity);
 	return rc;
 }
 

@@ -48,6 +48,7 @@ struct profile {
 	VEC(struct folded) folded; /* in no particular order */
 	struct aggregate_stats totals;
 	struct expand_counts unwinding;
+	struct activity activity; /* of processes, if that was asked for */
 	uint64_t *first_of_event; /* ns; UINT64_MAX: the event has no samples */
 	uint64_t *last_of_event;  /* ns; 0: no sample of it has a time */
 };

@@ -553,13 +553,14 @@ static int say_all(struct report *p, struct err *e)
 	caption_timeline(&p->subtitle, "recorded", &p->r->ti);
 	if (p->opt->merge_threads)
 		buf_str(&p->subtitle, " \xc2\xb7 numbered threads merged");
-	tail_filters(p->r->opt, &p->filters);
+	tail_filters(&p->r->ti, p->r->opt, &p->filters);
 	if (!p->t)
 		return 0;
 	tailtext_unclear(&p->note, p->t, "Wait sites");
-	int rc = tail_answer(&p->answer, p->t, e);
+	struct tail *verdict = p->opt->verdict ? p->opt->verdict : p->t;
+	int rc = tail_answer(&p->answer, verdict, e);
 	buf_str(&p->answer, p->answer.n ? " " : "");
-	tailtext_recurrence(&p->answer, p->t);
+	tailtext_recurrence(&p->answer, verdict);
 	struct tail_opts text = *p->r->opt;
 	struct tail_run as_text = *p->r;
 	text.details = 3;

@@ -9,10 +9,11 @@
 enum { HTML_EPISODES = 20, HTML_MB = 50 }; /* most episodes; its default size limit */
 
 struct html_request {
-	const char *output;  /* NULL: stdout */
-	const char *title;   /* NULL: one by the file's name */
-	const char *why_not; /* why there are no waits to show; for t == NULL */
-	double max_size;     /* MB; 0: of any size */
+	const char *output;   /* NULL: stdout */
+	const char *title;    /* NULL: one by the file's name */
+	const char *why_not;  /* why there are no waits to show; for t == NULL */
+	struct tail *verdict; /* whose sentence opens the page; NULL: that of `t` */
+	double max_size;      /* MB; 0: of any size */
 	int merge_threads; /* merge the threads of a pool: see flame_input.h, tl_pick_options */
 };
 

@@ -236,22 +236,25 @@ static int has_filters(const struct tlinput *ti)
 {
 	const struct input_opts *o = &ti->opt->in;
 	return o->comms.n || ti->in.pids.n || o->tids.n || o->cpus.n || o->time ||
-	       ti->opt->label;
+	       ti->opt->label || ti->meant;
 }
 
-static int parse_query(const struct tlinput *ti, const struct report_opts *o,
+static int parse_query(struct tlinput *ti, const struct report_opts *o,
 		       const struct table_kind *kind, struct label_match *where,
 		       struct table_query *q)
 {
 	const struct input_opts *in = &ti->opt->in;
 	struct err e = {0};
+	if (kind == table_kind_of("span"))
+		tl_meant_by_spans(ti);
 	*q = (struct table_query){.of = waits_population(ti, &o->wait),
 				  .where = where,
 				  .outermost = o->outermost,
 				  .nwhere = o->where.n,
 				  .events = ti->events,
 				  .filtered = has_filters(ti),
-				  .of_threads = in->comms.n || ti->in.pids.n || in->tids.n};
+				  .of_threads = ti->meant || in->comms.n || ti->in.pids.n ||
+						in->tids.n};
 	if (waits_causes(&o->wait.causes, &q->causes, &e))
 		return input_fail(&ti->in, &e);
 	if (o->every && (units_parse_duration(o->every, &q->every_ns) || !q->every_ns))

@@ -123,19 +123,20 @@ static void hint_at_waits(const struct samples *s, const struct samples_event *d
 		}
 }
 
-static void describe_choices(struct svg_drawn *out, const struct svg_request *rq)
+static void describe_choices(struct svg_drawn *out, const struct svg_request *rq,
+			     const struct tlinput *ti)
 {
 	if (rq->merge_threads)
 		buf_str(&out->subtitle, " \xc2\xb7 numbered threads merged");
-	tail_filters(rq->tail, &out->filters);
+	tail_filters(ti, rq->tail, &out->filters);
 }
 
 /* What, where, when, of which file, how long; and the filters. */
 static void describe(struct svg_drawn *out, const struct svg_request *rq, const char *what,
-		     const struct caption_origin *o)
+		     const struct tlinput *ti, const struct caption_origin *o)
 {
 	caption(&out->subtitle, what, o, (uint64_t)(out->seconds * 1e9 + 0.5), 0);
-	describe_choices(out, rq);
+	describe_choices(out, rq, ti);
 }
 
 static void describe_timeline(struct svg_drawn *out, const struct svg_request *rq,
@@ -143,7 +144,7 @@ static void describe_timeline(struct svg_drawn *out, const struct svg_request *r
 {
 	out->seconds = (double)caption_timeline(&out->subtitle, what, ti) / 1e9;
 	describe_unnamed_waits(&out->unnamed_note, &ti->tl);
-	describe_choices(out, rq);
+	describe_choices(out, rq, ti);
 }
 
 static void describe_samples(struct svg_drawn *out, const struct svg_request *rq,
@@ -158,10 +159,10 @@ static void describe_samples(struct svg_drawn *out, const struct svg_request *rq
 					   .exact = 1};
 		if (f->has_clock_data && f->wall_ns && from_ns != UINT64_MAX)
 			o.wall_ns = f->wall_ns + (from_ns - f->clockid_ns);
-		describe(out, rq, what, &o);
+		describe(out, rq, what, &s->ti, &o);
 	} else {
 		struct caption_origin o = caption_origin_of(&s->ti, from_ns, &hosts);
-		describe(out, rq, what, &o);
+		describe(out, rq, what, &s->ti, &o);
 	}
 	buf_release(&hosts);
 }
@@ -287,7 +288,7 @@ static int read_chart(const struct svg_request *rq, const char *path, struct fla
 		out->seconds = (double)chart.sampled_ns / 1e9;
 		struct buf hosts = {0};
 		struct caption_origin o = caption_origin_of(&ti, chart.first_ns, &hosts);
-		describe(out, rq, name, &o);
+		describe(out, rq, name, &ti, &o);
 		buf_release(&hosts);
 	}
 	sample_chart_release(&chart);

@@ -13,10 +13,10 @@
 
 /* --- text ----------------------------------------------------------------------------- */
 
-static void population_filters(const struct tail_opts *o, struct buf *b)
+static void population_filters(const struct tail_run *r, struct buf *b)
 {
-	filters_population(b, &o->wait.tl);
-	filters_list(b, "where", &o->where);
+	filters_population(b, &r->ti);
+	filters_list(b, "where", &r->opt->where);
 }
 
 static void also_text(const struct tail_run *r, struct buf *b)
@@ -55,7 +55,7 @@ int tailout_text(struct tail_run *r, struct tail *t, struct buf *b, struct err *
 {
 	const struct tail_opts *o = r->opt;
 	struct buf filters = {0}, shown = {0}, also = {0};
-	population_filters(o, &filters);
+	population_filters(r, &filters);
 	filters_list(&shown, "cause", &o->wait.causes);
 	filters_list(&shown, "state", &o->wait.states);
 	also_text(r, &also);
@@ -67,6 +67,7 @@ int tailout_text(struct tail_run *r, struct tail *t, struct buf *b, struct err *
 		.width = output_width(),
 		.rows = o->rows < UINT32_MAX ? (uint32_t)o->rows : 0,
 		.details = o->details < UINT32_MAX ? (uint32_t)o->details : UINT32_MAX,
+		.programs = !r->ti.meant && !tlinput_asks_threads(&o->wait.tl),
 		.hist = o->hist,
 		.why = o->why,
 		.full_stacks = o->stacks && !strcmp(o->stacks, "full"),
@@ -86,7 +87,7 @@ int tailout_text(struct tail_run *r, struct tail *t, struct buf *b, struct err *
 void tailout_population(struct tail_run *r, const struct tail *t, struct buf *b)
 {
 	struct buf filters = {0};
-	population_filters(r->opt, &filters);
+	population_filters(r, &filters);
 	struct tailtext_options to = {.filters = buf_cstr(&filters), .width = output_width()};
 	tailtext_population(b, t, &to);
 	buf_release(&filters);
@@ -115,7 +116,7 @@ static int write_flame(struct tail_run *r, const struct tail *t, struct flame *f
 	flame_svg_defaults(&o);
 	tail_what(r, t, &what);
 	caption_timeline(&subtitle, buf_cstr(&what), &r->ti);
-	tail_filters(r->opt, &filters);
+	tail_filters(&r->ti, r->opt, &filters);
 	o.title = "Tail Flame Graph"; /* as svg --tail has it */
 	o.subtitle = buf_cstr(&subtitle);
 	o.filters = buf_cstr(&filters);

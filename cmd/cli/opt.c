@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "base/text/nearest.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -67,11 +68,27 @@ void opt_suggest(struct buf *out, const char *words, const char *typed)
 		buf_fmt(out, "; did you mean '%s'?", word);
 }
 
+/* The same for -X: a long name is never near one letter, but the other case may be meant. */
+static int unknown_letter(const struct verb *v, const char *typed, char letter)
+{
+	char other = (char)(isupper((unsigned char)letter) ? tolower((unsigned char)letter)
+							   : toupper((unsigned char)letter));
+	struct buf b = {0};
+	buf_char(&b, '\'');
+	if (other != letter && find_row(v, "", 0, other))
+		buf_fmt(&b, "; did you mean '-%c'?", other);
+	int rc = usage_error(v, "unknown option '", typed, buf_cstr(&b));
+	buf_release(&b);
+	return rc;
+}
+
 /* Print that an option does not exist, and the nearest one. */
 static int unknown_option(const struct verb *v, const char *typed, const char *name, size_t n)
 {
 	struct nearest x = nearest_to(name, n);
 	struct buf b = {0};
+	if (n == 1 && typed[1] == *name)
+		return unknown_letter(v, typed, *name);
 	for (int t = 0; t < OPT_TABLES && v->tables[t]; t++)
 		for (const struct opt *o = v->tables[t]; o->name; o++)
 			if (opt_is_shown(v, o))
@@ -252,7 +269,11 @@ static int parse_long(const struct verb *v, int argc, char **argv, int *i, void 
 /* A cluster of -x options; the first that takes an argument takes the rest or the next word. */
 static int parse_short(const struct verb *v, int argc, char **argv, int *i, void *opts)
 {
-	for (const char *p = argv[*i] + 1; *p; p++) {
+	const char *name = argv[*i] + 1;
+	size_t n = strlen(name); /* "-pid" is a slip; "-p999" is process 999 */
+	if (n > 2 && strcspn(name, "0123456789") == n && find_row(v, name, n, 0))
+		return unknown_option(v, argv[*i], name, n);
+	for (const char *p = name; *p; p++) {
 		const struct opt *o = find_row(v, "", 0, *p);
 		if (!o)
 			return unknown_option(v, argv[*i], argv[*i] + 1, strlen(argv[*i] + 1));

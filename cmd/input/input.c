@@ -28,8 +28,8 @@ const struct opt input_rows[] = {
 	{"event", 'e', OPT_EVENTS, AT(events), "NAME", "only this event (repeatable)"},
 	{"comm", 0, OPT_LIST, AT(comms), "GLOB,...", "only threads with these names"},
 	{"comms", 'c', OPT_LIST, AT(comms), "GLOB,...", NULL},
-	{"pid", 0, OPT_LIST, AT(pids), "PID,...", "only these processes"},
-	{"tid", 0, OPT_LIST, AT(tids), "TID,...", "only these threads"},
+	{"pid", 'p', OPT_LIST, AT(pids), "PID,...", "only these processes"},
+	{"tid", 't', OPT_LIST, AT(tids), "TID,...", "only these threads"},
 	{"cpu", 'C', OPT_LIST, AT(cpus), "LIST", "only these CPUs: 0,2-3"},
 	{"time", 0, OPT_STRING, AT(time), "START,STOP",
 	 "only this stretch of time, in seconds as perf script\nprints them; either side may "

@@ -1,5 +1,6 @@
 #include "cmd/input/output.h"
 #include "base/text/buf.h"
+#include "cmd/cli/say.h"
 #include "cmd/input/budget.h"
 #include "cmd/input/input_kind.h"
 #include "render/export/gzip.h"
@@ -75,4 +76,10 @@ int output_is_input(const char *output, const char *input)
 	struct stat x, y;
 	return !stat(output, &x) && !stat(input, &y) && x.st_dev == y.st_dev &&
 	       x.st_ino == y.st_ino && S_ISREG(x.st_mode);
+}
+
+void output_say_written(const char *path, int quiet)
+{
+	if (path && strcmp(path, "-") && !quiet)
+		say("wrote %s; open it in a browser", path);
 }

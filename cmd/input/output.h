@@ -16,6 +16,10 @@ size_t output_width(void);
  * else ERR_IO. */
 int output_check(const char *path, struct err *e);
 
+/* Say on stderr that a picture or page was written, unless it is on stdout (NULL, "-") or
+ * `quiet`. */
+void output_say_written(const char *path, int quiet);
+
 /* 1 if both paths are the same regular file, so that the output would replace the input.
  */
 int output_is_input(const char *output, const char *input);

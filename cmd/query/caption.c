@@ -1,4 +1,5 @@
 #include "cmd/query/caption.h"
+#include "cmd/query/meant_input.h"
 #include "render/text/escape.h"
 #include "render/text/units.h"
 
@@ -22,7 +23,16 @@ static void filters_text(struct buf *b, const char *name, const char *value)
 	escape_visible(b, value, strlen(value));
 }
 
-void filters_population(struct buf *b, const struct tlinput_opts *o)
+static void filters_meant(struct buf *b, const struct tlinput *ti)
+{
+	if (!ti->meant)
+		return;
+	buf_str(b, b->n ? " of " : "");
+	meant_text(b, &ti->meant_name);
+}
+
+/* Those of threads, CPUs, time and label. */
+static void filters_given(struct buf *b, const struct tlinput_opts *o)
 {
 	const struct input_opts *in = &o->in;
 	filters_list(b, "comm", &in->comms);
@@ -33,15 +43,21 @@ void filters_population(struct buf *b, const struct tlinput_opts *o)
 	filters_text(b, "label", o->label);
 }
 
+void filters_population(struct buf *b, const struct tlinput *ti)
+{
+	filters_given(b, ti->opt);
+	filters_meant(b, ti);
+}
+
 static void shown(struct buf *b, int on, const char *what)
 {
 	if (on)
 		buf_fmt(b, "%swith %s", b->n ? " " : "", what);
 }
 
-void filters_all(struct buf *b, const struct wait_opts *o)
+void filters_all(struct buf *b, const struct tlinput *ti, const struct wait_opts *o)
 {
-	filters_population(b, &o->tl);
+	filters_given(b, &o->tl);
 	filters_list(b, "event", &o->tl.in.events);
 	filters_list(b, "state", &o->states);
 	filters_list(b, "cause", &o->causes);
@@ -49,6 +65,7 @@ void filters_all(struct buf *b, const struct wait_opts *o)
 	shown(b, o->system, "system threads");
 	if (o->no_unclear)
 		buf_fmt(b, "%swithout unclear waits", b->n ? " " : "");
+	filters_meant(b, ti);
 }
 
 const char *caption_file(const char *path)

@@ -12,12 +12,14 @@
  */
 void filters_list(struct buf *b, const char *name, const struct opt_list *l);
 
-/* Append the filters that define the population: threads, CPUs, time, label. "" for none. */
-void filters_population(struct buf *b, const struct tlinput_opts *o);
+/* Append what defines the population: the filters of threads, CPUs, time and label, and who is
+ * meant by default: "redis-server, which was recorded; --all for the whole machine". "" for
+ * none. */
+void filters_population(struct buf *b, const struct tlinput *ti);
 
-/* Append every filter that was given: the population's, event, state, cause, --idle, --system.
- * "" for none. */
-void filters_all(struct buf *b, const struct wait_opts *o);
+/* Append that, and every other filter that was given: event, state, cause, --idle, --system. ""
+ * for none. */
+void filters_all(struct buf *b, const struct tlinput *ti, const struct wait_opts *o);
 
 /* "/a/perf.data" → "perf.data"; "stdin" for "-". */
 const char *caption_file(const char *path);

@@ -1,4 +1,5 @@
 #include "cmd/query/samples.h"
+#include "cmd/query/meant_input.h"
 
 #include <string.h>
 
@@ -39,11 +40,20 @@ static int open_recording(struct samples *s, const char *verb, const struct tlin
 	if (rc)
 		return rc;
 	in->fold.aggregate.by = by;
+	struct err e = {0};
+	int meant = meant_prepare(in, opt);
 	rc = input_fold(in);
 	rc = rc ? rc : tlinput_fold_trampolines(&s->ti, &in->profile->stacks);
 	if (!rc && read_profile(s))
-		rc = input_fail(in, &(struct err){ERR_NOMEM, "out of memory"});
-	return rc;
+		rc = input_fail(in, (err_nomem(&e), &e));
+	if (rc || !meant)
+		return rc;
+	if (meant_rows_of(in->profile, by, &s->meant, &s->ti.meant_name, &e))
+		return input_fail(in, &e);
+	s->ti.meant = s->ti.meant_name.n > 0;
+	s->v = s->meant.v.v;
+	s->n = s->meant.v.n;
+	return 0;
 }
 
 /* --- of a store -------------------------------------------------------------------------- */
@@ -73,6 +83,22 @@ static int sums_suffice(const struct tlinput_opts *opt, unsigned by)
 	       !o->tids.n && !o->cpus.n && !o->time;
 }
 
+/* Open the timeline of a store; sums by name do not tell whose they are, so those of somebody
+ * are read by process. */
+static int open_sums(struct samples *s, const char *verb, const struct tlinput_opts *opt,
+		     unsigned by)
+{
+	const char *path = s->ti.path;
+	int what = !sums_suffice(opt, by) ? TLINPUT_CONTENTS
+		   : by                   ? TLINPUT_SUMS
+					  : TLINPUT_FOLDED;
+	int rc = tlinput_open(&s->ti, verb, opt, path, what);
+	if (rc || what != TLINPUT_FOLDED || !s->ti.meant)
+		return rc;
+	tlinput_close(&s->ti);
+	return tlinput_open(&s->ti, verb, opt, path, TLINPUT_SUMS);
+}
+
 /* Open a store, or a recording whose samples are separated by label; `src` may be open
  * already. */
 static int open_timeline(struct samples *s, const char *verb, const struct tlinput_opts *opt,
@@ -81,13 +107,10 @@ static int open_timeline(struct samples *s, const char *verb, const struct tlinp
 	struct err e = {0};
 	struct input in;
 	const char *path = s->ti.path;
-	int what = !sums_suffice(opt, by) ? TLINPUT_CONTENTS
-		   : by                   ? TLINPUT_SUMS
-					  : TLINPUT_FOLDED;
 	int rc = src ? input_open_source(&in, verb, &opt->in, path, src) : 0;
 	rc = rc    ? rc
 	     : src ? tlinput_of_input(&s->ti, verb, opt, &in, TLINPUT_CONTENTS)
-		   : tlinput_open(&s->ti, verb, opt, path, what);
+		   : open_sums(s, verb, opt, by);
 	if (rc)
 		return rc;
 	s->stacks = s->ti.names;
@@ -122,6 +145,7 @@ int samples_open(struct samples *s, const char *verb, const struct tlinput_opts 
 void samples_close(struct samples *s)
 {
 	vec_release(&s->events);
+	vec_release(&s->meant.v);
 	sample_sums_release(&s->sums);
 	tlinput_close(&s->ti);
 }

@@ -5,6 +5,7 @@
 #ifndef CMD_QUERY_SAMPLES_H
 #define CMD_QUERY_SAMPLES_H
 
+#include "cmd/query/meant_input.h"
 #include "cmd/query/timeline_samples.h"
 
 /* An event of the recording. Texts live as long as the samples. */
@@ -20,6 +21,7 @@ struct samples {
 	const struct stacks *stacks; /* of the rows' ids */
 	VEC(struct samples_event) events;
 	struct sample_sums sums; /* of a store, or with labels; `times` always */
+	struct meant_rows meant; /* of a recording, if they are not the profile's */
 	const struct folded *v;  /* rows in no order, weights as perf counts them */
 	size_t n;
 };

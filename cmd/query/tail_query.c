@@ -209,6 +209,10 @@ int tail_ask_opened(struct tail_run *r, const char *verb, uint32_t *names, size_
 	r->query.episodes.of = waits_population(&r->ti, &r->opt->wait);
 	r->query.episodes.of.ranked = 1;
 	rc = tail_choose(r, names, n, &many);
+	enum episode_kind kind = r->query.episodes.kind;
+	if (many || kind == EPISODE_SPAN || kind == EPISODE_WINDOW || kind == EPISODE_GAP)
+		tl_meant_by_spans(&r->ti);
+	r->query.episodes.of.meant = r->ti.meant;
 	if (!rc && many && !several)
 		rc = tail_list_names(r, "choose one with --by span:NAME", names, *n);
 	int answers = !strcmp(verb, "tail") || !strcmp(verb, "timeline");
@@ -266,8 +270,8 @@ void tail_what(const struct tail_run *r, const struct tail *t, struct buf *b)
 		tail_ranked(r, t), episode_kind_name(r->query.episodes.kind));
 }
 
-void tail_filters(const struct tail_opts *o, struct buf *b)
+void tail_filters(const struct tlinput *ti, const struct tail_opts *o, struct buf *b)
 {
-	filters_all(b, &o->wait);
+	filters_all(b, ti, &o->wait);
 	filters_list(b, "where", &o->where);
 }

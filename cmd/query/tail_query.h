@@ -77,6 +77,6 @@ size_t tail_ranked(const struct tail_run *r, const struct tail *t);
 void tail_what(const struct tail_run *r, const struct tail *t, struct buf *b);
 
 /* Append every filter that was given, for captions (caption.h). */
-void tail_filters(const struct tail_opts *o, struct buf *b);
+void tail_filters(const struct tlinput *ti, const struct tail_opts *o, struct buf *b);
 
 #endif

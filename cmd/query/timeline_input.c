@@ -11,6 +11,8 @@
 #include "cmd/query/timeline_samples.h"
 #include "cmd/query/waits.h"
 #include "libtime/build/build.h"
+#include "libtime/population/meant.h"
+#include "libtime/record/recorded_for.h"
 #include "libtime/store/store.h"
 #include "libtime/store/store_read.h"
 #include "libsym/trampolines.h"
@@ -75,6 +77,16 @@ int tlinput_is_store(const char *path)
 	if (fd >= 0)
 		close(fd);
 	return n > 0 && store_is_sqlite(head, (unsigned long)n);
+}
+
+/* Find out who is meant, if the options do not say. */
+static int mark_meant(struct tlinput *ti, struct err *e)
+{
+	int any;
+	if (meant_mark(&ti->tl, &any, &ti->meant_name, e))
+		return ERR_NOMEM;
+	ti->meant = any && ti->opt->meant && !tlinput_names_threads(ti->opt);
+	return 0;
 }
 
 static int make_causes(struct tlinput *ti)
@@ -207,6 +219,8 @@ static int say_found(struct tlinput *ti, struct findings *f, const struct asking
 		     const char *of, struct err *e)
 {
 	struct population asked = waits_population(ti, NULL);
+	if (q->asked & ASKED_OF_SAMPLES) /* as those of samples that are folded */
+		asked.meant = 0;
 	if (scope_findings(&ti->tl, &asked, q->topics, f))
 		return err_nomem(e);
 	if (q->may_refuse && input_refuse(&ti->in, f, q->topics, of))
@@ -265,13 +279,13 @@ static int join_one(struct tlinput *ti, struct store *s, const struct store_reco
 	int first = !ti->tl.nstates;
 	int r = load_one(ti, s, x->id, first ? &ti->tl : &tl, need_time, e);
 	if (first)
-		return r;
+		return r ? r : mark_meant(ti, e);
 	if (!r)
 		r = timeline_join(&ti->tl, &tl, e);
 	if (!r)
 		ti->tl.parts.v[ti->tl.parts.n - 1].id = x->id;
 	timeline_release(&tl);
-	return r;
+	return r ? r : mark_meant(ti, e);
 }
 
 /* Refuse --time for several clocks, which have no common time. */
@@ -493,6 +507,11 @@ int tlinput_asks_threads(const struct tlinput_opts *opt)
 	return opt->label || opt->cgroup || opt->in.comms.n || opt->in.pids.n || opt->in.tids.n;
 }
 
+int tlinput_names_threads(const struct tlinput_opts *opt)
+{
+	return opt->cgroup || opt->in.comms.n || opt->in.pids.n || opt->in.tids.n;
+}
+
 int tlinput_has_scheduler(const struct tlinput *ti)
 {
 	return timeline_has_switches(&ti->tl);
@@ -539,12 +558,26 @@ static int build_and_hash(struct tlinput *ti, const struct build_options *bo, in
 	return r ? r : no_memory ? err_nomem(e) : 0;
 }
 
+/* Choose the processes that are meant, once all records are read. */
+static int choose_meant(struct tlinput *ti, const struct recorded_for *w, struct err *e)
+{
+	const struct profile *p = ti->in.profile;
+	struct meant meant = {0};
+	int r = ti->tl.flags & TL_PER_TASK
+			? 0
+			: meant_find(&meant, w, &p->machine, &p->activity, e);
+	r = r ? r : meant_keep(&meant, &ti->tl, e);
+	meant_release(&meant);
+	return r ? r : mark_meant(ti, e);
+}
+
 /* Build the timeline of the open recording. */
 static int build(struct tlinput *ti, int need_time)
 {
 	struct err e = {0};
 	struct input_progress p;
 	struct fd_context *context;
+	struct recorded_for recorded_for = {0};
 	struct build_options bo = {
 		.watch = survey_watch, .rewatch = survey_rewatch, .watch_ctx = &ti->survey};
 	ti->names = &ti->in.profile->stacks;
@@ -562,11 +595,17 @@ static int build(struct tlinput *ti, int need_time)
 		bo.progress = input_progress_show;
 		bo.progress_ctx = &p;
 	}
+	bo.activity = 1;
 	int r = load_context(ti, &context, &e);
 	bo.context = context;
 	if (!r)
 		r = build_and_hash(ti, &bo, need_time == TLINPUT_COPY, &e);
 	fd_context_free(context);
+	if (!r)
+		r = recorded_for_read(&recorded_for, ti->in.profile->rec, &e);
+	if (!r)
+		r = choose_meant(ti, &recorded_for, &e);
+	recorded_for_release(&recorded_for);
 	input_progress_end(&p);
 	if (!r)
 		r = causes_apply(ti->causes, &ti->tl, &e);
@@ -648,7 +687,7 @@ static void warn_stacks_of_some(const struct tlinput *ti)
 {
 	const struct input_opts *o = &ti->opt->in;
 	struct buf b = {0};
-	if (!o->quiet && !tlinput_asks_threads(ti->opt) && !ti->in.pids.n &&
+	if (!o->quiet && !ti->meant && !tlinput_asks_threads(ti->opt) && !ti->in.pids.n &&
 	    describe_chosen(&b, &ti->tl))
 		say("%s", buf_cstr(&b));
 	buf_release(&b);
@@ -812,6 +851,8 @@ static int opened(struct tlinput *ti, const char *verb, int need_time, int rc)
 	struct err e = {0};
 	rc = rc ? rc : side_input_add(ti, verb);
 	rc = rc ? rc : select_cgroup(ti, verb);
+	if (!rc && tlinput_asks_labels(ti->opt))
+		tl_meant_by_spans(ti);
 	rc = rc ? rc : find_labels(ti, verb);
 	if (!rc && tl_choose_events(ti))
 		rc = fail((err_nomem(&e), &e));
@@ -896,6 +937,7 @@ void tlinput_close(struct tlinput *ti)
 	ti->split = NULL;
 	ti->events = NULL;
 	input_close(&ti->in);
+	buf_release(&ti->meant_name);
 	stacks_release(&ti->stacks);
 	ti->causes = NULL;
 }

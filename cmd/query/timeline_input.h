@@ -6,6 +6,7 @@
 #define CMD_QUERY_TIMELINE_INPUT_H
 
 #include "cmd/input/input.h"
+#include "base/text/buf.h"
 #include "libtime/causes/causes.h"
 #include "libtime/doctor/store_findings.h"
 #include "libtime/store/file_facts.h"
@@ -20,11 +21,22 @@ struct tlinput_opts {
 	const char *split;         /* "label:K": separately for each value */
 	struct opt_list by_labels; /* keys: the same for several */
 	int keep_trampolines;
+	int meant; /* without a filter of threads, only processes that were recorded for */
 	int addrs, no_bystanders; /* see struct build_options */
 	struct opt_list idle_frames, work_frames, spans, sides;
 };
 
 extern const struct opt tlinput_rows[];
+
+/* --all, for verbs whose answers are by default about what was recorded for; their defaults()
+ * sets `meant`, and their options begin with struct tlinput_opts. */
+#define MEANT_ROWS                                                                   \
+	OPT_HEADING("Filters"),                                                      \
+	{                                                                            \
+		"all", 0, OPT_UNFLAG, offsetof(struct tlinput_opts, meant), NULL,    \
+			"the whole machine, not only the command or the processes\n" \
+			"that it was recorded for (docs/tail.md)"                    \
+	}
 
 /* --cgroup, for verbs that have no other option of that name; their options begin with struct
  * tlinput_opts. */
@@ -51,7 +63,9 @@ struct tlinput {
 	uint32_t label_value;     /* strings id */
 	struct label_sets *split; /* of --split label:K and --by-label; NULL: neither */
 	const char *path;
-	int64_t recording; /* id of the only recording opened in a store; else 0 */
+	int64_t recording;     /* id of the only recording opened in a store; else 0 */
+	int meant;             /* some processes are meant (meant.h), and no filter says else */
+	struct buf meant_name; /* their programs */
 };
 
 enum {
@@ -133,6 +147,10 @@ int tlinput_check_label(const struct tlinput *ti, struct err *e);
 
 /* 1 when only some threads are chosen: --label, --comm, --pid, --tid, --cgroup. */
 int tlinput_asks_threads(const struct tlinput_opts *opt);
+
+/* 1 when options say whose threads are meant: those without --label, which holds for parts of
+ * a thread's time. */
+int tlinput_names_threads(const struct tlinput_opts *opt);
 #define TLINPUT_GAPS_OF_CPUS                                                                   \
 	"gaps are of CPUs, not of threads: --comm, --pid, --tid, --cgroup and --label do not " \
 	"apply"

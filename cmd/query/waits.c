@@ -34,6 +34,7 @@ struct population waits_population(const struct tlinput *ti, const struct wait_o
 		.npids = in->pids.n,
 		.tids = in->tids.v,
 		.ntids = in->tids.n,
+		.meant = ti->meant,
 		.cpus = in->cpus.v,
 		.ncpus = in->cpus.n,
 		.start_ns = f->start,
@@ -46,11 +47,23 @@ struct population waits_population(const struct tlinput *ti, const struct wait_o
 	};
 }
 
+void tl_meant_by_spans(struct tlinput *ti)
+{
+	const struct timeline *tl = &ti->tl;
+	int any = !tl->spans.n;
+	for (size_t i = 0; i < tl->spans.n && !any; i++) {
+		uint32_t t = tl->spans.v[i].thread;
+		any = t != TL_NONE && tl->threads.v[t].flags & THREAD_MEANT;
+	}
+	ti->meant &= any;
+}
+
 int tl_thread_passes(const struct tlinput *ti, uint32_t thread, uint32_t comm)
 {
 	struct population p = waits_population(ti, NULL);
 	const struct tl_thread *t = &ti->tl.threads.v[thread];
-	return population_has_task(&p, &ti->tl, t->pid, t->tid, comm);
+	return (!p.meant || t->flags & THREAD_MEANT) &&
+	       population_has_task(&p, &ti->tl, t->pid, t->tid, comm);
 }
 
 void tl_say_hidden(struct tlinput *ti, const struct set_apart *x)

@@ -27,6 +27,9 @@ extern const struct opt wait_rows[];
  * borrowed from both. Unclear waits are among the others, or left out with --no-unclear. */
 struct population waits_population(const struct tlinput *ti, const struct wait_opts *opt);
 
+/* Before an answer about spans: if none of them is of a process that is meant, all are. */
+void tl_meant_by_spans(struct tlinput *ti);
+
 /* The causes of --cause as bits of enum cause; 0: all. "!sleep" excludes one. 0, or ERR_USAGE
  * for an unknown cause. */
 int waits_causes(const struct opt_list *l, uint32_t *mask, struct err *e);

@@ -1,4 +1,5 @@
 #include "cmd/record/record_run.h"
+#include "libtime/record/perf_package.h"
 #include "base/mem.h"
 
 #include <errno.h>
@@ -12,6 +13,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/utsname.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -71,6 +73,26 @@ struct ends {
 };
 static const struct ends inherited = {-1, -1, -1, -1};
 
+/* Why a program could not be started, and what installs perf. */
+static void say_not_started(const char *program, int error)
+{
+	char text[4096] = "";
+	struct utsname kernel;
+	struct buf b = {0};
+	FILE *f = strcmp(program, "perf") || error != ENOENT ? NULL
+							     : fopen("/etc/os-release", "re");
+	if (f) {
+		text[fread(text, 1, sizeof(text) - 1, f)] = '\0';
+		fclose(f);
+	}
+	if (error == ENOENT && !strcmp(program, "perf") && !uname(&kernel)) {
+		buf_str(&b, "; it is not installed: ");
+		perf_package(&b, text, kernel.release);
+	}
+	fprintf(stderr, "perfkit record: %s: %s%s\n", program, strerror(error), buf_cstr(&b));
+	buf_release(&b);
+}
+
 static void start_child(const struct words *w, const struct ends *x)
 {
 	enum { BEHIND_RECORD = 2 };
@@ -91,7 +113,7 @@ static void start_child(const struct words *w, const struct ends *x)
 		if (ends[i] >= 0)
 			dup2(ends[i], i);
 	execvp(copy.v.v[0], copy.v.v);
-	fprintf(stderr, "perfkit record: %s: %s\n", copy.v.v[0], strerror(errno));
+	say_not_started(copy.v.v[0], errno);
 	_exit(127);
 }
 

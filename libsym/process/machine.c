@@ -200,6 +200,7 @@ static int new_process(struct machine *m, int32_t pid, uint64_t time, uint32_t p
 	u64map_get(&m->by_pid, (uint32_t)pid, &older);
 	struct process p = {
 		.pid = pid,
+		.ppid = -1,
 		.life = next_life(m, process_life, (uint32_t)m->processes.n, time, older)};
 	if (machine_new_space(m, parent_space, time, &space) || vec_push(&m->processes, p))
 		return ERR_NOMEM;
@@ -298,6 +299,7 @@ static int apply_fork(struct machine *m, const struct pending *p)
 			process = known;
 		else if (new_process(m, p->pid, p->time, from, &process))
 			return ERR_NOMEM;
+		m->processes.v[process].ppid = p->ppid;
 	}
 	if (new_thread(m, p->pid, p->tid, p->time, process, &thread))
 		return ERR_NOMEM;

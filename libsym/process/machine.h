@@ -119,7 +119,7 @@ struct thread {
 
 /* A process: one life of a pid, with its images (a new one at each exec). */
 struct process {
-	int32_t pid;
+	int32_t pid, ppid; /* ppid -1: not known */
 	struct life life;
 	VEC(struct process_image {
 		uint64_t since;

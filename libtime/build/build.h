@@ -53,7 +53,8 @@ struct build_options {
 	int no_bystanders;
 	int no_samples; /* leave out on-CPU samples, which have most of the stacks */
 	enum event_samples event_samples;
-	int addrs; /* keep frames without a mapping apart by address */
+	int addrs;    /* keep frames without a mapping apart by address */
+	int activity; /* find out how active processes were: profile.activity */
 };
 
 /* 1 if the recording has context switches. Tracepoints whose names are lost are recognized by

@@ -487,6 +487,8 @@ int builder_handle_sample(struct builder *b, const struct record *r, struct reco
 		chain_limits_note(&b->p->names.chains, &s);
 	if (!(ev->attr.sample_type & PERF_SAMPLE_TIME))
 		s.time = r->offset;
+	if (b->opt->activity && activity_add(&b->p->activity, s.pid, s.time))
+		return err_nomem(e);
 	const struct source_event *se = &b->events.v[ev->index];
 	b->chain_known = 0;
 	b->chains.stay = b->ahead && !r->chunk;

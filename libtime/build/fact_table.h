@@ -21,7 +21,8 @@
  *					or of lines, add to it
  *
  * Other kinds and keys are kept as they are. For descriptors that threads waited on, perfkit
- * itself adds `fd` facts: subject PID/NUMBER, key `target`, a file's path or a socket's peer.
+ * itself adds `fd` facts: subject PID/NUMBER, key `target`, a file's path or a socket's peer; and
+ * `population` facts of who is meant (population/meant.h).
  */
 #ifndef LIBTIME_BUILD_FACT_TABLE_H
 #define LIBTIME_BUILD_FACT_TABLE_H

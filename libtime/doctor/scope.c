@@ -82,6 +82,7 @@ static int has_wait(const struct population *of, const struct timeline *tl,
 {
 	const struct tl_thread *t = &tl->threads.v[o->thread];
 	return population_has_task(of, tl, t->pid, t->tid, o->comm) &&
+	       (!of->meant || t->flags & THREAD_MEANT) &&
 	       population_has_cpu(of, tl, o->cpu_out, o->cpu_in) && o->end_ns >= of->start_ns &&
 	       (!of->stop_ns || o->start_ns < of->stop_ns);
 }
@@ -127,7 +128,8 @@ static int touches(const struct scope *s, const struct finding *f)
 
 static int is_filtered(const struct population *p)
 {
-	return p->ncomms || p->npids || p->ntids || p->ncpus || p->start_ns || p->stop_ns;
+	return p->meant || p->ncomms || p->npids || p->ntids || p->ncpus || p->start_ns ||
+	       p->stop_ns;
 }
 
 int scope_findings(const struct timeline *tl, const struct population *of, unsigned topics,

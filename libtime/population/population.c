@@ -54,6 +54,8 @@ int population_has_sample(const struct population *p, const struct timeline *tl,
 	    !population_has_label(p, s->thread, s->path, s->time_ns))
 		return 0;
 	/* stores of an older perfkit have the idle task's samples without a thread */
+	if (p->meant && !(t && t->flags & THREAD_MEANT))
+		return 0;
 	return t ? population_has_task(p, tl, t->pid, t->tid, s->comm)
 		 : !p->npids && !p->ntids && !p->ncomms;
 }
@@ -61,7 +63,7 @@ int population_has_sample(const struct population *p, const struct timeline *tl,
 int population_has_event_sample(const struct population *p, const struct timeline *tl,
 				const struct tl_event_sample *s)
 {
-	return has_place(p, tl, s->time_ns, s->cpu) &&
+	return has_place(p, tl, s->time_ns, s->cpu) && (!p->meant || s->meant) &&
 	       population_has_task(p, tl, s->pid, s->tid, s->comm) &&
 	       (!p->label || population_has_label(p, label_lanes_thread(p->label, tl, s),
 						  s->path, s->time_ns));

@@ -22,6 +22,7 @@ struct population {
 	size_t ncomms;
 	const int32_t *pids, *tids;
 	size_t npids, ntids;
+	int meant;            /* only processes that are meant if nobody says (meant.h) */
 	const uint32_t *cpus; /* a wait: left or came back on one of them */
 	size_t ncpus;
 	uint64_t start_ns,
@@ -37,7 +38,8 @@ struct population {
 	int no_unclear; /* leave out unclear waits */
 };
 
-/* A thread by its ids, and its name (strings id) at that time: --comm, --pid, --tid. */
+/* A thread by its ids, and its name (strings id) at that time: --comm, --pid, --tid, but not
+ * `meant`. */
 int population_has_task(const struct population *p, const struct timeline *tl, int32_t pid,
 			int32_t tid, uint32_t comm);
 
@@ -48,7 +50,7 @@ static inline int population_has_thread(const struct population *p, const struct
 {
 	const struct tl_thread *t = &tl->threads.v[thread];
 	int any = !p->ncomms && !p->npids && !p->ntids;
-	return !(t->flags & THREAD_IDLE_TASK) &&
+	return !(t->flags & THREAD_IDLE_TASK) && (!p->meant || t->flags & THREAD_MEANT) &&
 	       (any || population_has_task(p, tl, t->pid, t->tid, comm));
 }
 

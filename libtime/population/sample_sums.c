@@ -85,6 +85,7 @@ struct summing {
 	struct sample_sums *out;
 	const struct timeline *tl;
 	const struct sample_selection *s;
+	struct sample_selection anyone; /* times are of all programs', as in a fold */
 	unsigned by;
 	struct event_time *times; /* of the current recording */
 };
@@ -116,8 +117,9 @@ static int add_row(struct sample_sums *s, const struct folded *f)
 	return idmap_put(&s->index, h, (uint32_t)(s->rows.n - 1));
 }
 
-/* Add one sample of a thread with these ids. */
-static int add_sample(struct summing *c, const struct tl_sample *x, int32_t pid, int32_t tid)
+/* Add one sample of a thread with these ids; only its time if it is not meant. */
+static int add_sample(struct summing *c, const struct tl_sample *x, int32_t pid, int32_t tid,
+		      int is_meant)
 {
 	uint64_t until;
 	struct folded f = {.event = x->event,
@@ -130,10 +132,12 @@ static int add_sample(struct summing *c, const struct tl_sample *x, int32_t pid,
 			   .path = x->path,
 			   .weight = x->period,
 			   .samples = 1};
+	note_time(&c->times[x->event], x->time_ns);
+	if (!is_meant)
+		return 0;
 	if (c->s->split &&
 	    label_sets_at(c->s->split, x->thread, x->path, x->time_ns, &until, &f.label))
 		return ERR_NOMEM;
-	note_time(&c->times[x->event], x->time_ns);
 	return add_row(c->out, &f);
 }
 
@@ -145,8 +149,9 @@ static int add_samples(struct summing *c, size_t from, size_t to)
 		const struct tl_sample *x = &tl->samples.v[i];
 		const struct tl_thread *t =
 			x->thread == TL_NONE ? NULL : &tl->threads.v[x->thread];
-		if (sample_is_selected(c->s, tl, x))
-			rc = add_sample(c, x, t ? t->pid : -1, t ? t->tid : -1);
+		if (sample_is_selected(&c->anyone, tl, x))
+			rc = add_sample(c, x, t ? t->pid : -1, t ? t->tid : -1,
+					sample_is_selected(c->s, tl, x));
 	}
 	return rc;
 }
@@ -170,8 +175,9 @@ static int add_event_samples(struct summing *c, size_t from, size_t to)
 				       .path = x->path,
 				       .event = x->event,
 				       .cpu = x->cpu};
-		if (event_sample_is_selected(c->s, c->tl, x))
-			rc = add_sample(c, &as, x->pid, x->tid);
+		if (event_sample_is_selected(&c->anyone, c->tl, x))
+			rc = add_sample(c, &as, x->pid, x->tid,
+					event_sample_is_selected(c->s, c->tl, x));
 	}
 	return rc;
 }
@@ -197,7 +203,8 @@ static int add_sums(struct summing *c, size_t from, size_t to)
 		note_time(t, x->last_ns ? x->first_ns : SAMPLE_DUMMY_TIMES);
 		if (x->last_ns)
 			note_time(t, x->last_ns);
-		rc = add_row(c->out, &f);
+		if (!c->s->of.meant || x->meant)
+			rc = add_row(c->out, &f);
 	}
 	return rc;
 }
@@ -224,7 +231,8 @@ int sample_sums_collect(struct sample_sums *out, const struct timeline *tl,
 {
 	const struct tl_part whole = {0}, *parts = tl->parts.n ? tl->parts.v : &whole;
 	size_t n = tl->parts.n ? tl->parts.n : 1;
-	struct summing c = {.out = out, .tl = tl, .s = s, .by = by};
+	struct summing c = {.out = out, .tl = tl, .s = s, .anyone = *s, .by = by};
+	c.anyone.of.meant = 0;
 	*out = (struct sample_sums){.times.events = tl->events.n};
 	for (size_t i = 0; i < n; i++)
 		if (add_part(&c, &parts[i], i + 1 < n ? &parts[i + 1] : NULL))

@@ -187,6 +187,7 @@ static int add_total(struct wait_sums *w, const struct timeline *tl,
 			     .ns = o->ns,
 			     .count = o->count};
 	if (!population_has_task(&s->of, tl, t->pid, t->tid, o->comm) ||
+	    (s->of.meant && !(t->flags & THREAD_MEANT)) ||
 	    !population_has_cpu(&s->of, tl, TL_NOCPU, TL_NOCPU) || !r.ns || s->of.label)
 		return 0;
 	if (population_hides_thread(&s->of, tl, o->thread)) {

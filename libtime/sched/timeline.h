@@ -164,6 +164,7 @@ enum thread_flag {
 	THREAD_BORN = 4,       /* its creation was recorded */
 	THREAD_EXITED = 8,     /* its end was recorded */
 	THREAD_IDLE_TASK = 16, /* samples of the idle task or of no known thread; no life */
+	THREAD_MEANT = 32,     /* of a process that is meant if nobody says (meant.h) */
 };
 
 /* One thread; a reused tid is another one. first..last is its recorded life: from the first
@@ -197,6 +198,7 @@ struct tl_event_sample {
 	uint32_t comm, path;
 	uint16_t event; /* index of timeline.events */
 	uint16_t cpu;
+	uint8_t meant; /* as THREAD_MEANT */
 };
 
 /* How an event's user stacks were taken. */
@@ -217,6 +219,7 @@ struct tl_sum {
 	int32_t pid, tid;
 	uint32_t comm, path;
 	uint16_t event; /* index of timeline.events */
+	uint8_t meant;  /* as THREAD_MEANT */
 };
 
 struct tl_event {                  /* an event of the recording (perf's evsel) */

@@ -696,7 +696,7 @@ static const struct column context[] = {
 	PLAIN("kind", COLUMN_TEXT, kind, "",
 	      "`cpu`, `host`, `node`, `pressure`, `irq`, `softirq`, `disk`, `mount`, "
 	      "`process`, "
-	      "`cgroup`, `fd`"),
+	      "`cgroup`, `fd`, `population`"),
 	PLAIN("subject", COLUMN_TEXT, subject, "",
 	      "which: a CPU's number, a path, a pid, `PID/FD` …"),
 	PLAIN("key", COLUMN_TEXT, key, "", "what: `cpu.max`, `nr_throttled`, `steal_ms` …"),
@@ -925,7 +925,9 @@ const struct table store_tables[STORE_TABLES] = {
 	[TABLE_CONTEXT] = {"context",
 			   "What the host knew before and after the recording "
 			   "([context.md](context.md)). Counters are raw: their "
-			   "difference is what happened in between.",
+			   "difference is what happened in between. Rows of kind "
+			   "`population` are the processes that were recorded for "
+			   "([tail.md](tail.md#whose-waits)).",
 			   TABLE(context), OF_RECORDING, NULL},
 	[TABLE_RECORDING_FILES] = {"recording_files",
 				   "What `perfkit report` says of a recording as a file.",

@@ -571,16 +571,17 @@ static int read_each(struct load *l, read_table *const *tables)
 
 static int read_all(struct load *l, enum store_contents what)
 {
-	static read_table *const first[] = {
-		read_recording, read_shared, read_dsos, read_threads,
-		read_events,    read_tasks,  NULL};
+	static read_table *const first[] = {read_recording, read_shared, read_dsos,
+					    read_threads,   read_events, read_tasks,
+					    read_context,   NULL};
 	static read_table *const folded[] = {read_folded_paths, keep_folded, NULL};
 	static read_table *const sums[] = {read_frames, read_paths, keep_sums, NULL};
 	static read_table *const rest[] = {
-		read_frames,       read_paths,     read_sums,   read_sites,      read_kinds,
-		store_read_offcpu, read_samples,   read_totals, read_spans,      read_labels,
-		read_counters,     read_histories, read_marks,  read_interrupts, read_gaps,
-		read_losses,       read_context,   NULL};
+		read_frames, read_paths,        read_sums,     read_sites,
+		read_kinds,  store_read_offcpu, read_samples,  read_totals,
+		read_spans,  read_labels,       read_counters, read_histories,
+		read_marks,  read_interrupts,   read_gaps,     read_losses,
+		NULL};
 	int r = read_each(l, first);
 	if (!r)
 		r = read_each(l, what == STORE_FOLDED ? folded

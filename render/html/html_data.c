@@ -369,7 +369,7 @@ static int put_threads(struct gathering *g)
 		html_put(g->v[2], (uint64_t)(t->tid + 1ll));
 		html_put(g->v[3], since(d, t->first_ns));
 		html_put(g->v[4], t->last_ns - t->first_ns);
-		html_put(g->v[5], t->flags);
+		html_put(g->v[5], t->flags & ~(unsigned)THREAD_MEANT);
 		html_put(g->v[6], name);
 		if (!rc && !(t->flags & THREAD_IDLE_TASK) && timeline_has_switches(d->tl))
 			rc = put_life(g, i);

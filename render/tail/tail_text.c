@@ -5,6 +5,7 @@
 #include "render/text/escape.h"
 #include "render/text/labels.h"
 #include "render/text/table.h"
+#include "render/tail/program_table.h"
 #include "render/tail/site_words.h"
 #include "render/tail/tail_answer.h"
 #include "render/tail/tail_events.h"
@@ -523,15 +524,19 @@ static void detail_waker(struct detail *d, const struct explanation *x)
 		full_stack(d, o->waker_path);
 }
 
-static void detail_corunners(struct detail *d, const struct explanation *x)
+/* Too little of the episode to be read. */
+static int is_slight(uint64_t ns, uint64_t of)
+{
+	return ns < of / 20;
+}
+
+static void detail_corunners(struct detail *d, const struct explanation *x, uint64_t episode)
 {
 	enum { SHOWN = 3 };
 	uint64_t rest = 0;
-	if (!x->corunners.n)
-		return;
 	for (size_t i = 0; i < x->corunners.n; i++) {
 		const struct corunner *c = &x->corunners.v[i];
-		if (i >= SHOWN) {
+		if (i >= SHOWN || is_slight(c->ns, episode)) {
 			rest += c->ns;
 			continue;
 		}
@@ -547,24 +552,30 @@ static void detail_corunners(struct detail *d, const struct explanation *x)
 			buf_char(&d->line, ')');
 		}
 	}
-	if (rest) {
-		buf_str(&d->line, ", others ");
+	if (rest && !is_slight(rest, episode)) {
+		buf_str(&d->line, d->line.n ? ", others " : "many, together ");
 		units_part(&d->line, rest, x->runnable_ns);
 	}
-	detail_line(d, "on its CPU");
+	if (d->line.n)
+		detail_line(d, "on its CPU");
 }
 
+/* A line: the thread, how long, and what it waited for there. What the last one did is the root
+ * cause, which follows. */
 static void detail_link(struct detail *d, const struct explanation *x, size_t i)
 {
 	const struct chain_link *l = &x->chain.v[i];
 	struct buf *b = &d->line;
 	describe_thread(b, d->t->tl, l->thread, l->comm);
 	buf_char(b, ' ');
-	units_duration(b, l->ns);
-	buf_str(b, ": ");
 	if (i + 1 == x->chain.n) {
-		describe_parts(b, d->ev, x, l);
+		units_duration(b, l->ns);
+		buf_str(b, ": the root cause");
 	} else {
+		if (is_slight(l->next_ns, l->ns) || !is_slight(l->ns - l->next_ns, l->ns)) {
+			units_duration(b, l->ns);
+			buf_str(b, ": ");
+		}
 		uint32_t function = appframe_reported(d->t->tl, l->path);
 		units_part(b, l->next_ns, l->ns);
 		buf_char(b, ' ');
@@ -575,7 +586,7 @@ static void detail_link(struct detail *d, const struct explanation *x, size_t i)
 		}
 		buf_str(b, x->chain.v[i + 1].via == VIA_CPU     ? ", behind"
 			   : x->chain.v[i + 1].via == VIA_OWNER ? ", lock held by"
-								: ", until woken by");
+								: ", woken by");
 	}
 	detail_line(d, i ? "" : "chain");
 }
@@ -619,8 +630,8 @@ static int detail(struct detail *d, size_t rank, struct explanation *x, struct e
 	detail_lock(d, x);
 	detail_target(d, x);
 	detail_waker(d, x);
-	detail_corunners(d, x);
-	if (x->run_ns && d->t->tl->samples.n) {
+	detail_corunners(d, x, episode_ns(ep));
+	if (!is_slight(x->run_ns, episode_ns(ep)) && d->t->tl->samples.n) {
 		units_plural(&d->line, x->samples, "sample", "samples");
 		buf_str(&d->line, " while running");
 		detail_line(d, "samples");
@@ -910,6 +921,8 @@ int tailtext_write(struct buf *b, struct tail *t, const struct tailtext_options 
 		return buf_failed(b) ? err_nomem(e) : 0;
 	}
 	tailtext_selection(b, t, o);
+	if (o->programs && program_table(b, t, o->width))
+		return err_nomem(e);
 	groups_table(b, t, o);
 	recurrence_lines(b, t);
 	episodes_table(b, t, o);

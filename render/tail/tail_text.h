@@ -15,6 +15,7 @@ struct tailtext_options {
 	size_t width;        /* of a line, in characters */
 	uint32_t rows;       /* of the tables; 0 = all */
 	uint32_t details;    /* episodes explained in full */
+	int programs;        /* of a whole machine: whose the worst episodes are */
 	int hist, full_stacks;
 	int why; /* add each explained wait's site and verdict */
 	struct episode_pick pick;

@@ -466,8 +466,10 @@ void describe_blocked(struct buf *b, const struct explanation *x, const struct c
 		buf_fmt(b, " (%s)", cause_name(l->cause));
 }
 
-void describe_parts(struct buf *b, struct evidence *ev, const struct explanation *x,
-		    const struct chain_link *l)
+/* What a link did, its largest parts first: "6.0 ms asleep in slow_disk(), 0.4 ms in fdatasync
+ * (io)". They and the rest, which is mentioned, too, add up to the link. */
+static void describe_parts(struct buf *b, struct evidence *ev, const struct explanation *x,
+			   const struct chain_link *l)
 {
 	enum { MOST = 3 };
 	uint64_t shown = 0;

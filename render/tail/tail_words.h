@@ -23,11 +23,6 @@ void describe_function(struct buf *b, const struct timeline *tl, uint32_t frame)
  */
 void describe_stack(struct buf *b, struct evidence *ev, uint32_t path, int max);
 
-/* What a link did, its largest parts first: "6.0 ms asleep in slow_disk(), 0.4 ms in fdatasync
- * (io)". They and the rest, which is mentioned, too, add up to the link. */
-void describe_parts(struct buf *b, struct evidence *ev, const struct explanation *x,
-		    const struct chain_link *l);
-
 /* How a link waited for the next one: "waiting for the GIL (lock)", "blocked (cond)",
  * "preempted". */
 void describe_blocked(struct buf *b, const struct explanation *x, const struct chain_link *l);

@@ -572,7 +572,7 @@ static void put_threads(struct writer *w)
 		svg_number(w->b, string_no(w, t->comm));
 		svg_number(w->b, (uint64_t)(t->pid + 1ll));
 		svg_number(w->b, (uint64_t)(t->tid + 1ll));
-		svg_number(w->b, t->flags);
+		svg_number(w->b, t->flags & ~(unsigned)THREAD_MEANT);
 		svg_number(w->b, w->d->colors[id]);
 	}
 	for (uint32_t i = 0; w->d->page_ns && i < w->tl->threads.n; i++) {

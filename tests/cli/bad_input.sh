@@ -77,6 +77,6 @@ done
 [ $? = 2 ] && [ ! -s out ] && grep -q 'LICENSE: not a list of kernel symbols' err ||
 	{ echo "--kallsyms LICENSE: $(cat err)"; failed=1; }
 printf '%s\n' '0000000000000000 T _stext' '0000000000000000 T startup_64' >zeroes
-"$PERFKIT" doctor --no-local --kallsyms zeroes "$data" | grep -q '\[kptr-restrict\]' ||
+"$PERFKIT" doctor -v --no-local --kallsyms zeroes "$data" | grep -q '\[kptr-restrict\]' ||
 	{ echo "kallsyms of zeroes: not told"; failed=1; }
 exit $failed

@@ -69,7 +69,7 @@ assert (r["counted_calls"], r["bounded_calls"], r["scaled_calls"]) == (len(truth
 END
 
 # what threads had no counters is said by name
-"$PERFKIT" doctor -q --no-local calls.data >doctor.out || true
+"$PERFKIT" doctor -v -q --no-local calls.data >doctor.out || true
 # the line to record it again has each probe with the counters that it reads
 for probe in work work__return walk walk__return; do
 	pk record --like calls.data | grep -qF -e "-e '{truth:$probe,page-faults,context-switches,task-clock}:S'" ||
@@ -78,6 +78,6 @@ done
 ! grep -q 'not measured' doctor.out || { cat doctor.out; exit 1; }
 # switch records asked for on a tracepoint's line are switches, from the recording as from its store
 for f in calls.data calls.db; do
-	"$PERFKIT" doctor --json --no-local $f 2>/dev/null | grep -o '"asked":\[[^]]*\]' >asked.$f || true
+	"$PERFKIT" doctor -v --json --no-local $f 2>/dev/null | grep -o '"asked":\[[^]]*\]' >asked.$f || true
 done
 grep -q '"offcpu"' asked.calls.data && cmp asked.calls.data asked.calls.db || { cat asked.*; exit 1; }

@@ -51,11 +51,11 @@ for name in $recordings; do
 		(cd late && asked run.data)
 		cmp plain/answers late/answers || { echo "$name: late $n: answers differ"; exit 1; }
 		[ "${changed%% *}" = 0 ] && continue
-		said "$PERFKIT" doctor --no-local --for offcpu late/run.data
+		said "$PERFKIT" doctor -v --no-local --for offcpu late/run.data
 		grep -q 'came too late' out || { echo "$name: late $n: nothing said"; cat out; exit 1; }
 		grep -q -e 'late-records' out
 	done
-	said "$PERFKIT" doctor --no-local --for offcpu plain/run.data
+	said "$PERFKIT" doctor -v --no-local --for offcpu plain/run.data
 	! grep -q -e 'late-records' -e 'cpu-clocks' out || { echo "$name: in order, and doctor says"; cat out; exit 1; }
 
 	round=0
@@ -95,7 +95,7 @@ suspects()
 "$made" "$SRC/testdata/waits/perf.data" plain.pipe 1 pipe 0 >/dev/null
 "$made" "$SRC/testdata/waits/perf.data" late.pipe 1 late 25 pipe 0 >/dev/null
 [ "$(suspects late.pipe)" -gt $((2 * $(suspects plain.pipe))) ] || { echo "late in a pipe, and not suspect"; exit 1; }
-cat late.pipe | "$PERFKIT" doctor --no-local --for offcpu - >out 2>err || [ $? = 3 ]
+cat late.pipe | "$PERFKIT" doctor -v --no-local --for offcpu - >out 2>err || [ $? = 3 ]
 grep -q 'came too late, by up to .* suspect' out
 # switches that came late are not missing: larger buffers are not the remedy
 [ "$(grep -c 'remedy: write the recording to a file' out)" = 2 ] || { echo "holes: not this remedy"; cat out; exit 1; }
@@ -104,7 +104,7 @@ grep -q 'came too late, by up to .* suspect' out
 gunzip -c "$SRC/testdata/truth/migrate/perf.data.gz" >unpacked.data
 for ns in 3000000 -100000; do
 	"$made" unpacked.data run.data 1 skew $ns >/dev/null
-	said "$PERFKIT" doctor --no-local --for tail --json run.data
+	said "$PERFKIT" doctor -v --no-local --for tail --json run.data
 	least=$(sed -n 's/.*the clocks of CPU 0 and 1 differ by at least \([0-9.]*\) ms.*/\1/p' out)
 	awk -v least="$least" -v ns=$ns 'BEGIN {
 		most = (ns < 0 ? -ns : ns) / 1e6

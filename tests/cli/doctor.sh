@@ -13,7 +13,7 @@ say()
 while read -r name status ids; do
 	dir=$SRC/testdata/$name
 	[ -d "$dir" ] || dir=$SRC/testdata/$name
-	(cd "$dir" && "$PERFKIT" doctor --no-local --buildid-dir "" $(cat args 2>/dev/null) perf.data) >out 2>err
+	(cd "$dir" && "$PERFKIT" doctor -v --no-local --buildid-dir "" $(cat args 2>/dev/null) perf.data) >out 2>err
 	rc=$?
 	[ $rc = "$status" ] || say "$name: exit $rc, not $status: $(cat err)"
 	[ -s err ] && say "$name: $(cat err)"
@@ -27,9 +27,9 @@ while read -r name status ids; do
 	(cd "$dir" && "$PERFKIT" import -q --no-local --buildid-dir "" $(cat args 2>/dev/null) perf.data -o "$here/run.db") ||
 		say "$name: import failed"
 	for asked in '' '--for tail' '--for cpu --for offcpu --json'; do
-		(cd "$dir" && "$PERFKIT" doctor $asked --no-local --buildid-dir "" $(cat args 2>/dev/null) perf.data) >out
+		(cd "$dir" && "$PERFKIT" doctor -v $asked --no-local --buildid-dir "" $(cat args 2>/dev/null) perf.data) >out
 		rc=$?
-		"$PERFKIT" doctor $asked run.db >store.out
+		"$PERFKIT" doctor -v $asked run.db >store.out
 		[ $rc = $? ] || say "$name: doctor $asked: the store's exit status is another"
 		sed 's/^run\.db:/perf.data:/; s/"file": *"run\.db"/"file":"perf.data"/' store.out |
 			cmp -s - out || say "$name: doctor $asked: the store says something else"
@@ -68,7 +68,7 @@ while read -r name harm file options; do
 		gzip -dc "$td/doctor/$name.data.gz" >real.data || { failed=1; continue; }
 	fi
 	eval "set -- $options"
-	"$PERFKIT" doctor --no-local --buildid-dir "" "$@" real.data >out 2>err
+	"$PERFKIT" doctor -v --no-local --buildid-dir "" "$@" real.data >out 2>err
 	got=$(awk -v id="[${name%-not}]" '/^(wrong|partial|advice)/ { harm = $1 }
 		$1 == id { print harm; exit }' out)
 	[ "${got:--}" = "$harm" ] || { say "testdata/doctor/$name: ${got:-not told}, not $harm"; cat out err; }
@@ -137,9 +137,9 @@ E2
 
 # of several recordings in a store one is asked
 "$PERFKIT" import -q -f "$SRC/testdata/demo/perf.data" "$SRC/testdata/uprobe/perf.data" -o two.db
-"$PERFKIT" doctor two.db >/dev/null 2>err
+"$PERFKIT" doctor -v two.db >/dev/null 2>err
 [ $? = 2 ] && grep -q -e '--recording 2' err || say "several recordings are judged as one"
-"$PERFKIT" doctor --recording 2 two.db | grep -q tracepoint-sampled || say "--recording 2 is not uprobe's"
+"$PERFKIT" doctor -v --recording 2 two.db | grep -q tracepoint-sampled || say "--recording 2 is not uprobe's"
 if command -v sqlite3 >/dev/null; then
 	# facts, each by its name and unit, and no sentence: not one of doctor's lines is in the file
 	sqlite3 two.db "SELECT text FROM findings f JOIN finding_facts a ON a.finding_id = f.id
@@ -148,7 +148,7 @@ if command -v sqlite3 >/dev/null; then
 		say "the store has no facts of a sampled tracepoint"
 	[ "$(sqlite3 two.db "SELECT count(*) FROM v_findings WHERE question = 'made-for' AND facts LIKE
 		'samples = % \%' ESCAPE '\'")" -gt 0 ] || say "v_findings has no shares"
-	"$PERFKIT" doctor --json --recording 1 two.db | python3 -c '
+	"$PERFKIT" doctor -v --json --recording 1 two.db | python3 -c '
 import json, sys
 for f in json.load(sys.stdin)["findings"]:
     print(f["title"], *f["details"], f["remedy"] or "", sep="\n")' | sed '/^.\{0,20\}$/d' >sentences
@@ -158,11 +158,11 @@ for f in json.load(sys.stdin)["findings"]:
 	cp two.db new.db
 	sqlite3 new.db "UPDATE findings SET finding = 'newer' WHERE finding = 'missing-symbols';
 		UPDATE finding_facts SET form = 'newer/some' WHERE form = 'missing-symbols'"
-	"$PERFKIT" doctor --for counts --recording 2 new.db >out
+	"$PERFKIT" doctor -v --for counts --recording 2 new.db >out
 	grep -q '^ *\[tracepoint-sampled\]$' out && grep -q '^ *\[newer\]$' out &&
 		grep -q '^[a-z]*  *only a newer perfkit can explain newer/some: samples = [0-9]* of [0-9]*$' out ||
 		say "a finding of a newer version: $(cat out)"
-	"$PERFKIT" doctor --for counts --recording 2 --json new.db | python3 -c '
+	"$PERFKIT" doctor -v --for counts --recording 2 --json new.db | python3 -c '
 import json, sys
 found = [f for f in json.load(sys.stdin)["findings"] if f["id"] == "newer"]
 assert found and all(f["spoils"].startswith("What it does") and "counts" in f["touches"] for f in found), found' ||
@@ -170,44 +170,44 @@ assert found and all(f["spoils"].startswith("What it does") and "counts" in f["t
 	# no share is more than all
 	cp two.db share.db
 	sqlite3 share.db "UPDATE finding_facts SET number = 5 * whole + 1 WHERE unit = 'share'"
-	"$PERFKIT" doctor --recording 1 share.db >out 2>err
+	"$PERFKIT" doctor -v --recording 1 share.db >out 2>err
 	[ $? = 1 ] && grep -q '^perfkit: share.db: a damaged store: finding_facts [0-9]*: a number out of range' err ||
 		say "a share above its whole: $(cat err out)"
 	# nothing is found is not what damage says
 	sqlite3 two.db "DELETE FROM finding_facts WHERE part = 'title' AND finding_id =
 		(SELECT max(id) FROM findings WHERE recording_id = 2)"
-	"$PERFKIT" doctor --recording 2 two.db >out 2>err
+	"$PERFKIT" doctor -v --recording 2 two.db >out 2>err
 	[ $? = 1 ] && grep -q '^perfkit: two.db: a damaged store: findings [0-9]*: it has no title$' err ||
 		say "a finding without a title: $(cat err out)"
 fi
-"$PERFKIT" doctor "$SRC/testdata/uprobe/perf.data" >/dev/full 2>err
+"$PERFKIT" doctor -v "$SRC/testdata/uprobe/perf.data" >/dev/full 2>err
 [ $? = 1 ] || say "a full disk is no failure"
 
 # what was appended to a recording is told, and not read
 for first in pipe demo; do
 	cat "$td/$first/perf.data" "$td/demo/perf.data" >joined.data
 	at=$(printf '0x%x' "$(wc -c <"$td/$first/perf.data")")
-	"$PERFKIT" doctor --no-local joined.data >out
+	"$PERFKIT" doctor -v --no-local joined.data >out
 	grep -q "^partial *another recording begins at $at; it is not read" out ||
 		say "$first and demo: nobody says that two recordings were joined: $(cat out)"
 	"$PERFKIT" collapse -q --no-local "$td/$first/perf.data" >one.folded
 	"$PERFKIT" collapse -q --no-local joined.data | cmp -s - one.folded ||
 		say "$first and demo: the first of two joined recordings is read otherwise"
-	cat joined.data | "$PERFKIT" doctor --no-local - | grep -q "another recording begins at $at" ||
+	cat joined.data | "$PERFKIT" doctor -v --no-local - | grep -q "another recording begins at $at" ||
 		say "$first and demo: nobody says so of a pipe"
 done
 # names have a verdict of their own: nothing is not "nothing found"
-"$PERFKIT" doctor --no-local --buildid-dir "" "$td/demo/perf.data" >out
+"$PERFKIT" doctor -v --no-local --buildid-dir "" "$td/demo/perf.data" >out
 grep -q '^  names   many are missing$' out && ! grep -q 'nothing found' out ||
 	say "the verdict says nothing of names: $(head -4 out)"
 
 cd "$SRC/testdata/uprobe" || exit 1
-"$PERFKIT" doctor --for cpu perf.data >/dev/null || say "uprobe: CPU time can be answered"
-"$PERFKIT" doctor --for sleep perf.data >/dev/null 2>&1
+"$PERFKIT" doctor -v --for cpu perf.data >/dev/null || say "uprobe: CPU time can be answered"
+"$PERFKIT" doctor -v --for sleep perf.data >/dev/null 2>&1
 [ $? = 2 ] || say "--for takes any word"
-cat perf.data | "$PERFKIT" doctor --for tail - >/dev/null
+cat perf.data | "$PERFKIT" doctor -v --for tail - >/dev/null
 [ $? = 3 ] || say "a pipe is judged otherwise"
-"$PERFKIT" doctor --for offcpu ../demo/perf.data | grep -q '^ *\[no-switches\]$' ||
+"$PERFKIT" doctor -v --for offcpu ../demo/perf.data | grep -q '^ *\[no-switches\]$' ||
 	say "nobody says that demo holds no switches"
 # The other verbs say what touches their own answer: once, not with -q, and --strict counts it.
 cd ../cut || exit 1
@@ -224,7 +224,7 @@ for verb in tail "collapse --offcpu" "svg --offcpu" timeline; do
 	[ $? = 3 ] && grep -q "cut.data: its tracepoints have no names, which perf writes at the end " "$here/err.txt" ||
 		say "$verb does not say what a cut recording lacks: $(cat "$here/err.txt")"
 done
-"$PERFKIT" doctor --for offcpu --no-local "$here/cut.data" | grep -q '^ *\[no-event-names\]$' ||
+"$PERFKIT" doctor -v --for offcpu --no-local "$here/cut.data" | grep -q '^ *\[no-event-names\]$' ||
 	say "doctor does not say what a cut recording lacks"
 cd ../sched || exit 1
 "$PERFKIT" collapse --offcpu --no-local perf.data 2>&1 >/dev/null | grep -q "2 context switches are missing" ||
@@ -234,13 +234,13 @@ cd ../demo || exit 1
 	say "a sound recording is warned of"
 # the line that the findings agree on; without any, the recorded one; never run, for a file chose it
 "$PERFKIT" record --like ../waits/perf.data >"$here/like.txt" || say "record --like: exit status $?"
-"$PERFKIT" doctor --json --no-local ../waits/perf.data | grep -qF "\"line\":\"$(cat "$here/like.txt")\"" ||
+"$PERFKIT" doctor -v --json --no-local ../waits/perf.data | grep -qF "\"line\":\"$(cat "$here/like.txt")\"" ||
 	say "record --like is not doctor's line: $(cat "$here/like.txt")"
 "$PERFKIT" record --like perf.data | grep -qx 'perf record -N -F 797 -e cpu-clock:u -g -- [^ ]*/shop 4' ||
 	say "record --like of a sound recording is not its own line"
 cd ../uprobe || exit 1
 if command -v python3 >/dev/null; then
-	"$PERFKIT" doctor --json perf.data | python3 -c '
+	"$PERFKIT" doctor -v --json perf.data | python3 -c '
 import json, sys, shlex
 d = json.load(sys.stdin)
 assert d["schema"] == 1 and d["worst"] == "partial", d

@@ -34,7 +34,7 @@ cc -O1 -g -o deep deep.c || { echo "no compiler"; exit 77; }
 # line; that is another test's.
 mended()
 {
-	"$PERFKIT" doctor --json "$1" | python3 -c '
+	"$PERFKIT" doctor -v --json "$1" | python3 -c '
 import json, sys
 busy = {"lost-records", "lost-samples", "holes", "wakeups-missing"}
 for f in json.load(sys.stdin)["findings"]:
@@ -69,7 +69,7 @@ planted()
 	shift 2
 	perf record -N -o x.data "$@" >/dev/null 2>perf.err ||
 		{ echo "perf record $*: $(tail -1 perf.err)"; failed=1; return; }
-	"$PERFKIT" doctor x.data >out 2>err
+	"$PERFKIT" doctor -v x.data >out 2>err
 	if grep -q "^ *\[$id\]$" out; then found=has; else found=hasnt; fi
 	[ $found = "$what" ] || { echo "perf record $*: $found $id"; cat out err; failed=1; return; }
 	if [ $what = has ] && command -v python3 >/dev/null; then paste_remedy "$@"; fi

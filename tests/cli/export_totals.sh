@@ -7,7 +7,7 @@ wrong() { echo "$*"; bad=1; }
 event="-e cpu-clock/freq=997/"
 run=$SRC/testdata/orders/orders.tar.zst
 for f in pprof speedscope firefox perfetto parquet; do
-	set -- --to $f -q --no-local -o run.$f
+	set -- --to $f -q --all --no-local -o run.$f
 	[ $f != firefox ] || set -- "$@" --idle --system
 	"$PERFKIT" export "$@" "$run" 2>err || wrong "$f: $(cat err)"
 done

@@ -5,7 +5,7 @@ command -v python3 >/dev/null 2>&1 || { echo "no python3 here"; exit 77; }
 bad=0
 wrong() { echo "$*"; bad=1; }
 check() { python3 "$SRC/tests/exportcheck.py" "$@" || wrong "$*"; }
-export_() { "$PERFKIT" export -q --no-local "$@" 2>err || wrong "export $*: $(cat err)"; }
+export_() { "$PERFKIT" export -q --all --no-local "$@" 2>err || wrong "export $*: $(cat err)"; }
 collapse() { "$PERFKIT" collapse -q --no-local "$@" 2>err || wrong "collapse $*: $(cat err)"; }
 refuses()  # STATUS WORDS OPTIONS...
 {
@@ -85,7 +85,7 @@ requests="--with $SRC/testdata/requests/requests.csv $SRC/testdata/requests/serv
 "$PERFKIT" import -q --no-local --with "$SRC/testdata/requests/requests.csv" -o serve.db "$SRC/testdata/requests/serve.tar.zst" || wrong "import serve"
 for q in '--offcpu' '--offwake' ''; do
 	export_ --to pprof $q --by-label route,key --by-label span $requests -o labels.pb.gz
-	"$PERFKIT" export -q --to pprof $q --by-label route,key,span serve.db | cmp -s - labels.pb.gz || wrong "labels $q: the store's are others"
+	"$PERFKIT" export -q --all --to pprof $q --by-label route,key,span serve.db | cmp -s - labels.pb.gz || wrong "labels $q: the store's are others"
 	export_ --to pprof $q ${requests##* } -o plain.pb.gz
 	for l in route=/pay route=/list key=0-30 span=request; do
 		case $q in '') u='--event sched:sched_switch' ;; *) u='--unit ns' ;; esac
@@ -160,7 +160,7 @@ export_ --to speedscope --by-time $symbols "$waits" -o time.json
 gunzip -c "$SRC/testdata/kinds/perf.data.gz" >kinds.data
 export_ --to speedscope --by-time kinds.data -o spans.json
 "$PERFKIT" import -q --no-local kinds.data -o kinds.db || wrong "import of spans"
-"$PERFKIT" export -q --to speedscope --by-time kinds.db | cmp -s - spans.json || wrong "the store's is another"
+"$PERFKIT" export -q --all --to speedscope --by-time kinds.db | cmp -s - spans.json || wrong "the store's is another"
 python3 - "$SRC/tests" <<'E2' || wrong "--by-time"
 import collections, sqlite3, sys
 sys.path.insert(0, sys.argv[1])
@@ -202,12 +202,12 @@ for f in waits/perf.data kinds/perf.data.gz switch-events/perf.data orders/order
 	export_ --to perfetto "$@" -o run.pftrace
 	"$PERFKIT" import -q --no-local "$@" -o run.db || wrong "import $f"
 	# where most of the longest were not seen whole, tail refuses, and the trace has none
-	"$PERFKIT" tail -q --json --by wait --p999 run.db >tail.json 2>err || echo '{"episodes": []}' >tail.json
+	"$PERFKIT" tail -q --all --json --by wait --p999 run.db >tail.json 2>err || echo '{"episodes": []}' >tail.json
 	python3 "$SRC/tests/exportcheck.py" perfetto run.pftrace run.db tail.json >counts || wrong "perfetto $f: $(cat counts)"
 	[ $f != waits/perf.data ] || ! head -1 counts | grep -q ' 0 w\| 0 sa\| 0 sw\|^0 ' || wrong "$f: $(cat counts)"
 	[ $f != requests/serve.tar.zst ] || grep -q ' 134 labelled' counts || wrong "$f: $(cat counts)"
 	[ $f != orders/orders.tar.zst ] || grep -q '[1-9] worst episodes, [1-9]' counts || wrong "$f: $(cat counts)"
-	"$PERFKIT" export -q --to perfetto run.db | cmp -s - run.pftrace || wrong "perfetto $f: the store's is another"
+	"$PERFKIT" export -q --all --to perfetto run.db | cmp -s - run.pftrace || wrong "perfetto $f: the store's is another"
 	if command -v protoc >/dev/null; then
 		protoc -I "$SRC/tests" --decode=perfetto.protos.Trace perfetto.proto <run.pftrace >decoded || wrong "protoc $f"
 		! grep -m 1 -E '^ *[0-9]+(:| \{)' decoded || wrong "protoc $f: a field that the format does not have"
@@ -228,7 +228,7 @@ for f in waits/perf.data kinds/perf.data.gz switch-events/perf.data requests/ote
 	kinds*) grep -q ' 122 spans' counts ;;
 	switch*) grep -q '^405 samples, 6289 waits' counts ;;
 	esac || wrong "$f: $(cat counts)"
-	"$PERFKIT" export -q --to firefox --idle --system run.db | cmp -s - run.json.gz || wrong "firefox $f: the store's is another"
+	"$PERFKIT" export -q --all --to firefox --idle --system run.db | cmp -s - run.json.gz || wrong "firefox $f: the store's is another"
 done
 # without switches there are samples alone, as many ns as collapse has; filters choose
 export_ --to firefox $(at demo) --comm search -o run.json.gz
@@ -248,7 +248,7 @@ lib = next(x for x in d["libs"] if x["name"] == "shop")
 assert lib["breakpadId"] == "7DB2339A845AE56DAA3422556806C6970", lib
 E2
 # idle waits are hidden, and that is said
-"$PERFKIT" export --no-local --to firefox "$waits" -o run.json.gz 2>err && grep -q 'hidden: .*kernel threads' err ||
+"$PERFKIT" export --all --no-local --to firefox "$waits" -o run.json.gz 2>err && grep -q 'hidden: .*kernel threads' err ||
 	wrong "firefox: nothing is said of what is hidden: $(cat err)"
 
 # --- what is refused, and what stays as it was ------------------------------------------------------

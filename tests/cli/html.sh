@@ -1,8 +1,8 @@
 # html: one self-contained page, its policy, what it carries, what it refuses.
 orders=$SRC/testdata/orders/orders.tar.zst demo=$SRC/testdata/demo/perf.data
 wrong() { echo "$*"; exit 1; }
-"$PERFKIT" html -q --no-local -o o.html "$orders" || exit 1
-"$PERFKIT" html -q --no-local "$orders" >stdout.html || exit 1
+"$PERFKIT" html -q --all --no-local -o o.html "$orders" || exit 1
+"$PERFKIT" html -q --all --no-local "$orders" >stdout.html || exit 1
 cmp o.html stdout.html || exit 1
 
 # Nothing is fetched: no address but names of XML, no element that loads.
@@ -64,10 +64,10 @@ grep -q 'id="timeline"' evil.html && wrong "a timeline without context switches"
 # Above --max-size short things are summed up, and program and page say so; what is too large even
 # so is not written.
 most=$(($(wc -c <o.html) * 98 / 100)) mb=$(awk "BEGIN { print $(($(wc -c <o.html) * 98 / 100)) / 1048576 }")
-"$PERFKIT" html --no-local --max-size "$mb" -o thin.html "$orders" 2>err || wrong "thinned: $(cat err)"
+"$PERFKIT" html --all --no-local --max-size "$mb" -o thin.html "$orders" 2>err || wrong "thinned: $(cat err)"
 grep -q 'to stay below 0[.0-9]* MB (--max-size), everything shorter than 10*[0.]* [um]s is only summed up' err || wrong "not said: $(cat err)"
 [ "$(wc -c <thin.html)" -le $((most + 10)) ] || wrong "thinned to $(wc -c <thin.html) bytes"
-"$PERFKIT" html -q --no-local --max-size 0.1 -o big.html "$orders" 2>err && wrong "a report above --max-size was written"
+"$PERFKIT" html -q --all --no-local --max-size 0.1 -o big.html "$orders" 2>err && wrong "a report above --max-size was written"
 [ ! -e big.html ] && grep -q 'exceed --max-size 0.1 MB' err || wrong "--max-size: $(cat err)"
 "$PERFKIT" html -o o.html --top 3 --p99 "$orders" 2>err && wrong "--top and --p99 together"
 

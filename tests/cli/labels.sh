@@ -122,9 +122,9 @@ grep -q '/pay' waits.svg
 "$PERFKIT" svg -q --no-local --label span=lookup shop.data -o lookup.svg
 
 # coloured by a label: its values stand on top, with the weight that collapse finds for each
-"$PERFKIT" svg -q --no-local --color label:table --with "$labels" "$labelled" -o color.svg
+"$PERFKIT" svg -q --all --no-local --color label:table --with "$labels" "$labelled" -o color.svg
 "$PERFKIT" import -q --no-local --with "$labels" "$labelled" -o labelled.db
-"$PERFKIT" svg -q --color label:table labelled.db | cmp - color.svg
+"$PERFKIT" svg -q --all --color label:table labelled.db | cmp - color.svg
 event=$(sqlite3 labelled.db "SELECT name FROM selected_events WHERE name LIKE '%clock%'")
 "$PERFKIT" collapse -q --no-local -e "$event" "$labelled" | total >all
 for t in users orders events; do

@@ -146,11 +146,13 @@ grep -Eq "^perfkit record offcpu --comm '?(few|svc-(front|snap)|,)*'? --call-gra
 "$PERFKIT" report some.data 2>/dev/null | tr -s ' \n' ' ' | grep -q 'of them with a stack' || bad "report does not say how many waits have a stack"
 # An answer about everybody says whose stacks there are; one about them does not.
 want="only chosen threads have stacks of their waits, those of process $service (few); add --pid $service to ask about it"
-for ask in "tail --details 0" report "collapse --offcpu" "svg --offcpu -o x.svg" "timeline -o x.svg" "html -o x.html"; do
+for ask in "tail --all --details 0" "report --all" "collapse --offcpu" "svg --all --offcpu -o x.svg" "timeline --all -o x.svg" "html --all -o x.html"; do
 	"$PERFKIT" $ask some.data 2>err >/dev/null
 	[ "$(grep -c "$want" err)" = 1 ] || bad "$ask does not say once whose stacks there are: $(cat err)"
 done
-for o in "--pid $service some.data" "-q some.data" all.data; do
+"$PERFKIT" tail -q --details 0 some.data | tr -s ' \n' ' ' | grep -q '(few, which was recorded; --all for the whole machine)' ||
+	bad "tail is not about the chosen process"
+for o in "--pid $service some.data" some.data "-q --all some.data" all.data; do
 	"$PERFKIT" tail --details 0 $o 2>err >/dev/null
 	! grep 'only chosen threads' err || bad "tail $o says whose stacks there are"
 done

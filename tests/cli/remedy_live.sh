@@ -19,7 +19,7 @@ bad()
 # records goes to y.data. Its words are in `line`.
 paste()
 {
-	"$PERFKIT" doctor --json x.data | python3 -c '
+	"$PERFKIT" doctor -v --json x.data | python3 -c '
 import json, sys
 print(json.load(sys.stdin)["line"] or "")' >remedy
 	[ "$(wc -c <remedy)" -gt 1 ] || { bad "$1: no line"; return 1; }
@@ -64,7 +64,7 @@ if perf probe -q -x ./$name --add work >/dev/null 2>&1; then
 	*cpu-clock*) ;;
 	*) bad "the clock is gone: $line" ;;
 	esac
-	"$PERFKIT" doctor alone.data >out
+	"$PERFKIT" doctor -v alone.data >out
 	grep -q '^all together: perf probe -x FILE --add ' out || bad "probes alone: $(cat out)"
 else
 	echo "no uprobes here: lines with probes were not tried"
@@ -83,7 +83,7 @@ calls()
 	"$PERFKIT" record --like x.data >remedy
 	[ "$(cat remedy)" = "perfkit record calls -r work -e page-faults -m 256K -- ./$name" ] ||
 		bad "calls: $(cat remedy)"
-	"$PERFKIT" doctor x.data >out
+	"$PERFKIT" doctor -v x.data >out
 	if grep -q 'no option would change it\|remedy: -a' out; then
 		bad "calls: $(cat out)"
 	fi
@@ -137,7 +137,7 @@ if [ $rc = 3 ]; then
 elif [ $rc != 0 ]; then
 	bad "perfkit record: $(cat err)"
 else
-	"$PERFKIT" doctor x.data >out
+	"$PERFKIT" doctor -v x.data >out
 	grep -q '^all together: perf ' out && bad "perf's own line cannot set the probe: $(cat out)"
 	if grep -q '^all together: perfkit record tail ' out; then
 		for try in 1 2 3 4 5; do

@@ -143,7 +143,7 @@ for line in gzip.open(witness, "rt"):
     elif open_[key]:
         start, text = open_[key].pop()
         want[text].append((t - start, cpu))
-out = subprocess.run([perfkit, "report", "-q", "--no-local", "--json", "--by", "irq", shop],
+out = subprocess.run([perfkit, "report", "-q", "--all", "--no-local", "--json", "--by", "irq", shop],
                      stdout=subprocess.PIPE, check=True).stdout
 got = {r["interrupt"]: r for r in json.loads(out)["rows"]}
 assert set(got) == set(want) and len(got) > 3, (set(got) ^ set(want))

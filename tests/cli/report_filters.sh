@@ -26,7 +26,7 @@ def told(text, words):
     return float(number) * UNITS[unit], UNITS[unit] * (0.05 if "." in number else 0.5)
 
 for args, where, run_where, lo, hi in [
-        ([], "1", "1", first, last),
+        (["--all"], "1", "1", first, last),
         (["--tid", str(tid)], f"tid = {tid}", f"t.tid = {tid}", first, last),
         (["--comm", comm], "comm = '%s'" % comm, "c.comm = '%s'" % comm, first, last),
         (["--comm", comm[:2] + "*"], "comm GLOB '%s*'" % comm[:2], "c.comm GLOB '%s*'" % comm[:2],
@@ -35,7 +35,7 @@ for args, where, run_where, lo, hi in [
         (["--time", seconds(a) + "," + seconds(b)], "1", "1", a, b),
         (["--time", "," + seconds(b), "--cpu", "0", "--tid", str(tid)],
          f"(cpu_out = 0 OR cpu_in = 0) AND tid = {tid}", f"s.cpu = 0 AND t.tid = {tid}", first, b)]:
-    text = subprocess.run([perfkit, "report", "-q", "--no-local", "--system", *args, data],
+    text = subprocess.run([perfkit, "report", "-q", "--all", "--no-local", "--system", *args, data],
                           check=True, capture_output=True, text=True).stdout
     inside = f"end_ns > {lo} AND start_ns < {hi}" if "--time" in args else "1"
     part = f"max(0, min(end_ns, {hi}) - max(start_ns, {lo}))"
@@ -63,12 +63,12 @@ for args, where, run_where, lo, hi in [
 
 # where there is time in an unknown state, a narrow table has it too
 os.environ["COLUMNS"] = "80"
-text = subprocess.run([perfkit, "report", "-q", "--no-local", data],
+text = subprocess.run([perfkit, "report", "-q", "--all", "--no-local", data],
                       check=True, capture_output=True, text=True).stdout
 assert "unknown" in text[text.index("\nthread  "):].strip().split("\n")[0].split(), text
 # the line above the table counts what the table's columns do
 os.environ["COLUMNS"] = "250"
-text = subprocess.run([perfkit, "report", "-q", "--no-local", "--system", "--top", "0", data],
+text = subprocess.run([perfkit, "report", "-q", "--all", "--no-local", "--system", "--top", "0", data],
                       check=True, capture_output=True, text=True).stdout
 lines = text[text.index("\nthread  "):].strip().split("\n\n")[0].split("\n")
 head = re.split("  +", lines[0].strip())
@@ -97,7 +97,7 @@ python3 check.py "$PERFKIT" "$data" --comm front-0 "$SRC/testdata/orders/orders.
 
 # the waits of a thread are those of tail, less their idle parts and as long; "-": none was whole
 "$PERFKIT" import -q "$SRC/testdata/orders-one-cpu/orders.tar.zst" -o orders.db
-COLUMNS=120 "$PERFKIT" report -q --top 0 orders.db >report.txt
+COLUMNS=120 "$PERFKIT" report -q --all --top 0 orders.db >report.txt
 cat >check.py <<'EOF'
 import json, re, subprocess, sys
 UNITS = {"s": 10**9, "ms": 10**6, "us": 10**3, "ns": 1}

@@ -63,7 +63,7 @@ if [ "$(id -u)" = 0 ]; then
 	PERFKIT=./perfkit rec=perf.data
 fi
 chmod 0 $shop
-$as "$PERFKIT" doctor --no-local --symfs s "$rec" >out 2>err
+$as "$PERFKIT" doctor -v --no-local --symfs s "$rec" >out 2>err
 tr -s '\n ' ' ' <out | grep -q "shop: unreadable (s/srv/perfkit/shop: Permission denied)" || { echo "doctor of an unreadable program: $(grep shop out)"; bad=1; }
 $as "$PERFKIT" report --no-local --symfs s "$rec" >out 2>err
 tr -s '\n ' ' ' <out | grep -q "shop: unreadable (s/srv/perfkit/shop: Permission denied)" ||

@@ -10,7 +10,7 @@ spans()
 {
 	name=$1
 	shift
-	"$PERFKIT" tail -q --force --csv --open --by "span:$name" --over 1ns "$@" kept.data >"$name.csv"
+	"$PERFKIT" tail -q --force --all --csv --open --by "span:$name" --over 1ns "$@" kept.data >"$name.csv"
 }
 spans job
 spans handle

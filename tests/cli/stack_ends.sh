@@ -79,7 +79,7 @@ record()
 	perf record -q -N -F 499 -e cpu-clock:u -o $name.data "$@" >/dev/null 2>perf.err ||
 		{ echo "$name: $(tail -1 perf.err)"; failed=1; }
 	"$PERFKIT" collapse $name.data >$name.folded 2>$name.err
-	"$PERFKIT" doctor $name.data >$name.doctor
+	"$PERFKIT" doctor -v $name.data >$name.doctor
 	sed -n 's/^ *\[\([a-z-]*\)\]$/\1/p' $name.doctor >$name.ids
 }
 # most of the weight is of stacks that match
@@ -167,7 +167,7 @@ if cc -O2 -g -gsplit-dwarf -o split ends.c 2>/dev/null && ls ./*.dwo >/dev/null 
 	rm -f ./*.dwo
 	"$PERFKIT" collapse split.data >split.folded 2>split.err
 	expect split ';down;spin '
-	"$PERFKIT" doctor split.data | grep -q '\[debug-parts-missing\]' ||
+	"$PERFKIT" doctor -v split.data | grep -q '\[debug-parts-missing\]' ||
 		{ echo "split: a missing .dwo is not told"; failed=1; }
 	grep -q 'debug information could not be used' split.err ||
 		{ echo "split: collapse does not tell"; failed=1; }

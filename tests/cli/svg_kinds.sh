@@ -38,7 +38,7 @@ for lane in request-19735/19737 search-19735/19738 picture-19735/19739 log-19735
 done
 grep -q '>500 ms</text>' chart.svg || { echo "--flamechart without times"; exit 1; }
 # the busiest thread comes first, not a kernel thread of one sample
-"$PERFKIT" svg -q --no-local --flamechart "$SRC/testdata/orders/orders.tar.zst" -o lanes.svg || exit 1
+"$PERFKIT" svg -q --all --no-local --flamechart "$SRC/testdata/orders/orders.tar.zst" -o lanes.svg || exit 1
 grep -o '<title>[^ ]*-[0-9]*/[0-9]* (' lanes.svg | head -1 | grep -q 'backtest-8853' || { echo "--flamechart does not begin with the busiest lane"; exit 1; }
 "$PERFKIT" svg --split tid $opts "$SRC/testdata/demo/perf.data" -o tid.svg || exit 1
 grep -q '<title>[a-z_]*-[0-9]*/[0-9]* (' tid.svg || { echo "--split tid has no such level"; exit 1; }
@@ -72,7 +72,7 @@ grep -q 'compared with the median' taildiff.svg && grep -q '<title>Differential 
 # what is hidden is the same waits in each picture of them
 for filter in "" -C0; do
 	for k in --offcpu --wall --chain; do
-		"$PERFKIT" svg $k $filter $opts "$waits" -o hidden.svg -f || exit 1
+		"$PERFKIT" svg --all $k $filter $opts "$waits" -o hidden.svg -f || exit 1
 		grep -o '>hidden: [^<]*' hidden.svg | head -1
 	done | sort -u >hidden
 	[ "$(wc -l <hidden)" = 1 ] || { echo "svg $filter: other waits are hidden:"; cat hidden; exit 1; }

@@ -80,7 +80,7 @@ for line in open(sys.argv[1]):
         sys.exit(f"wider than 80 columns: {line}")
 PY
 # waiting for a CPU is one part, whoever had it, with all who had it
-"$PERFKIT" tail -q "$file" --top 300 --details 300 | tr -s ' \n' ' ' >queue
+"$PERFKIT" tail -q "$file" --all --top 300 --details 300 | tr -s ' \n' ' ' >queue
 has queue ": waiting for a CPU in "
 grep -q "ms waiting for a CPU in [^ ]* ([^ ]* used it for 13.0 ms, 5 %, 31 others for 57.5 ms, unrecorded for [0-9.]* ms)" queue || {
 	echo "the worst waited for a CPU:"
@@ -161,23 +161,23 @@ if command -v sqlite3 >/dev/null; then
 fi
 
 # A tail that rests on what was seen in part only: no number.
-fails 3 "$PERFKIT" tail "$file" --p999
+fails 3 "$PERFKIT" tail "$file" --all --p999
 has err "cannot say what p99.9 is"
 has out "p99.9: cannot say"
 lacks_number=$(grep -c "^p99.9 = " out || :)
 [ "$lacks_number" = 0 ]
-fails 0 "$PERFKIT" tail "$file" --p999 --force
+fails 0 "$PERFKIT" tail "$file" --all --p999 --force
 # --open lists them, still without a number
-fails 0 "$PERFKIT" tail "$file" --open --details 1
+fails 0 "$PERFKIT" tail "$file" --all --open --details 1
 has out 'p99.9: cannot say; 30 episodes lasted '
 has out ', open'
-fails 3 "$PERFKIT" tail "$file" --p999 --json
+fails 3 "$PERFKIT" tail "$file" --all --p999 --json
 python3 "$SRC/tests/cli/tail_schema.py" out
 python3 -c 'import json; assert json.load(open("out"))["population"]["p999_ns"] is None'
 
 waits()
 {
-	"$PERFKIT" tail -q --no-local --symfs "$SRC/testdata/demo/symfs" \
+	"$PERFKIT" tail -q --all --no-local --symfs "$SRC/testdata/demo/symfs" \
 		--kallsyms "$SRC/testdata/waits/kallsyms" "$SRC/testdata/waits/perf.data" "$@"
 }
 # A sentence that names a cause precedes one about a longer wait that is unclear.
@@ -254,7 +254,7 @@ sqlite3 idle.db "INSERT INTO offcpu_kinds SELECT id + 1000000, prev_state, cause
 	WHERE kind_id IN (SELECT id FROM offcpu_kinds WHERE unknown_reason IS NULL)
 	AND site_id IN (SELECT id FROM sites WHERE verdict = 'unclear');
 	UPDATE sites SET verdict = 'idle', reason = '--idle-frame' WHERE verdict = 'unclear'"
-"$PERFKIT" tail -q --force --json idle.db >idle.json || [ $? = 3 ]
+"$PERFKIT" tail -q --all --force --json idle.db >idle.json || [ $? = 3 ]
 python3 - idle.json "$(sqlite3 idle.db 'SELECT sum(wait_ns) FROM v_offcpu WHERE idle')" \
 	"$(sqlite3 idle.db 'SELECT sum(off_ns) FROM v_offcpu WHERE idle AND NOT system')" <<'PY'
 import json, sys
@@ -273,7 +273,7 @@ orders=$SRC/testdata/orders/orders.tar.zst
 "$PERFKIT" tail -q --no-local --comm front-0 --p99 --details 0 "$orders" >out
 grep -q 'work and ?' out && grep -q 'settle with' out
 # an undecided wait without run-queue delay is in the second row alone
-"$PERFKIT" tail -q --no-local --top 1 "$SRC/testdata/orders-one-cpu/orders.tar.zst" >out
+"$PERFKIT" tail -q --all --no-local --top 1 "$SRC/testdata/orders-one-cpu/orders.tar.zst" >out
 awk '/^work  / { one = $2 } /^work and / { both = $4 } END { exit both == "" || one == both }' out
 grep -q '^(of undecided waits, work counts only the time from the wakeup on, if any)$' out
 "$PERFKIT" tail -q --no-local --comm front-0 --p99 --details 0 --no-unclear "$orders" >out
@@ -287,14 +287,14 @@ fi
 grep -q '^    lock  *orders: book (futex 0x[0-9a-f]*), let go in take_snapshot()$' out || { cat out; exit 1; }
 # how many are not explained; nothing where all are, or none was to be
 "$PERFKIT" tail -q --no-local --comm front-0 --top 5 "$orders" >out
-[ "$(tail -n 1 out)" = "... 2 more (explain all with --details 5)" ] || { tail -n 3 out; exit 1; }
+[ "$(tail -n 1 out)" = "... 4 more (explain all with --details 5)" ] || { tail -n 3 out; exit 1; }
 for n in 0 5 6; do
 	"$PERFKIT" tail -q --no-local --comm front-0 --top 5 --details $n "$orders" >out
 	! grep 'more (explain' out || exit 1
 done
 # sites of several programs say which: each has a main()
 thief=$SRC/testdata/incidents/thief.tar.zst
-"$PERFKIT" tail -q --no-local --details 0 "$thief" | tr -s ' ' >out
+"$PERFKIT" tail -q --all --no-local --details 0 "$thief" | tr -s ' ' >out
 grep -q '^? unclear: may be idle or not program count ' out && grep -q '^main: sleep in main() front 100 ' out &&
 	grep -q '^main: sleep in robbed() thief ' out || { cat out; exit 1; }
 "$PERFKIT" tail -q --no-local --details 0 --comm front "$thief" | tr -s ' ' >out

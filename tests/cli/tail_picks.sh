@@ -5,18 +5,24 @@ command -v python3 >/dev/null || { echo "python3 is not installed"; exit 77; }
 file=$SRC/testdata/orders-one-cpu/orders.tar.zst
 "$PERFKIT" import -q "$file" -o orders.db
 
-# same FILE OPTIONS...: every way of asking agrees
+# same FILE OPTIONS...: every way of asking agrees; collapse is of the whole machine without --all
 same()
 {
-	asked=$1
+	asked=$1 all=no
 	shift
+	[ "$1" != --all ] || all=yes
 	"$PERFKIT" tail -q --json "$@" "$asked" >tail.json
 	python3 -c 'import json
 e = json.load(open("tail.json"))["episodes"]
 print(sum(x["duration_ns"] for x in e), len(e))' >expected
 	read -r ns episodes <expected
 	[ "$episodes" -gt 0 ]
+	for o; do
+		shift
+		[ "$o" = --all ] || set -- "$@" "$o"
+	done
 	"$PERFKIT" collapse -q --tail --unit ns "$@" "$asked" >tail.folded
+	[ "$all" = no ] || set -- --all "$@"
 	sum=$(awk '{ sum += $NF } END { printf "%d", sum }' tail.folded)
 	[ "$sum" = "$ns" ] || { echo "$*: collapse has $sum ns, tail $ns"; exit 1; }
 	"$PERFKIT" svg -q --tail "$@" "$asked" -o tail.svg
@@ -37,8 +43,8 @@ for f in "$file" orders.db; do
 	same "$f" --by activation --comm front-0,front-1 --over 2ms
 	same "$f" --comm front-0 --p99
 	same "$f" --comm front-0,front-1 --cause lock --top 7
-	same "$f" --by activation --pct 97.5 --idle
-	same "$f" --state runnable --top 9 --time ,7184.2 --force
+	same "$f" --all --by activation --pct 97.5 --idle
+	same "$f" --all --state runnable --top 9 --time ,7184.2 --force
 done
 
 # episodes one by one in time: the picture's panels are tail's worst, in order

@@ -6,7 +6,7 @@ well_formed() { python3 -c 'import sys, xml.dom.minidom; xml.dom.minidom.parse(s
 command -v python3 >/dev/null || { echo "python3 is not installed"; exit 77; }
 data=$SRC/testdata/sched/perf.data
 
-"$PERFKIT" timeline -o "$tmp/a.svg" "$data" 2>"$tmp/err" || fail "timeline: $(cat "$tmp/err")"
+"$PERFKIT" timeline --all -o "$tmp/a.svg" "$data" 2>"$tmp/err" || fail "timeline: $(cat "$tmp/err")"
 well_formed "$tmp/a.svg" || fail "not well-formed"
 for what in 'CPU 0' 'ping<' 'pong<' '(--system)' wakeup; do
 	grep -qF "$what" "$tmp/a.svg" || fail "no $what in the picture"
@@ -15,9 +15,9 @@ grep -q 'http' "$tmp/a.svg" && grep -o 'https*://[^"]*' "$tmp/a.svg" | grep -qv 
 	fail "it fetches something"
 
 "$PERFKIT" import -o "$tmp/a.db" "$data" 2>/dev/null || fail "import"
-"$PERFKIT" timeline -o "$tmp/b.svg" "$tmp/a.db" || fail "timeline of a store"
+"$PERFKIT" timeline --all -o "$tmp/b.svg" "$tmp/a.db" || fail "timeline of a store"
 cmp "$tmp/a.svg" "$tmp/b.svg" || fail "a store gives another picture"
-"$PERFKIT" timeline "$data" >"$tmp/c.svg" 2>/dev/null || fail "to stdout"
+"$PERFKIT" timeline --all "$data" >"$tmp/c.svg" 2>/dev/null || fail "to stdout"
 cmp "$tmp/a.svg" "$tmp/c.svg" || fail "stdout gives another picture"
 
 "$PERFKIT" timeline --comm pong --threads --no-script -o "$tmp/d.svg" "$data" 2>/dev/null || fail "--comm"
@@ -34,7 +34,7 @@ grep -q 'CPU 0<' "$tmp/f.svg" && ! grep -q 'CPU 1<\|ping<' "$tmp/f.svg" || fail 
 [ -e "$tmp/g.svg" ] && fail "a refusal leaves a file"
 "$PERFKIT" timeline -o "$tmp/g.svg" "$SRC/testdata/demo/perf.data" 2>"$tmp/err"
 [ $? = 3 ] && grep -q 'perf record' "$tmp/err" || fail "no switches: $(cat "$tmp/err")"
-"$PERFKIT" timeline -q --top 0 -o "$tmp/h.svg" "$SRC/testdata/orders-one-cpu/orders.tar.zst"
+"$PERFKIT" timeline -q --all --top 0 -o "$tmp/h.svg" "$SRC/testdata/orders-one-cpu/orders.tar.zst"
 grep -q 'process unknown, thread ' "$tmp/h.svg" && ! grep -q 'process -1' "$tmp/h.svg" ||
 	fail "a process that was not recorded"
 orders=$SRC/testdata/orders/orders.tar.zst

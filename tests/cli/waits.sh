@@ -27,7 +27,7 @@ for thread in sorted({t for t, _ in truth}):
 PY
 
 # report's table: idle, blocked and runnable, by thread; and 80 columns hold it
-"$PERFKIT" report -q --no-local --top 0 "$SRC/testdata/waits/perf.data" >report.txt
+"$PERFKIT" report -q --all --no-local --top 0 "$SRC/testdata/waits/perf.data" >report.txt
 awk '/^thread .* waits / { inside = 1 } /^$/ { inside = 0 } inside && length > 80 { print; bad = 1 }
 	END { exit bad }' report.txt
 "$PERFKIT" import -q --no-local "$SRC/testdata/waits/perf.data" -o report.db

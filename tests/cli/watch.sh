@@ -58,7 +58,7 @@ kill $churn
 # The lines: when, how bad, how long, who, why, woken by whom. In a root within a root the kernel records paths
 # that lead nowhere inside; without the C library's functions a lock is a futex.
 cause=lock
-if "$PERFKIT" doctor stream 2>/dev/null | tr -s ' \n' ' ' | grep -q '/libc\.so\.6: not found'; then
+if "$PERFKIT" doctor -v stream 2>/dev/null | tr -s ' \n' ' ' | grep -q '/libc\.so\.6: not found'; then
 	echo "left out: names of functions, as recorded paths are not of this root"
 	cause=futex
 fi

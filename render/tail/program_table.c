@@ -1,0 +1,117 @@
+#include "render/tail/program_table.h"
+#include "render/text/escape.h"
+#include "render/text/table.h"
+#include "render/text/units.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	PROGRAMS_SHOWN = 5,
+	PIDS_LISTED = 4,
+};
+
+struct program {
+	uint32_t name; /* strings id */
+	uint64_t worst, ns, longest_ns;
+};
+
+struct programs {
+	VEC(struct program) v;
+	struct u64map of; /* name → index of v */
+};
+
+static int add(struct programs *x, uint32_t name, uint64_t ns)
+{
+	uint32_t i = (uint32_t)x->v.n;
+	if (!u64map_get(&x->of, name, &i) &&
+	    (vec_push(&x->v, (struct program){.name = name}) || u64map_put(&x->of, name, i)))
+		return ERR_NOMEM;
+	struct program *p = &x->v.v[i];
+	p->worst++;
+	p->ns += ns;
+	p->longest_ns = ns > p->longest_ns ? ns : p->longest_ns;
+	return 0;
+}
+
+static int most_first(const void *a, const void *b, void *strings)
+{
+	const struct program *x = a, *y = b;
+	if (x->worst != y->worst)
+		return x->worst > y->worst ? -1 : 1;
+	if (x->ns != y->ns)
+		return x->ns > y->ns ? -1 : 1;
+	return strcmp(strtab_get(strings, x->name), strtab_get(strings, y->name));
+}
+
+/* "--pid 1,2", or "--comm NAME" for a program of many processes. */
+static void narrower(struct buf *b, const struct tail *t, uint32_t name)
+{
+	struct buf pids = {0};
+	int32_t last = -1;
+	size_t n = 0;
+	for (uint32_t i = 0; i < t->tl->threads.n; i++) {
+		const struct tl_thread *x = &t->tl->threads.v[i];
+		if (t->process_of.v[i] != name || x->tid != x->pid || x->pid == last)
+			continue;
+		buf_fmt(&pids, "%s%d", n++ ? "," : "", x->pid);
+		last = x->pid;
+	}
+	if (n && n <= PIDS_LISTED) {
+		buf_fmt(b, "--pid %s", buf_cstr(&pids));
+	} else {
+		const char *text = strtab_get(&t->tl->stacks->strings, name);
+		buf_str(b, "--comm ");
+		escape_visible(b, text, strlen(text));
+	}
+	b->failed = b->failed ? b->failed : pids.failed;
+	buf_release(&pids);
+}
+
+static void put(struct buf *b, const struct programs *x, const struct tail *t, size_t width)
+{
+	static const struct table_column columns[] = {{"worst", .right = 1},
+						      {"time", .right = 1},
+						      {"longest", .right = 1},
+						      {"program"},
+						      {"option"}};
+	const struct strtab *s = &t->tl->stacks->strings;
+	struct table table = {columns, sizeof(columns) / sizeof(*columns)};
+	for (size_t i = 0; i < x->v.n && i < PROGRAMS_SHOWN; i++) {
+		const struct program *p = &x->v.v[i];
+		table_count(&table, p->worst);
+		table_duration(&table, p->ns);
+		table_duration(&table, p->longest_ns);
+		escape_visible(&table.text, strtab_get(s, p->name), strtab_len(s, p->name));
+		table_next(&table);
+		narrower(&table.text, t, p->name);
+		table_next(&table);
+	}
+	buf_char(b, '\n');
+	table_write(b, &table, width);
+	table_release(&table);
+	if (x->v.n > PROGRAMS_SHOWN) {
+		buf_str(b, "... ");
+		units_plural(b, x->v.n - PROGRAMS_SHOWN, "more program", "more programs");
+		buf_char(b, '\n');
+	}
+}
+
+int program_table(struct buf *b, const struct tail *t, size_t width)
+{
+	struct programs x = {0};
+	int r = 0;
+	for (size_t i = 0; !r && i < t->rows.n; i++) {
+		const struct episode *ep = &t->episodes.v.v[t->rows.v[i].episode];
+		if (ep->thread != TL_NONE)
+			r = add(&x, t->process_of.v[ep->thread], ep->end_ns - ep->start_ns);
+	}
+	if (!r && x.v.n > 1) {
+		qsort_r(x.v.v, x.v.n, sizeof(*x.v.v), most_first,
+			(void *)&t->tl->stacks->strings);
+		put(b, &x, t, width);
+	}
+	vec_release(&x.v);
+	u64map_release(&x.of);
+	return r;
+}

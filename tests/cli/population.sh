@@ -1,0 +1,81 @@
+#!/bin/sh
+# Who is meant if no option says: the command that was recorded, and its children; the same in every
+# verb, from the file, a pipe, a bundle and a store. Others are named as causes. --all is everybody.
+bad=0
+wrong() { echo "$*"; bad=1; }
+data=$SRC/testdata/waits/perf.data # recorded with -a; `waits` is process 1293
+gunzip -c "$SRC/testdata/truth/hog/perf.data.gz" >hog.data
+of='(waits, which was recorded; --all for the whole machine)'
+
+# every verb: the same answer as for its process, but for the head; and all threads with --all
+for ask in "tail --json --top 9" "report --by thread" "report --by site" "svg --offcpu" "svg --wall" \
+	"svg --chain" svg "timeline --threads" "export --to pprof -o -" "export --to speedscope --offcpu -o -"; do
+	for how in "" "--pid 1293" --all; do
+		"$PERFKIT" $ask -q --no-local $how "$data" >"out$how" 2>err || wrong "$ask $how: $(cat err)"
+		sed -i -e 's/only: [^<]*//; s/Only [^.]*\.//; s/cpu-clock[^<]* on vm[^<]*//' "out$how"
+	done
+	case $ask in
+	svg | export*pprof*) ;; # the samples' time is everybody's
+	*) cmp -s out "out--pid 1293" || wrong "$ask is not about process 1293" ;;
+	esac
+	cmp -s out out--all && wrong "$ask: --all changes nothing"
+done
+
+# the head says so; a filter of threads takes its place, another joins it
+"$PERFKIT" tail -q --no-local "$data" | tr -s ' \n' ' ' | grep -qF "population: waits of 10 threads in 1 process $of" ||
+	wrong "tail does not say who was recorded"
+"$PERFKIT" tail -q --no-local -p 1293 -t 1306 "$data" | grep -qF '(pid=1293 tid=1306)' || wrong "-p, -t"
+"$PERFKIT" tail -q --no-local --cpu 0 "$data" | tr -s ' \n' ' ' | grep -qF '(cpu=0 of waits, which was recorded; --all' ||
+	wrong "--cpu alone"
+"$PERFKIT" tail -q --no-local --comm 'other*' "$data" | grep -qF '(comm=other*)' || wrong "--comm"
+"$PERFKIT" svg -q --no-local "$data" | grep -qF 'only: waits, which was recorded; --all for the whole machine' ||
+	wrong "svg does not say who was recorded"
+# the whole machine: whose the worst are, and how to ask about one of them
+"$PERFKIT" tail -q --no-local --all --top 20 "$data" >all
+grep -q '^worst  *time  *longest  *program  *option$' all && grep -q '^ *13 .* waits  *--pid 1293$' all || wrong "programs: $(cat all)"
+"$PERFKIT" tail -q --no-local --top 20 "$data" | grep -q '^worst .* program' && wrong "programs of one"
+
+# who had the CPU is named, whoever it was
+"$PERFKIT" tail -q --no-local --top 0 hog.data >hog.txt
+grep -qF '(hog, which was recorded;' hog.txt || wrong "hog: $(head -5 hog.txt)"
+"$PERFKIT" report -q --no-local --by thread --json "$data" | grep -q other && wrong "a thread of another program is a row"
+"$PERFKIT" tail -q --no-local --top 0 --details 500 "$data" | grep -q 'on its CPU  other' || wrong "no bystander is named"
+
+# collapse is of everybody, as perf's scripts print it
+"$PERFKIT" collapse -q --no-local "$data" | grep -q '^other' || wrong "collapse leaves somebody out"
+
+# html opens with tail's sentence
+for f in "$data" hog.data; do
+	first=$("$PERFKIT" tail -q --no-local "$f" | sed '/^$/q' | tr '\n' ' ')
+	"$PERFKIT" html -q --no-local "$f" -o page.html
+	grep -qF "<p id=\"answer\">${first%  }" page.html || wrong "html says: $(grep -o '<p id="answer">[^<]*' page.html), tail: $first"
+done
+
+# a pipe, a bundle and a store answer alike
+for f in "$data" hog.data; do
+	cp "$f" perf.data
+	"$PERFKIT" import -q --no-local perf.data -o run.db
+	for ask in "tail --top 7" "report --by thread" svg "svg --offcpu" timeline "export --to speedscope -o -"; do
+		"$PERFKIT" $ask -q --no-local perf.data >file 2>/dev/null
+		"$PERFKIT" $ask -q run.db 2>/dev/null | cmp -s - file || wrong "$ask: the store of $f answers otherwise"
+		"$PERFKIT" $ask -q --no-local - <perf.data 2>/dev/null | sed 's/stdin/perf.data/g; s/ in -/ in perf.data/' >pipe
+		sed 's/ in -/ in perf.data/' file | cmp -s - pipe || wrong "$ask: $f through a pipe answers otherwise"
+	done
+done
+orders=$SRC/testdata/orders/orders.tar.zst
+"$PERFKIT" import -q --no-local "$orders" -o orders.db
+"$PERFKIT" tail -q --no-local "$orders" >file
+"$PERFKIT" tail -q orders.db | cmp -s - file && grep -q '(orders, which was recorded;' file || wrong "the bundle and its store"
+
+# options that are not there: the nearest that is meant, by letter or name
+"$PERFKIT" tail -P 1 "$data" 2>&1 | grep -qF "did you mean '-p'?" || wrong "-P"
+"$PERFKIT" tail -pid 1 "$data" 2>&1 | grep -qF "did you mean '--pid'?" || wrong "-pid"
+"$PERFKIT" svg -x "$data" 2>&1 | grep -q 'did you mean' && wrong "-x is near nothing"
+
+# pictures and pages say what was written; quiet and stdout do not
+"$PERFKIT" svg --no-local "$SRC/testdata/demo/perf.data" -o a.svg 2>&1 | grep -qx 'perfkit: wrote a.svg; open it in a browser' || wrong "svg does not say what it wrote"
+"$PERFKIT" svg -q --no-local "$SRC/testdata/demo/perf.data" -o a.svg 2>&1 | grep wrote && wrong "-q says what it wrote"
+# without perf: what installs it
+mkdir -p nothing
+PATH=$PWD/nothing "$PERFKIT" record cpu -o x.data -- true 2>&1 | grep -q 'perf: No such file or directory; it is not installed: .*perf' || wrong "no package is named"
+exit $bad
