@@ -48,6 +48,9 @@ static void write_store(const char *more)
 	    "INSERT INTO offcpu_rows VALUES(1,1,10,10,5,1,NULL,NULL,1,NULL,NULL,NULL,0,0,NULL,"
 	    "NULL,NULL);"
 	    "INSERT INTO symbols VALUES(1,NULL,'s');"
+	    "INSERT INTO recording_files "
+	    "VALUES(1,1,'f','file',0,0,9,NULL,NULL,NULL,1,NULL,NULL,"
+	    "NULL,NULL,NULL,0,0,0,0,0,0,NULL,0,0,0);"
 	    "INSERT INTO record_counts VALUES(1,1,9,5);",
 	    NULL);
 	run(more, NULL);
