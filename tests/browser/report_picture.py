@@ -52,7 +52,7 @@ KINDS = [
     ("otel", "requests/otel.tar.zst", "requests/traces.jsonl.gz", SPAN),
     ("traced", "requests/traced.tar.zst", "requests/trace.json.gz", SPAN),
     ("deep", "deep/perf.data.gz", None, FLAME),
-    ("i386", "i386/perf.data.gz", None, FLAME),
+    ("narrow", "i386/perf.data.gz", None, FLAME),
     ("sched", "sched/perf.data", None, TIME),
     ("switch-events", "switch-events/perf.data", None, OFF),
     ("syscalls", "syscalls/perf.data.gz", None, SPAN),
