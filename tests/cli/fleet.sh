@@ -17,7 +17,7 @@ cp "$SRC/testdata/orders/orders.tar.zst" "$SRC/testdata/waits/perf.data" .
 # another host: its name stands in the file, padded to 64 bytes
 python3 "$SRC/tests/bench_fleet.py" host perf.data other-host 864000 other.data || wrong "cannot rename the host"
 # with other pids and tids, and nothing else that is other
-threads() { "$PERFKIT" report -q --no-local --by thread --csv $1 2>err | awk -F, -v OFS=, -v by=$2 'NR > 1 { $2 += by * ($2 > 2); $3 += by * ($3 > 2) } 1' | sort; }
+threads() { "$PERFKIT" report -q --all --no-local --by thread --csv $1 2>err | awk -F, -v OFS=, -v by=$2 'NR > 1 { $2 += by * ($2 > 2); $3 += by * ($3 > 2) } 1' | sort; }
 threads other.data 5000 >was
 "$O/tests/prog/shiftids" other.data 5000 >out 2>&1 || wrong "shiftids: $(cat out)"
 threads other.data 0 >a
