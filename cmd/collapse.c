@@ -211,6 +211,7 @@ static int collapse(struct collapser *c, enum stack_question asked,
 	int rc = stack_source_open(&s, "collapse", asked, &opt, path, NULL, fold_by(c->opt));
 	if (rc)
 		return rc;
+	s.states = asked == STACKS_OF_WAITS;
 	fold_labels_init(&c->labels, s.stacks, &c->tree, lo);
 	if (samples) {
 		c->events = s.samples.events.v;

@@ -11,6 +11,7 @@
 #include "cmd/verbs.h"
 #include "cmd/cli/say.h"
 #include "cmd/query/caption.h"
+#include "render/flame/flame_match.h"
 #include "render/flame/flame_svg.h"
 
 #include <stdlib.h>
@@ -121,7 +122,7 @@ struct drawing {
 	struct svg_request rq;
 	struct svg_drawn drawn[2]; /* [1]: the first file of a diff */
 	struct buf title, compared;
-	const char *hidden[2];
+	const char *hidden[4];
 	int status; /* exit status of what already printed its failure */
 };
 
@@ -319,6 +320,10 @@ static void describe(struct drawing *d)
 	if (s->filters.n)
 		o->filters = buf_cstr(&d->drawn[0].filters);
 	o->hidden = d->hidden;
+	if (s->matched.n)
+		d->hidden[o->n_hidden++] = buf_cstr(&d->drawn[0].matched);
+	if (s->states.n)
+		d->hidden[o->n_hidden++] = buf_cstr(&d->drawn[0].states);
 	if (s->hidden.n)
 		d->hidden[o->n_hidden++] = buf_cstr(&d->drawn[0].hidden);
 	if (s->unnamed_note.n)
@@ -358,8 +363,15 @@ static int read_any(struct drawing *d, const char *path, int which, int columns,
  * compared at equal totals, waits per recorded second, so that a doubled wait shows. */
 static int read_diff(struct drawing *d, const char *const *files, struct err *e)
 {
+	struct buf notes = {0};
+	d->flame.apart = 1;
 	int rc = read_any(d, files[0], 1, 1, 1, e);
 	rc = rc ? rc : read_any(d, files[1], 0, 1, 0, e);
+	rc = rc ? rc : flame_match(&d->flame, d->rq.split <= SPLIT_TID, &notes, e);
+	if (!rc && notes.n && !d->opt->t.wait.tl.in.quiet)
+		say("%s", buf_cstr(&notes));
+	if (rc || notes.n)
+		d->drawn[0].matched = notes;
 	if (rc)
 		return rc;
 	const struct flame_node *root = d->flame.nodes.v;

@@ -20,6 +20,8 @@ void svg_drawn_release(struct svg_drawn *d)
 	buf_release(&d->filters);
 	buf_release(&d->hidden);
 	buf_release(&d->unnamed_note);
+	buf_release(&d->matched);
+	buf_release(&d->states);
 }
 
 static void start_input(struct flame_input *fi, const struct svg_request *rq,
@@ -355,7 +357,8 @@ struct drawing_rows {
 	const struct svg_request *rq;
 	struct flame_input fi;
 	size_t rows;
-	int before; /* weights go to v[1] */
+	uint64_t blocked_ns, runnable_ns, unknown_ns; /* of waits */
+	int before;                                   /* weights go to v[1] */
 };
 
 static int add_row(void *ctx, const struct stack_row *r, struct err *e)
@@ -363,6 +366,8 @@ static int add_row(void *ctx, const struct stack_row *r, struct err *e)
 	struct drawing_rows *d = ctx;
 	uint64_t w = r->of.weight;
 	d->rows++;
+	*(r->state ? &d->runnable_ns : &d->blocked_ns) += w - r->unknown_ns;
+	d->unknown_ns += r->unknown_ns;
 	if (d->rq->asked == STACKS_OF_WALL)
 		return flame_input_row(&d->fi, r, w, r->waiting ? w : 0, e);
 	return flame_input_row(&d->fi, r, d->before ? 0 : w, d->before ? w : 0, e);
@@ -386,6 +391,23 @@ static int nothing_to_draw(const struct svg_request *rq, const struct stack_sour
 	return err_set(e, ERR_REFUSED, "%s: %s (show hidden %s with --idle, --system)",
 		       src->ti->path, times[rq->asked].nothing,
 		       rq->asked == STACKS_OF_WALL ? "waits" : "ones");
+}
+
+/* The sums of --state. */
+static void describe_states(struct svg_drawn *out, const struct drawing_rows *d)
+{
+	const struct {
+		const char *name;
+		uint64_t ns;
+	} states[] = {{"blocked ", d->blocked_ns},
+		      {"runnable (run-queue delay) ", d->runnable_ns},
+		      {"state unknown ", d->unknown_ns}};
+	for (size_t i = 0; i < sizeof(states) / sizeof(*states); i++) {
+		if (i > 1 && !states[i].ns)
+			continue;
+		buf_fmt(&out->states, "%s%s", i ? ", " : "", states[i].name);
+		units_duration(&out->states, states[i].ns);
+	}
 }
 
 static void describe_time(struct svg_drawn *out, const struct svg_request *rq,
@@ -450,6 +472,8 @@ static int add_rows(struct drawing_rows *d, struct stack_source *src, struct svg
 		describe_tail(out, rq, src);
 	else if (!rc)
 		describe_time(out, rq, src);
+	if (!rc && src->states)
+		describe_states(out, d);
 	if (!samples && !tail && (!rc || rq->asked <= STACKS_OF_WAKERS))
 		tl_say_hidden(src->ti, &src->hidden);
 	return rc;
@@ -470,7 +494,7 @@ static int read_rows(const struct svg_request *rq, const char *path, struct sour
 	out->status = stack_source_open(&s, "svg", rq->asked, rq->tail, path, src, by);
 	if (out->status)
 		return ERR_IO;
-	s.causes = rq->asked == STACKS_OF_WAITS;
+	s.causes = s.states = rq->asked == STACKS_OF_WAITS;
 	start_input(&d.fi, rq, s.stacks, flame);
 	d.fi.events = &s.samples;
 	d.fi.event_name = event_name;

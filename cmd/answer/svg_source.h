@@ -31,7 +31,9 @@ struct svg_drawn {
 	struct buf subtitle;     /* what, host, date, file, length */
 	struct buf filters;      /* every filter that was given, or "" */
 	struct buf hidden;       /* what was left out, or "" */
+	struct buf states;       /* of waits: sums by state, or "" */
 	struct buf unnamed_note; /* the effect of missing kernel symbols, or "" */
+	struct buf matched;      /* of a diff: what was matched by more than names, or "" */
 	double before_scale;     /* with `median`: tail time by median time; else 0 */
 	double seconds;          /* recorded; 0: unknown */
 	int columns;             /* of folded text */

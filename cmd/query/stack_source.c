@@ -88,6 +88,7 @@ static int wait_rows_of(struct stack_source *s, stack_row_sink *add, void *ctx, 
 	struct wait_selection which;
 	unsigned by = (s->by & BY_PID ? WAITS_BY_PID : 0) |
 		      (s->by & BY_TID ? WAITS_BY_TID : 0) | (s->causes ? WAITS_BY_CAUSE : 0) |
+		      (s->states ? WAITS_BY_STATE : 0) |
 		      (s->asked == STACKS_OF_WAKERS ? WAITS_BY_WAKER : 0);
 	int rc = waits_selection(&which, s->ti, &s->opt->wait, by, e);
 	return rc ? rc : stack_rows_waits(&s->ti->tl, &which, add, ctx, &s->hidden, e);

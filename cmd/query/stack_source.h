@@ -28,6 +28,7 @@ struct stack_source {
 	const struct tail_opts *opt;
 	unsigned by;                 /* enum aggregate_by; for waits, only the first two */
 	int causes;                  /* waits: rows by cause; set before stack_source_rows */
+	int states;                  /* the same: run-queue delay has rows of its own */
 	struct tlinput *ti;          /* the open input */
 	const struct stacks *stacks; /* of the rows' ids */
 

@@ -6,6 +6,12 @@
 
 /* --- waits ---------------------------------------------------------------------------- */
 
+/* Run-queue delay has no cause's name, except that who was preempted wanted to run. */
+static const char *name_of(const struct wait_row *w)
+{
+	return w->is_runnable && w->cause != CAUSE_PREEMPT ? "runnable" : cause_name(w->cause);
+}
+
 static int add_wait(const struct timeline *tl, const struct wait_selection *s,
 		    const struct wait_row *w, stack_row_sink *add, void *ctx, struct err *e)
 {
@@ -20,7 +26,9 @@ static int add_wait(const struct timeline *tl, const struct wait_selection *s,
 				     .weight = w->ns,
 				     .samples = w->count},
 			      .below = wait_mark_text(w->mark),
-			      .cause = s->by & WAITS_BY_CAUSE ? cause_name(w->cause) : NULL,
+			      .state = w->is_runnable ? "[runnable]" : NULL,
+			      .cause = s->by & WAITS_BY_CAUSE ? name_of(w) : NULL,
+			      .unknown_ns = w->unknown_ns,
 			      .wakers = &waker,
 			      .nwakers = w->waker_context != WAKER_NONE,
 			      .waiting = 1};

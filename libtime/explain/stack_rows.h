@@ -3,8 +3,8 @@
  * chain of threads behind them, wall-clock time, or the time inside the worst episodes. Rows
  * have the same shape for every question, so that each output format needs one function.
  *
- *	comm ── below ── stack of `path`, root first ── above ── "--" waker's stack reversed,
- *	        [open]                                  lock          its name ── "--" ...
+ *	comm ── state ── below ── stack of `path`, root first ── above ── "--" waker's stack
+ *	     [runnable]  [open]                                  lock     reversed, its name ── ...
  */
 #ifndef LIBTIME_EXPLAIN_STACK_ROWS_H
 #define LIBTIME_EXPLAIN_STACK_ROWS_H
@@ -21,10 +21,13 @@ struct row_waker {
 };
 
 struct stack_row {
-	struct folded of; /* whose, and where; its weight, and how many it stands for (0: that
+	struct folded of;  /* whose, and where; its weight, and how many it stands for (0: that
 			   * was not counted) */
+	const char *state; /* a mark below all others: "[runnable]"; NULL: none */
 	const char *below, *above; /* marks; NULL: none */
-	const char *cause;         /* of a wait, with WAITS_BY_CAUSE; else NULL */
+	const char *cause;         /* of a wait, with WAITS_BY_CAUSE; else NULL. "runnable" or
+				    * "preempt" with a state */
+	uint64_t unknown_ns;       /* of a wait's weight, in no known state */
 	const struct row_waker *wakers;
 	size_t nwakers;
 	int waiting; /* the time was not spent running */

@@ -29,7 +29,8 @@ static int same_row(const struct wait_row *a, const struct wait_row *b)
 	return a->comm == b->comm && a->pid == b->pid && a->tid == b->tid &&
 	       a->path == b->path && a->waker_comm == b->waker_comm &&
 	       a->waker_path == b->waker_path && a->waker_context == b->waker_context &&
-	       a->cause == b->cause && a->mark == b->mark && a->label == b->label;
+	       a->cause == b->cause && a->mark == b->mark && a->label == b->label &&
+	       a->is_runnable == b->is_runnable;
 }
 
 static uint64_t row_hash(const struct wait_row *r)
@@ -37,8 +38,8 @@ static uint64_t row_hash(const struct wait_row *r)
 	uint64_t h = hash_u64((uint64_t)r->comm << 32 | r->path);
 	h = hash_u64(h ^ ((uint64_t)r->waker_comm << 32 | r->waker_path));
 	h = hash_u64(h ^ ((uint64_t)(uint32_t)r->pid << 32 | (uint32_t)r->tid));
-	return hash_u64(h ^ ((uint64_t)r->label << 32 | (uint64_t)r->waker_context << 16 |
-			     r->cause << 8 | r->mark));
+	return hash_u64(h ^ ((uint64_t)r->label << 32 | (uint64_t)r->waker_context << 24 |
+			     (uint64_t)r->is_runnable << 16 | r->cause << 8 | r->mark));
 }
 
 /* The row of a key, added if it is new. */
@@ -50,7 +51,7 @@ static int find_row(struct wait_sums *w, const struct wait_row *key, uint32_t *i
 		if (same_row(&w->rows.v[*id], key))
 			return 0;
 	struct wait_row empty = *key;
-	empty.ns = empty.count = 0;
+	empty.ns = empty.unknown_ns = empty.count = 0;
 	*id = (uint32_t)w->rows.n;
 	return vec_push(&w->rows, empty) || idmap_put(&w->index, h, *id) ? ERR_NOMEM : 0;
 }
@@ -63,6 +64,7 @@ static int add_row(struct wait_sums *w, const struct wait_row *key)
 		return ERR_NOMEM;
 	w->total_ns += key->ns;
 	w->rows.v[*id].ns += key->ns;
+	w->rows.v[*id].unknown_ns += key->unknown_ns;
 	w->rows.v[*id].count += key->count;
 	return 0;
 }
@@ -91,7 +93,7 @@ static int add_parts(struct wait_sums *w, const struct timeline *tl,
 {
 	const struct offcpu *o = x->offcpu;
 	const struct tl_thread *t = &tl->threads.v[o->thread];
-	struct wait late = *x;
+	struct wait late = *x, unclear = {.blocked = x->blocked};
 	struct wait_row r = {.comm = o->comm,
 			     .pid = s->by & (WAITS_BY_PID | WAITS_BY_TID) ? t->pid : -1,
 			     .tid = s->by & WAITS_BY_TID ? t->tid : -1,
@@ -103,13 +105,23 @@ static int add_parts(struct wait_sums *w, const struct timeline *tl,
 	if (s->by & WAITS_BY_WAKER)
 		set_waker(tl, o, &r);
 	late.blocked = x->unclear && r.mark == WAIT_PLAIN ? 0 : x->blocked;
+	if (s->by & WAITS_BY_STATE)
+		late.runnable = late.preempted = 0;
 	r.ns = shown_ns(&late, s->states);
-	uint64_t blocked = shown_ns(x, s->states) - r.ns;
+	r.unknown_ns = s->states & WAITS_UNKNOWN ? late.unknown : 0;
+	uint64_t blocked = late.blocked == x->blocked ? 0 : shown_ns(&unclear, s->states);
 	if (r.ns && add_row(w, &r))
+		return ERR_NOMEM;
+	r.count = r.ns == 0;
+	r.unknown_ns = 0;
+	struct wait_row later = r;
+	later.is_runnable = 1;
+	later.ns = shown_ns(x, s->states) - r.ns - blocked;
+	if (later.ns && add_row(w, &later))
 		return ERR_NOMEM;
 	if (!blocked)
 		return 0;
-	r.count = r.ns == 0;
+	r.count = r.count && !later.ns;
 	r.ns = blocked;
 	r.mark = WAIT_UNCLEAR;
 	return add_row(w, &r);
@@ -185,6 +197,7 @@ static int add_total(struct wait_sums *w, const struct timeline *tl,
 			     .tid = s->by & WAITS_BY_TID ? t->tid : -1,
 			     .path = o->path,
 			     .ns = o->ns,
+			     .unknown_ns = o->ns,
 			     .count = o->count};
 	if (!population_has_task(&s->of, tl, t->pid, t->tid, o->comm) ||
 	    (s->of.meant && !(t->flags & THREAD_MEANT)) ||

@@ -14,6 +14,7 @@ enum waits_by {
 	WAITS_BY_TID = 2,
 	WAITS_BY_CAUSE = 4,
 	WAITS_BY_WAKER = 8,
+	WAITS_BY_STATE = 16, /* runnable time has rows of its own */
 };
 
 /* Parts of a wait's time. Runnable time includes preempted time. */
@@ -51,9 +52,11 @@ struct wait_row {
 	uint32_t waker_path;
 	uint8_t waker_context;
 	uint8_t cause, mark;
-	uint32_t label; /* set of `split`; 0: none */
+	uint8_t is_runnable; /* with WAITS_BY_STATE: run-queue delay, not the rest */
+	uint32_t label;      /* set of `split`; 0: none */
 	uint64_t ns;
-	uint64_t count; /* intervals */
+	uint64_t unknown_ns; /* of it, neither blocked nor runnable for certain */
+	uint64_t count;      /* intervals */
 };
 
 enum { WAITS_RECENT = 64 };

@@ -74,11 +74,14 @@ static void merge_lines(const struct flame *f, struct flame_frame *known,
 int flame_frame(struct flame *f, const struct flame_frame *fr, uint32_t *id)
 {
 	uint64_t h = hash_u64(hash_u64((uint64_t)fr->name << 32 | fr->dso) + fr->kind);
+	if (f->apart)
+		h = hash_u64(h + hash_u64(fr->addr) + fr->src);
 	size_t at = 0;
 	while (idmap_next(&f->frame_index, h, &at, id)) {
 		struct flame_frame *known = &f->frames.v[*id];
 		if (known->name == fr->name && known->dso == fr->dso &&
-		    known->kind == fr->kind) {
+		    known->kind == fr->kind &&
+		    (!f->apart || (known->addr == fr->addr && known->src == fr->src))) {
 			merge_lines(f, known, fr);
 			return 0;
 		}
@@ -147,6 +150,18 @@ static int child_node(struct flame *f, uint32_t parent, uint32_t frame, uint64_t
 		return ERR_NOMEM;
 	*id = (uint32_t)(f->nodes.n - 1);
 	return f->in_order ? 0 : idmap_put(&f->node_index, way, *id);
+}
+
+int flame_child(struct flame *f, uint32_t parent, uint32_t frame, uint32_t *id)
+{
+	uint32_t steps[FLAME_MAX_DEPTH + 1];
+	uint64_t way = 0;
+	size_t n = 0;
+	for (uint32_t i = parent; i && n < FLAME_MAX_DEPTH; i = f->nodes.v[i].parent)
+		steps[n++] = f->nodes.v[i].frame;
+	while (n--)
+		way = path_hash(way, steps[n]);
+	return child_node(f, parent, frame, path_hash(way, frame), id);
 }
 
 /*

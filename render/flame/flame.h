@@ -42,6 +42,7 @@ struct flame_frame {
 	uint32_t line;    /* first line seen there; 0 = unknown */
 	uint32_t line_to; /* last line seen there; 0 = only the one */
 	uint32_t kind;    /* enum flame_kind */
+	uint64_t addr;    /* of the function's start, for flame.apart; 0 = unknown */
 };
 
 struct flame_node {
@@ -60,6 +61,8 @@ struct flame {
 	/* Set before the first flame_add. */
 	int reverse;  /* stacks are merged from the leaf */
 	int in_order; /* flame chart: only neighbours are merged, nothing is sorted */
+
+	int apart; /* frames of other addresses and files are apart too, until flame_match */
 
 	uint64_t span; /* not 0: a chart of lanes, with in_order: each first-level frame is a
 			  lane from 0 to `span`, and its frames begin where the weights before
@@ -117,6 +120,9 @@ int flame_add(struct flame *f, const uint32_t *frames, size_t n, uint64_t v0, ui
  */
 int flame_add_suffix(struct flame *f, size_t same, const uint32_t *frames, size_t n,
 		     uint64_t v0, uint64_t v1, struct err *e);
+
+/* The child of node `parent` with this frame, made without weight when new. 0 or ERR_NOMEM. */
+int flame_child(struct flame *f, uint32_t parent, uint32_t frame, uint32_t *id);
 
 /* Multiply all weights and `scale` by `by`. ERR_LIMIT when a sum would pass 2^63. */
 int flame_rescale(struct flame *f, uint64_t by, struct err *e);

@@ -67,7 +67,8 @@ static int intern(struct flame_input *fi, const char *s, size_t n, uint32_t *id)
 static int make_frame(struct flame_input *fi, const struct frame *f, uint32_t *id)
 {
 	const struct strtab *s = &fi->stacks->strings;
-	struct flame_frame ff = {.kind = flame_kind_of(f), .line = f->line};
+	struct flame_frame ff = {
+		.kind = flame_kind_of(f), .line = f->line, .addr = f->name ? f->addr : 0};
 	const char *dso = strtab_get(s, f->dso);
 	buf_clear(&fi->text);
 	if (!f->name)
@@ -226,10 +227,14 @@ static int add_value(struct flame_input *fi, uint32_t label)
 
 static int begin_row(struct flame_input *fi, const struct stack_row *r)
 {
-	int known = !r->below || !strcmp(r->below, wait_mark_text(WAIT_UNCLEAR));
+	int known = r->state || !r->below || !strcmp(r->below, wait_mark_text(WAIT_UNCLEAR));
 	const char *above = r->above ? r->above : known ? r->cause : NULL;
 	int wait = r->waiting && !fi->values;
-	if (flame_input_begin(fi, &r->of, r->below) ||
+	fi->line.n = 0;
+	if (push_first_levels(fi, &r->of) ||
+	    (r->state && flame_input_mark(fi, r->state, FLAME_MARK)) ||
+	    (r->below && flame_input_mark(fi, r->below, FLAME_MARK)) ||
+	    push_path(fi, r->of.path, 0) ||
 	    (above && flame_input_mark(fi, above, wait ? FLAME_WAIT : FLAME_MARK)))
 		return ERR_NOMEM;
 	for (size_t i = 0; i < r->nwakers; i++)

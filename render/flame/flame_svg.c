@@ -519,9 +519,9 @@ static int put_own_keys(struct writer *w, double x, double room)
 	struct tally *v = NULL;
 	struct u64map at = {0};
 	size_t n = 0;
+	struct buf text = {0};
 	int rc = 0, dso = w->o->palette.id == PALETTE_DSO && w->o->mode == FLAME_PLAIN;
-	for (size_t i = 0; !rc && i < w->l.boxes.n; i++) {
-		uint32_t node = w->l.boxes.v[i].node;
+	for (uint32_t node = 1; !rc && node < f->nodes.n; node++) {
 		const struct flame_frame *fr = flame_node_frame(f, node);
 		if (dso && fr->dso)
 			rc = tally_add(&v, &n, &at, fr->dso, color_of(w, node),
@@ -534,10 +534,18 @@ static int put_own_keys(struct writer *w, double x, double room)
 	for (size_t i = 0; i < n && i < MAX_KEYS; i++) {
 		const char *s = strtab_get(&f->strings, v[i].str), *slash = strrchr(s, '/');
 		s = dso && slash && slash[1] ? slash + 1 : s;
-		if (x + key_width(s, strlen(s)) > room)
+		buf_clear(&text);
+		buf_str(&text, s);
+		if (w->o->palette.id == PALETTE_CAUSE) {
+			buf_char(&text, ' ');
+			weight_text(&text, (double)v[i].weight, (double)f->scale, w->o->factor,
+				    w->o->countname);
+		}
+		if (buf_failed(&text) || x + key_width(buf_cstr(&text), text.n) > room)
 			break;
-		x = put_key(w, x, v[i].rgb, s, strlen(s));
+		x = put_key(w, x, v[i].rgb, buf_cstr(&text), text.n);
 	}
+	buf_release(&text);
 	mem_free(v);
 	u64map_release(&at);
 	return rc ? err_nomem(w->e) : 0;
@@ -551,7 +559,14 @@ static double pruned_share(const struct writer *w)
 /* How much is drawn, and how much is too narrow for it. */
 static void put_drawn(struct writer *w, struct buf *b)
 {
-	weight_of(w, b, w->f->span ? (double)w->f->nodes.v[0].v[0] : (double)w->l.total);
+	uint64_t total = w->f->span                 ? w->f->nodes.v[0].v[0]
+			 : w->o->mode == FLAME_DIFF ? w->after
+						    : w->l.total;
+	weight_of(w, b, (double)total);
+	if (w->o->mode == FLAME_DIFF) {
+		buf_str(b, ", before ");
+		weight_of(w, b, (double)w->before);
+	}
 	if (w->l.pruned_nodes)
 		buf_fmt(b, " \xc2\xb7 %.*f%% in frames too narrow to draw",
 			pruned_share(w) < 0.00095 ? 3 : 1, 100 * pruned_share(w));

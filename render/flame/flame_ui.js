@@ -103,8 +103,10 @@ function showDrawn(pruned) {
 		parts.push("calls of " + state.focus);
 	if (state.hide.length)
 		parts.push("without " + state.hide.join(", "));
-	parts.push(weightText(tree.total[top]) + (tree.total[top] < base.total[0] ?
-		" of " + weightText(base.total[0]) : ""));
+	const diff = conf.mode === "diff", all = diff ? conf.after : base.total[0];
+	const shown = diff ? bothWeights(tree, top)[1] : tree.total[top];
+	parts.push(weightText(shown) + (shown < all ? " of " + weightText(all) : "") +
+		(diff && !top ? ", before " + weightText(conf.before) : ""));
 	if (share > 0)
 		parts.push((100 * share).toFixed(share < 0.00095 ? 3 : 1) + "% in frames too narrow to draw");
 	ui.drawn.textContent = parts.join(" \u00b7 ");

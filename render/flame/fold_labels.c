@@ -238,7 +238,8 @@ int fold_labels_row(struct fold_labels *l, const struct stack_row *r, uint32_t *
 	if (!*node && add_comm(l, f->comm, f->pid, f->tid, node))
 		return ERR_NOMEM;
 	l->thread = (__typeof__(l->thread)){f->comm, f->pid, f->tid, *node};
-	if ((r->below && add_text(l, r->below, node)) || add_path(l, f->comm, f->path, node))
+	if ((r->state && add_text(l, r->state, node)) ||
+	    (r->below && add_text(l, r->below, node)) || add_path(l, f->comm, f->path, node))
 		return ERR_NOMEM;
 	for (size_t i = 0; i < r->nwakers; i++)
 		if (add_waker(l, r->wakers[i].path, r->wakers[i].name, node))

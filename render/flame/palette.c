@@ -207,6 +207,8 @@ static uint32_t mark_color(enum palette_id id, uint32_t kind, const char *s, siz
 	}
 	if (kind == FLAME_WAIT)
 		return palette_cause(s, n);
+	if (id == PALETTE_CAUSE && n == strlen("[runnable]") && !memcmp(s, "[runnable]", n))
+		return palette_cause("runnable", strlen("runnable"));
 	return n == 2 && !memcmp(s, "--", 2) ? 0xa0a0a0 : 0xc8c8c8;
 }
 

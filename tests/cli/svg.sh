@@ -93,6 +93,14 @@ has diff.svg 'h (0 samples, 0.00%; -20.00 points; before 10 samples, scaled from
 "$PERFKIT" svg --diff before.folded after.folded --normalize none --no-vanished -o raw.svg
 has raw.svg 'b (30 samples, 60.00%; -140.00 points; before 100 samples)'
 lacks raw.svg 'only before'
+has raw.svg 'Total 50 samples, before 200 samples'
+# two builds: what compilers append, template arguments, the version in the program's name
+printf 'app-1.2;main;parse.constprop.0;mix 60\napp-1.2;main;sum<int> 40\n' >old.folded
+printf 'app-1.3;main;parse;mix.part.0 59\napp-1.3;main;parse.cold;mix 1\napp-1.3;main;sum<long> 40\n' >new.folded
+"$PERFKIT" svg --no-script --diff old.folded new.folded -o builds.svg
+[ "$(grep -o '[+-][0-9.]* points' builds.svg | sort -u)" = '+0.00 points' ] || { echo "two builds differ"; exit 1; }
+lacks builds.svg 'only before'
+has builds.svg 'parse (60 samples'
 
 # Lines that are no stacks are counted; a file of nothing else is refused.
 printf 'a;b 1\nrubbish\n' | "$PERFKIT" svg - -o skip.svg 2>err
