@@ -9,6 +9,7 @@
 #include "libtime/doctor/describe.h"
 #include "libtime/doctor/missing.h"
 #include "cmd/answer/against.h"
+#include "cmd/answer/report_functions.h"
 #include "cmd/answer/report_tables.h"
 #include "cmd/answer/report_waits.h"
 #include "cmd/query/meant_input.h"
@@ -214,10 +215,13 @@ static void print_stats(const struct recording *rec)
 	}
 }
 
-static int print_head(const struct file_facts *f)
+static int print_head(const struct file_facts *f, const struct report_opts *o)
 {
 	struct buf head = {0};
-	file_text_head(&head, f);
+	if (report_is_brief(o))
+		file_text_brief(&head, f);
+	else
+		file_text_head(&head, f);
 	int rc = buf_failed(&head);
 	fputs(buf_cstr(&head), stdout);
 	buf_release(&head);
@@ -240,17 +244,25 @@ static void print_meant(const struct buf *name)
 {
 	struct buf b = {0};
 	if (name->n) {
-		buf_str(&b, "\nof ");
+		buf_str(&b, "of ");
 		meant_text(&b, name);
 		puts(buf_cstr(&b));
 	}
 	buf_release(&b);
 }
 
+static void put_names(const struct file_facts *f, const struct report_opts *o)
+{
+	if (report_is_brief(o))
+		file_text_names_brief(stdout, f);
+	else
+		file_text_names(stdout, f, (int)report_top(o));
+}
+
 /* A report of samples only: folding them is faster than a timeline. */
 static int report_samples(struct input *in, const struct report_opts *o)
 {
-	int top = (int)report_top(o);
+	int brief = report_is_brief(o), top = (int)report_top(o);
 	in->fold.aggregate.by = BY_PID | BY_TID;
 	int meant = meant_prepare(in, &o->wait.tl);
 	int rc = input_fold(in);
@@ -271,18 +283,24 @@ static int report_samples(struct input *in, const struct report_opts *o)
 	struct meant_rows some = {0};
 	struct buf name = {0};
 	struct err e;
-	rc = rc || print_head(&f) || (f.has_names && missing_find(&f.unnamed, p, NULL)) ||
+	int failed = 0;
+	rc = rc || (f.has_names && missing_find(&f.unnamed, p, NULL)) ||
 	     (meant && meant_rows_of(p, BY_PID | BY_TID, &some, &name, &e));
+	const struct folded *v = meant ? some.v.v : p->folded.v;
+	size_t n = meant ? some.v.n : p->folded.n;
 	print_meant(&name);
+	if (!rc)
+		failed = report_folded_functions(in, o, v, n);
 	if (!rc && f.has_names)
-		rc = print_folded_threads(p, meant ? some.v.v : p->folded.v,
-					  meant ? some.v.n : p->folded.n, top);
+		rc = print_folded_threads(p, v, n, brief ? REPORT_THREADS : top);
 	vec_release(&some.v);
 	buf_release(&name);
+	putchar('\n');
+	rc = rc || print_head(&f, o);
 	if (!rc)
-		file_text_names(stdout, &f, top);
+		put_names(&f, o);
 	file_facts_release(&f);
-	return rc ? out_of_memory() : 0;
+	return failed ? failed : rc ? out_of_memory() : 0;
 }
 
 static void print_store(const struct tlinput *ti, int several)
@@ -326,7 +344,7 @@ static int print_table(struct tlinput *ti, const struct report_opts *o,
 	}
 	if (!strcmp(kind->name, "thread") && !(ti->tl.flags & (TL_HAS_SWITCH | TL_HAS_RECORDS)))
 		kind = table_sampled();
-	if (table_needs_waits(kind) && timeline_answerable(&ti->tl, 1, &e)) {
+	if ((table_needs_waits(kind) || o->offcpu) && timeline_answerable(&ti->tl, 1, &e)) {
 		if (!o->wait.tl.in.force)
 			return input_fail(&ti->in, &e);
 		input_warn(&ti->in, "%s: %s", ti->path, e.msg);
@@ -345,7 +363,7 @@ static int print_one(struct tlinput *ti, const struct report_opts *o, size_t nth
 {
 	struct file_facts file = {0};
 	struct err e = {0};
-	int top = (int)report_top(o);
+	int brief = report_is_brief(o), top = brief ? REPORT_THREADS : (int)report_top(o);
 	if (o->by) {
 		const struct table_kind *kind = report_kind(o);
 		return kind ? print_table(ti, o, kind, nth, of) : 2;
@@ -362,18 +380,21 @@ static int print_one(struct tlinput *ti, const struct report_opts *o, size_t nth
 			putchar('\n');
 		if (of > 1)
 			print_store(ti, 1);
-		if (file.stacks)
-			rc = print_head(&file) ? out_of_memory() : 0;
-		else if (of == 1)
-			print_store(ti, 0);
 		if (ti->meant)
 			print_meant(&ti->meant_name);
+		rc = report_first_functions(ti, o);
 		if (!rc && ti->tl.flags & (TL_HAS_SWITCH | TL_HAS_RECORDS))
 			rc = report_waits(ti, o);
-		if (!rc && print_timeline_threads(ti, top))
+		if (!rc && !(brief && tlinput_has_scheduler(ti)) &&
+		    print_timeline_threads(ti, top))
 			rc = out_of_memory();
+		putchar('\n');
+		if (!rc && file.stacks)
+			rc = print_head(&file, o) ? out_of_memory() : 0;
+		else if (of == 1)
+			print_store(ti, 0);
 		if (file.stacks)
-			file_text_names(stdout, &file, top);
+			put_names(&file, o);
 	}
 	file_facts_release(&file);
 	return rc ? rc : input_status(&ti->in);
@@ -484,9 +505,11 @@ static void defaults(void *opts)
 
 const struct verb verb_report = {
 	.name = "report",
-	.brief = "summarize host, events, losses, symbols and each thread's time",
+	.brief = "show which functions and threads take the time; tables",
 	.usage = "[options] [FILE]",
 	.examples = "  perfkit report perf.data\n  perfkit report --by site perf.data\n"
+		    "  perfkit report --by function --offcpu perf.data\n"
+		    "  perfkit report --against before.data after.data\n"
 		    "  perfkit report --by lock --sort max --csv perf.data\n"
 		    "  perfkit report --stats perf.data",
 	.tables = {rows, report_table_rows, wait_rows, tlinput_rows, input_rows},
@@ -503,7 +526,7 @@ const struct verb verb_report = {
 		   " top idle system no-unclear cause recording causes idle-frame work-frame "
 		   "span with label cgroup " INPUT_FILTERS},
 		  {"stats", NULL},
-		  {NULL, "state"}},
+		  {"offcpu", "state"}},
 	.run = run,
 	.defaults = defaults,
 };

@@ -2,6 +2,7 @@
 #include "base/mem.h"
 #include "cmd/cli/say.h"
 #include "cmd/input/output.h"
+#include "libsym/name/match.h"
 #include "render/tail/site_words.h"
 #include "render/tail/tail_words.h"
 #include "render/text/compare_text.h"
@@ -100,7 +101,7 @@ static int tail_print(const struct tail_opts *o, const struct compared_percentil
 		      struct comparison *roots, uint64_t least, const char *const *files)
 {
 	struct buf b = {0};
-	compare_finish(roots);
+	int failed = compare_finish(roots);
 	if (o->json) {
 		struct json j = {.b = &b};
 		json_open(&j, NULL, '{');
@@ -115,7 +116,7 @@ static int tail_print(const struct tail_opts *o, const struct compared_percentil
 		compare_json(&j, roots, "roots");
 		json_close(&j, '}');
 		buf_char(&b, '\n');
-		return put_out(&b, 0);
+		return put_out(&b, failed);
 	}
 	head(&b, "before: ", files);
 	buf_char(&b, '\n');
@@ -131,7 +132,7 @@ static int tail_print(const struct tail_opts *o, const struct compared_percentil
 	compare_text(&b, roots, "root", o->rows_given ? (size_t)o->rows : ROWS, output_width());
 	buf_char(&b, '\n');
 	buf_str(&b, note);
-	return put_out(&b, 0);
+	return put_out(&b, failed);
 }
 
 /* One recording's part; *least: the length of the worst, 0: not known. */
@@ -260,9 +261,86 @@ static int add_rows(const struct timeline *tl, const struct rows *r, int side,
 	return rc;
 }
 
+/* Functions, named once both sides are known: which are the same depends on both. */
+struct function_rows {
+	struct match match;
+	struct strtab names; /* "checksum, app" */
+	VEC(struct function_row {
+		uint64_t ns, n;
+		uint32_t name, block;
+		int side;
+	})
+	v;          /* by id of match */
+	int counts; /* the weights are no times */
+};
+
+static void release_functions(struct function_rows *f)
+{
+	match_release(&f->match);
+	strtab_release(&f->names);
+	vec_release(&f->v);
+}
+
+static enum match_group group_of(const char *module)
+{
+	return !*module || *module == '[' ? MATCH_KERNEL
+	       : strstr(module, ".map")   ? MATCH_JIT
+					  : MATCH_USER;
+}
+
+static int add_function(struct function_rows *f, const struct timeline *tl,
+			const struct rows *r, uint32_t row, int side)
+{
+	uint64_t self = rows_get(r, row, COL_SELF), counts = rows_get(r, row, COL_SELF_COUNT);
+	uint64_t n = rows_get(r, row, COL_SAMPLES);
+	uint32_t block = r->keys.v[row].window;
+	const char *module = rows_text(r, tl, row, COL_MODULE);
+	const char *name = rows_text(r, tl, row, COL_FUNCTION);
+	struct function_row x = {.ns = self == CELL_NONE ? counts : self,
+				 .n = n,
+				 .block = block < COMPARE_BLOCKS ? block : COMPARE_BLOCKS - 1,
+				 .side = side};
+	struct match_frame mf = {.name = *name == '[' ? "" : name,
+				 .dso = module,
+				 .src = "",
+				 .group = group_of(module),
+				 .sides = side == BEFORE ? MATCH_BEFORE : MATCH_AFTER};
+	struct buf text = {0};
+	if (n == CELL_NONE || !n)
+		return 0;
+	buf_str(&text, name);
+	if (*module && *name != '[')
+		buf_fmt(&text, ", %s", module);
+	int rc = buf_failed(&text) || strtab_intern(&f->names, buf_cstr(&text), &x.name) ||
+				 match_add(&f->match, &mf) || vec_push(&f->v, x)
+			 ? ERR_NOMEM
+			 : 0;
+	buf_release(&text);
+	return rc;
+}
+
+/* Add the functions to `out` by the names of those that stand for them; `notes` says which
+ * modules differ in name. */
+static int name_functions(struct function_rows *f, struct comparison *out, struct buf *notes)
+{
+	int rc = match_finish(&f->match);
+	for (size_t i = 0; i < f->v.n && !rc; i++) {
+		const struct function_row *x = &f->v.v[i];
+		uint32_t same = match_of(&f->match, (uint32_t)i);
+		rc = compare_add(
+			out, x->side,
+			strtab_get(&f->names, f->v.v[same == UINT32_MAX ? i : same].name),
+			x->block, x->ns, x->n);
+	}
+	if (!rc)
+		match_notes(&f->match, notes);
+	return rc;
+}
+
 /* One table of an open recording. */
 static int report_side(struct tlinput *ti, const struct report_opts *o,
-		       const struct table_kind *kind, int side, struct comparison *out)
+		       const struct table_kind *kind, int side, struct comparison *out,
+		       struct function_rows *functions)
 {
 	struct population of = waits_population(ti, &o->wait);
 	struct err e = {0};
@@ -271,6 +349,16 @@ static int report_side(struct tlinput *ti, const struct report_opts *o,
 	stretch(&ti->tl, &of, &from, &to);
 	out->recorded_ns[side] = to - from;
 	int rc = report_window_rows(ti, o, kind, (to - from) / COMPARE_BLOCKS + 1, &r);
+	int are_functions = r.kind == table_functions(0) || r.kind == table_functions(1);
+	for (uint32_t i = 0; !rc && are_functions && i < r.keys.n; i++)
+		if (add_function(functions, &ti->tl, &r, i, side))
+			rc = input_fail(&ti->in, (err_nomem(&e), &e));
+	out->samples |= are_functions;
+	functions->counts |= r.kind == table_functions(0);
+	if (!rc && are_functions) {
+		rows_release(&r);
+		return 0;
+	}
 	if (!rc && (!time_column(&r) || !count_column(&r))) {
 		say_line("perfkit report: --against cannot compare --by %s", kind->name);
 		rc = 2;
@@ -281,27 +369,76 @@ static int report_side(struct tlinput *ti, const struct report_opts *o,
 	return rc;
 }
 
-/* The tables to compare: that of --by, else wait sites and, if both have them, spans. */
+enum { AGAINST = 3 };
+
+/* The tables to compare: that of --by, else functions, wait sites and spans that both have. */
 struct against {
-	const struct table_kind *kinds[2];
-	struct comparison of[2];
+	const struct table_kind *kinds[AGAINST]; /* NULL: not in both */
+	struct comparison of[AGAINST];
+	struct function_rows functions;
 	size_t n;
 };
+
+/* 1 if the recording has something for the table. */
+static int has_table(const struct tlinput *ti, const struct table_kind *kind)
+{
+	const struct table_query q = {.events = ti->events};
+	if (kind == table_kind_of("function"))
+		return table_function_event(&ti->tl, &q) != NO_ID;
+	if (kind == table_kind_of("span"))
+		return ti->tl.spans.n > 0;
+	return timeline_answerable(&ti->tl, 1, NULL) == 0;
+}
+
+/* Refuse a recording that has nothing to compare, or not what --by asks for. */
+static int check_tables(const struct tlinput *ti, const struct report_opts *o,
+			struct against *a)
+{
+	struct err e = {0};
+	size_t left = 0;
+	for (size_t i = 0; i < a->n && !o->by; i++) {
+		if (a->kinds[i] && !has_table(ti, a->kinds[i]))
+			a->kinds[i] = NULL;
+		left += a->kinds[i] != NULL;
+	}
+	int waits = o->by ? table_needs_waits(a->kinds[0]) : !left;
+	if (!waits || !timeline_answerable(&ti->tl, 1, &e))
+		return 0;
+	return o->wait.tl.in.force && o->by ? 0 : input_fail(&ti->in, &e);
+}
 
 static int open_side(const struct report_opts *o, const char *path, int side, struct against *a)
 {
 	struct tlinput ti;
-	int rc = tlinput_open(&ti, "report", &o->wait.tl, path, 1);
+	int rc = tlinput_open(&ti, "report", &o->wait.tl, path, TLINPUT_REPORT);
 	if (rc)
 		return rc;
 	rc = tlinput_only_one(&ti, "report");
-	if (!rc && !o->by && a->n == 2 && !ti.tl.spans.n)
-		a->n = 1;
+	rc = rc ? rc : check_tables(&ti, o, a);
 	for (size_t i = 0; i < a->n && !rc; i++)
-		rc = report_side(&ti, o, a->kinds[i], side, &a->of[i]);
+		if (a->kinds[i])
+			rc = report_side(&ti, o, a->kinds[i], side, &a->of[i], &a->functions);
 	rc = rc ? rc : input_status(&ti.in);
 	tlinput_close(&ti);
 	return rc;
+}
+
+/* What the shares are of. */
+static void functions_title(struct buf *b, const struct against *a)
+{
+	uint64_t sum[COMPARE_SIDES] = {0};
+	for (size_t i = 0; i < a->functions.v.n; i++)
+		sum[a->functions.v.v[i].side] += a->functions.v.v[i].ns;
+	buf_fmt(b, "functions by themselves, of %s ",
+		a->functions.counts ? "events:" : "CPU time:");
+	for (int s = 0; s < COMPARE_SIDES; s++) {
+		buf_str(b, s ? ", " : "");
+		if (a->functions.counts)
+			units_count(b, sum[s]);
+		else
+			units_duration(b, sum[s]);
+		buf_str(b, s ? " after\n" : " before");
+	}
 }
 
 static int report_print(const struct report_opts *o, struct against *a,
@@ -317,13 +454,22 @@ static int report_print(const struct report_opts *o, struct against *a,
 	} else {
 		head(&b, "per second of recording; before: ", files);
 	}
+	struct buf notes = {0};
+	int failed = name_functions(&a->functions, &a->of[0], &notes);
+	if (notes.n && !o->json)
+		buf_fmt(&b, "%s\n", buf_cstr(&notes));
+	buf_release(&notes);
 	for (size_t i = 0; i < a->n; i++) {
-		compare_finish(&a->of[i]);
+		if (!a->kinds[i])
+			continue;
+		failed |= compare_finish(&a->of[i]);
 		if (o->json) {
 			compare_json(&j, &a->of[i], a->kinds[i]->name);
 			continue;
 		}
 		buf_char(&b, '\n');
+		if (a->of[i].samples)
+			functions_title(&b, a);
 		compare_text(&b, &a->of[i], a->kinds[i]->one, (size_t)report_top(o),
 			     output_width());
 	}
@@ -334,13 +480,20 @@ static int report_print(const struct report_opts *o, struct against *a,
 		buf_char(&b, '\n');
 		buf_str(&b, note);
 	}
-	return put_out(&b, 0);
+	return put_out(&b, failed);
+}
+
+static void release_against(struct against *a)
+{
+	for (size_t i = 0; i < AGAINST; i++)
+		compare_release(&a->of[i]);
+	release_functions(&a->functions);
 }
 
 int report_against(const struct report_opts *o, const char *before, const char *after)
 {
 	const char *const files[] = {before, after};
-	struct against a = {.n = o->by ? 1 : 2};
+	struct against a = {.n = o->by ? 1 : AGAINST};
 	int rc = 0;
 	if (o->stats || o->csv || o->sort || o->every || o->expected || o->filters.n ||
 	    o->in_tail) {
@@ -348,14 +501,14 @@ int report_against(const struct report_opts *o, const char *before, const char *
 			 "--filter, --every, --expected, --in-tail or --stats");
 		return 2;
 	}
-	a.kinds[0] = o->by ? report_kind(o) : table_kind_of("site");
-	a.kinds[1] = table_kind_of("span");
+	a.kinds[0] = o->by ? report_kind(o) : table_kind_of("function");
+	a.kinds[1] = table_kind_of("site");
+	a.kinds[2] = table_kind_of("span");
 	if (!a.kinds[0])
 		return 2;
 	for (int s = 0; s < COMPARE_SIDES && !rc; s++)
 		rc = open_side(o, files[s], s, &a);
 	rc = rc ? rc : report_print(o, &a, files);
-	for (size_t i = 0; i < 2; i++)
-		compare_release(&a.of[i]);
+	release_against(&a);
 	return rc;
 }

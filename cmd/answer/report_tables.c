@@ -1,4 +1,5 @@
 #include "cmd/answer/report_tables.h"
+#include "cmd/answer/report_functions.h"
 #include "base/text/nearest.h"
 #include "cmd/cli/say.h"
 #include "cmd/input/output.h"
@@ -15,7 +16,10 @@ const struct opt report_table_rows[] = {
 	OPT_HEADING("Output"),
 	{"by", 0, OPT_STRING, AT(by), "WHAT",
 	 "one table: thread, site (where threads wait, and whether it\nis for work), span, "
-	 "function, lock, waker, irq, disk, gap, jitter,\ncgroup, label:KEY"},
+	 "function (CPU time, or of --event), lock, waker, irq,\ndisk, gap, jitter, cgroup, "
+	 "label:KEY"},
+	{"offcpu", 0, OPT_FLAG, AT(offcpu), NULL,
+	 "with --by function: off-CPU time instead of CPU time"},
 	{"sort", 0, OPT_STRING, AT(sort), "COLUMN", "largest first; -COLUMN: smallest first"},
 	{"filter", 0, OPT_EACH, AT(filters), "COLUMN>VALUE",
 	 "only these rows (repeatable): 'max>=5ms', 'waits<10',\n'name=/pay', 'verdict!=idle'"},
@@ -160,10 +164,18 @@ static int parse_filter(const struct rows *r, const char *text, struct row_filte
 	return 0;
 }
 
+/* 1 if text leaves out functions below 1 %. */
+static int hides_small(const struct report_opts *o, const struct rows *r)
+{
+	return (r->kind == table_functions(0) || r->kind == table_functions(1)) && o->top < 0 &&
+	       !o->csv && !o->json && !o->filters.n && !o->every;
+}
+
 static int filter_and_sort(const struct report_opts *o, const struct timeline *tl,
 			   struct rows *r)
 {
-	struct row_filter filters[FILTERS];
+	struct row_filter filters[FILTERS] = {
+		{.column = COL_TOTAL_SHARE, .how = FILTER_MORE, .or_equal = 1, .value = 1000}};
 	enum column by = r->kind->sort;
 	int reverse = o->sort && *o->sort == '-';
 	if (o->filters.n > FILTERS)
@@ -174,7 +186,7 @@ static int filter_and_sort(const struct report_opts *o, const struct timeline *t
 	if (o->sort && !column_named(r, o->sort + reverse, strlen(o->sort + reverse), &by))
 		return no_column(r, "--sort ", o->sort);
 	struct err e = {0};
-	if (rows_filter(r, tl, filters, o->filters.n))
+	if (rows_filter(r, tl, filters, hides_small(o, r) ? 1 : o->filters.n))
 		return input_fail(NULL, (err_nomem(&e), &e));
 	rows_sort(r, tl, by, reverse);
 	return 0;
@@ -241,7 +253,7 @@ static int has_filters(const struct tlinput *ti)
 
 static int parse_query(struct tlinput *ti, const struct report_opts *o,
 		       const struct table_kind *kind, struct label_match *where,
-		       struct table_query *q)
+		       struct wait_selection *waits, struct table_query *q)
 {
 	const struct input_opts *in = &ti->opt->in;
 	struct err e = {0};
@@ -255,8 +267,10 @@ static int parse_query(struct tlinput *ti, const struct report_opts *o,
 				  .filtered = has_filters(ti),
 				  .of_threads = ti->meant || in->comms.n || ti->in.pids.n ||
 						in->tids.n};
-	if (waits_causes(&o->wait.causes, &q->causes, &e))
+	if (waits_causes(&o->wait.causes, &q->causes, &e) ||
+	    (o->offcpu && waits_selection(waits, ti, &o->wait, 0, &e)))
 		return input_fail(&ti->in, &e);
+	q->waits = o->offcpu ? waits : NULL;
 	if (o->every && (units_parse_duration(o->every, &q->every_ns) || !q->every_ns))
 		return usage("--every takes a duration like 1s or 100ms, not ", o->every, "");
 	if (o->expected && strcmp(kind->name, "jitter"))
@@ -264,6 +278,11 @@ static int parse_query(struct tlinput *ti, const struct report_opts *o,
 	if (o->expected &&
 	    (units_parse_duration(o->expected, &q->expected_ns) || !q->expected_ns))
 		return usage("--expected takes a duration like 1ms, not ", o->expected, "");
+	if (o->offcpu && (!o->by || strcmp(o->by, "function") || o->in_tail || o->every))
+		return usage("--offcpu goes with --by function, without --every and --in-tail",
+			     "", "");
+	if (o->wait.states.n && !o->offcpu)
+		return usage("--state goes with --offcpu", "", "");
 	if (o->every && kind == table_in_tail())
 		return usage("--in-tail is about the whole recording: no --every", "", "");
 	if (tlinput_asks_threads(&o->wait.tl) &&
@@ -282,12 +301,15 @@ static int collect_table(struct tlinput *ti, const struct report_opts *o,
 			 const struct table_kind *kind, struct rows *out)
 {
 	struct label_match where[FILTERS];
+	struct wait_selection waits;
 	struct table_query q;
 	struct err e = {0};
 	*out = (struct rows){.kind = kind};
-	int rc = parse_query(ti, o, kind, where, &q);
+	int rc = parse_query(ti, o, kind, where, &waits, &q);
 	if (rc)
 		return rc;
+	if (kind == table_kind_of("function"))
+		out->kind = kind = report_functions_kind(ti, o, &q);
 	if (table_collect(kind, &ti->tl, &q, out, &e)) {
 		err_prefix(&e, "%s", ti->path);
 		return input_fail(&ti->in, &e);
@@ -299,11 +321,15 @@ int report_window_rows(struct tlinput *ti, const struct report_opts *o,
 		       const struct table_kind *kind, uint64_t every_ns, struct rows *out)
 {
 	struct label_match where[FILTERS];
+	struct wait_selection waits;
 	struct table_query q;
 	struct err e = {0};
 	*out = (struct rows){.kind = kind};
-	int rc = parse_query(ti, o, kind, where, &q);
+	int rc = parse_query(ti, o, kind, where, &waits, &q);
+	if (!rc && kind == table_kind_of("function"))
+		out->kind = kind = report_functions_kind(ti, o, &q);
 	q.every_ns = every_ns;
+	q.fold_inlined = 1; /* one of two builds may have no debug information */
 	if (!rc && table_collect(kind, &ti->tl, &q, out, &e)) {
 		err_prefix(&e, "%s", ti->path);
 		rc = input_fail(&ti->in, &e);
@@ -313,16 +339,23 @@ int report_window_rows(struct tlinput *ti, const struct report_opts *o,
 
 /* --- output --------------------------------------------------------------------------- */
 
-static int print(const struct timeline *tl, const struct report_opts *o, const struct rows *r)
+static int print(const struct timeline *tl, const struct report_opts *o, const struct rows *r,
+		 const char *event)
 {
 	struct buf b = {0};
 	struct err e = {0};
+	int functions = !o->csv && !o->json && r->order.n &&
+			(r->kind == table_functions(0) || r->kind == table_functions(1));
+	if (functions)
+		report_functions_title(&b, tl, o, r, event);
 	if (o->csv)
 		rows_csv(&b, tl, r, report_top(o));
 	else if (o->json)
 		rows_json(&b, tl, r, report_top(o), o->by);
 	else if (r->order.n)
 		rows_table(&b, tl, r, report_top(o), output_width());
+	if (functions && hides_small(o, r))
+		report_functions_rest(&b, r);
 	if (!o->csv && !o->json && r->hidden) {
 		units_plural(&b, r->hidden, "thread", "threads");
 		buf_str(&b, " of the kernel and perf hidden (show with --system)\n");
@@ -345,7 +378,9 @@ int report_table(struct tlinput *ti, const struct report_opts *o, const struct t
 		tlinput_warn_unnamed(ti);
 	if (!rc && !r.order.n)
 		input_say_none(&ti->in, kind->many, NULL);
-	rc = rc ? rc : print(&ti->tl, o, &r);
+	const struct table_query q = {.of = waits_population(ti, &o->wait),
+				      .events = ti->events};
+	rc = rc ? rc : print(&ti->tl, o, &r, o->offcpu ? "" : report_event_of(&ti->tl, &q));
 	rows_release(&r);
 	return rc;
 }
@@ -367,7 +402,7 @@ int report_cgroups(struct input *in, const struct report_opts *o)
 		rc = input_fail(in, &e);
 	}
 	rc = rc ? rc : filter_and_sort(o, &tl, &r);
-	rc = rc ? rc : print(&tl, o, &r);
+	rc = rc ? rc : print(&tl, o, &r, NULL);
 	rows_release(&r);
 	return rc;
 }

@@ -8,7 +8,7 @@
 struct report_opts {
 	struct wait_opts wait;
 	int top; /* < 0: not given */
-	int stats, csv, json, in_tail, outermost;
+	int stats, csv, json, in_tail, outermost, offcpu;
 	const char *by, *sort, *every, *expected, *against;
 	struct opt_list filters, where;
 };
@@ -16,7 +16,8 @@ struct report_opts {
 extern const struct opt report_table_rows[];
 
 /* Names of the options that only tables use. */
-#define REPORT_TABLE_OPTIONS "sort filter every expected where in-tail outermost csv json"
+#define REPORT_TABLE_OPTIONS \
+	"offcpu state sort filter every expected where in-tail outermost csv json"
 
 /* The kind of table that --by names; NULL after one line on stderr if there is none.
  */

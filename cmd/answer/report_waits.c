@@ -1,4 +1,5 @@
 #include "cmd/answer/report_waits.h"
+#include "cmd/answer/report_functions.h"
 #include "cmd/input/output.h"
 #include "render/tail/rows_text.h"
 #include "render/text/units.h"
@@ -14,7 +15,8 @@ int report_waits(struct tlinput *ti, const struct report_opts *o)
 	if (!rc) {
 		rows_totals(&out, &ti->tl, &r);
 		buf_char(&out, '\n');
-		rows_table(&out, &ti->tl, &r, report_top(o), output_width());
+		rows_table(&out, &ti->tl, &r,
+			   report_is_brief(o) ? REPORT_THREADS : report_top(o), output_width());
 	}
 	if (!rc && r.hidden) {
 		units_plural(&out, r.hidden, "thread", "threads");

@@ -249,6 +249,18 @@ static int find_functions(struct by_span *x)
 	return 0;
 }
 
+int table_has_calls(const struct timeline *tl)
+{
+	struct collect c = {.tl = tl};
+	struct by_span x = {.c = &c};
+	int found = 0;
+	if (tl->spans.n && !find_functions(&x))
+		for (uint32_t i = 0; i < tl->spans.n && !found; i++)
+			found = x.is_function[tl->spans.v[i].name];
+	mem_free(x.is_function);
+	return found;
+}
+
 static int begin_functions(struct by_span *x, struct collect *c)
 {
 	int r = begin(x, c);

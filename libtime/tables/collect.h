@@ -52,6 +52,7 @@ int collect_locks(struct collect *c);
 int collect_spans(struct collect *c);
 int collect_functions(struct collect *c);
 int collect_in_tail(struct collect *c);
+int collect_weights(struct collect *c);
 int collect_labels(struct collect *c);
 int collect_interrupts(struct collect *c);
 int collect_disks(struct collect *c);

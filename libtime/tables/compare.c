@@ -1,5 +1,6 @@
 #include "libtime/tables/compare.h"
 #include "base/mem.h"
+#include "libsym/name/match_text.h"
 #include "libtime/explain/episodes.h"
 
 #include <math.h>
@@ -160,9 +161,43 @@ static struct estimate mean_of(const double *ns, const double *n)
 	return (struct estimate){mean, fmax(mean - wide, 0), mean + wide};
 }
 
+/* The share of all samples, as time in a second. */
+static struct estimate share_of(const double *ns, const double *all, double n)
+{
+	struct estimate e = mean_of(ns, all);
+	double value = isnan(e.value) ? 0 : e.value;
+	if (n < BLOCK_EVENTS) {
+		double each = n > 0 ? value / n : sum_of(all) > 0 ? 1 / sum_of(all) : 0;
+		e.low = fmin(e.low, count_low(n) * each);
+		e.high = fmax(e.high, count_high(n) * each);
+	}
+	return (struct estimate){value * 1e9, e.low * 1e9, e.high * 1e9};
+}
+
+static void estimate_shares(const struct comparison *c, struct compared *x)
+{
+	const struct estimate none = {NAN, 0, INFINITY};
+	for (int s = 0; s < COMPARE_SIDES; s++) {
+		double n = sum_of(x->n[s]);
+		x->time[s] = share_of(x->ns[s], c->all[s], n);
+		x->mean[s] = x->count[s] = none;
+		if (n < 1) { /* a sample of the other side weighs as much */
+			double each = sum_of(x->n[!s]) > 0 && sum_of(c->all[!s]) > 0
+					      ? sum_of(x->ns[!s]) / sum_of(x->n[!s]) /
+							sum_of(c->all[!s])
+					      : 0;
+			x->time[s] = (struct estimate){0, 0, count_high(0) * each * 1e9};
+		}
+	}
+}
+
 static void estimate_all(const struct comparison *c, struct compared *x)
 {
 	double n[COMPARE_SIDES], ns[COMPARE_SIDES];
+	if (c->samples) {
+		estimate_shares(c, x);
+		return;
+	}
 	for (int s = 0; s < COMPARE_SIDES; s++) {
 		n[s] = sum_of(x->n[s]);
 		ns[s] = sum_of(x->ns[s]);
@@ -196,12 +231,148 @@ static int compared_order(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-void compare_finish(struct comparison *c)
+/* --- names that differ between builds ----------------------------------------------------- */
+
+enum { SIDE_BEFORE = 1, SIDE_AFTER = 2 };
+
+static int sides_of(const struct compared *x)
 {
+	return (sum_of(x->n[BEFORE]) > 0 ? SIDE_BEFORE : 0) |
+	       (sum_of(x->n[AFTER]) > 0 ? SIDE_AFTER : 0);
+}
+
+/* A word of a row's name without what builds differ in: a function's suffixes, a program's
+ * version. */
+static void put_word(struct buf *b, const char *word, int is_first)
+{
+	size_t n = strlen(word);
+	struct buf part = {0};
+	if (n > 2 && strstr(word, "()")) {
+		buf_add(&part, word, (size_t)(strstr(word, "()") - word));
+		match_symbol(b, buf_cstr(&part));
+		buf_str(b, strstr(word, "()"));
+	} else if (is_first || *word == '[') {
+		size_t end = strcspn(word, "]:,");
+		buf_add(&part, word, end);
+		match_file_stem(b, buf_cstr(&part));
+		buf_str(b, word + end);
+	} else {
+		buf_str(b, word);
+	}
+	if (buf_failed(&part))
+		b->failed = buf_failed(&part);
+	buf_release(&part);
+}
+
+static void name_stem(struct buf *b, const char *name)
+{
+	struct buf word = {0};
+	buf_clear(b);
+	for (const char *s = name; *s;) {
+		size_t n = strcspn(s, " ");
+		buf_clear(&word);
+		buf_add(&word, s, n);
+		put_word(b, buf_cstr(&word), s == name);
+		if (buf_failed(&word))
+			b->failed = buf_failed(&word);
+		s += n;
+		if (*s)
+			buf_char(b, *s++);
+	}
+	buf_release(&word);
+}
+
+static void add_figures(struct compared *to, const struct compared *from)
+{
+	for (int s = 0; s < COMPARE_SIDES; s++)
+		for (int b = 0; b < COMPARE_BLOCKS; b++) {
+			to->ns[s][b] += from->ns[s][b];
+			to->n[s][b] += from->n[s][b];
+		}
+}
+
+struct stem {
+	char *text;
+	size_t row;
+	int sides;
+};
+
+static int stem_order(const void *a, const void *b)
+{
+	const struct stem *x = a, *y = b;
+	int c = strcmp(x->text, y->text);
+	c = c ? c : y->sides - x->sides;
+	return c ? c : x->row < y->row ? -1 : x->row > y->row;
+}
+
+/* Add rows [0, n) to the first, which is one of AFTER. */
+static void unite_rows(struct comparison *c, const struct stem *v, size_t n)
+{
+	int sides = 0;
+	for (size_t i = 0; i < n; i++)
+		sides |= v[i].sides;
+	if (sides != (SIDE_BEFORE | SIDE_AFTER))
+		return;
+	for (size_t i = 1; i < n; i++) {
+		add_figures(&c->v.v[v[0].row], &c->v.v[v[i].row]);
+		mem_free(c->v.v[v[i].row].name);
+		c->v.v[v[i].row].name = NULL;
+	}
+}
+
+static void drop_united(struct comparison *c)
+{
+	size_t kept = 0;
+	for (size_t i = 0; i < c->v.n; i++)
+		if (c->v.v[i].name)
+			c->v.v[kept++] = c->v.v[i];
+	c->v.n = kept;
+	idmap_release(&c->index);
+}
+
+static int match_rows(struct comparison *c)
+{
+	VEC(struct stem) v = {0};
+	struct buf b = {0};
+	int rc = 0;
+	for (size_t i = 0; i < c->v.n && !rc; i++) {
+		struct stem s = {.row = i, .sides = sides_of(&c->v.v[i])};
+		if (s.sides != SIDE_BEFORE && s.sides != SIDE_AFTER)
+			continue;
+		name_stem(&b, c->v.v[i].name);
+		s.text = mem_strdup(buf_cstr(&b));
+		rc = buf_failed(&b) || !s.text || vec_push(&v, s) ? ERR_NOMEM : 0;
+		if (rc)
+			mem_free(s.text);
+	}
+	if (v.n)
+		qsort(v.v, v.n, sizeof(*v.v), stem_order);
+	for (size_t from = 0, to; from < v.n && !rc; from = to) {
+		for (to = from + 1; to < v.n && !strcmp(v.v[from].text, v.v[to].text);)
+			to++;
+		unite_rows(c, v.v + from, to - from);
+	}
+	for (size_t i = 0; i < v.n; i++)
+		mem_free(v.v[i].text);
+	vec_release(&v);
+	buf_release(&b);
+	drop_united(c);
+	return rc;
+}
+
+int compare_finish(struct comparison *c)
+{
+	if (!c->samples && match_rows(c))
+		return ERR_NOMEM;
+	for (size_t i = 0; i < c->v.n; i++)
+		for (int s = 0; s < COMPARE_SIDES; s++)
+			for (int b = 0; b < COMPARE_BLOCKS; b++)
+				c->all[s][b] += c->v.v[i].ns[s][b];
 	for (size_t i = 0; i < c->v.n; i++)
 		estimate_all(c, &c->v.v[i]);
 	if (c->v.n)
 		qsort(c->v.v, c->v.n, sizeof(*c->v.v), compared_order);
+	return 0;
 }
 
 void compare_release(struct comparison *c)

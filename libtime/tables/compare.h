@@ -10,6 +10,8 @@
  *
  *	rate        sum of the blocks' sums ± t·s·√BLOCKS (batch means); with few events, at
  *		    least Byar's bounds of a Poisson count
+ *	share       of all samples: the error of a ratio over the blocks; with few samples, at
+ *		    least Byar's bounds, too
  *	mean        sum of times by number of events, with the error of a ratio over the blocks;
  *		    not known for fewer than eight events
  *	percentile  the number of episodes above it is a count, which varies like a Poisson
@@ -60,6 +62,10 @@ struct comparison {
 	VEC(struct compared) v;
 	struct idmap index;
 	uint64_t recorded_ns[COMPARE_SIDES];
+	/* Events are samples: only `time` is compared, and it is a share of all samples' weight, in
+	 * billionths. */
+	int samples;
+	double all[COMPARE_SIDES][COMPARE_BLOCKS]; /* their weight, private */
 };
 
 /* The block of [from, to) that `at` is in. */
@@ -70,8 +76,10 @@ int compare_add(struct comparison *c, int side, const char *name, uint32_t block
 		uint64_t n);
 
 /* Compute the figures, after everything is added and recorded_ns is set, and sort them: changed
- * ones first, then by the change of time. */
-void compare_finish(struct comparison *c);
+ * ones first, then by the change of time. Unless they are of samples, rows of one side only
+ * are one with those of the other whose names differ by a program's version or by what compilers
+ * append. ERR_NOMEM. */
+int compare_finish(struct comparison *c);
 void compare_release(struct comparison *c);
 
 #endif

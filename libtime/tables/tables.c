@@ -71,7 +71,7 @@ static const struct table_kind kinds[] = {
 	 .collect = collect_spans,
 	 .columns = {{COL_NAME}, SPAN_COLUMNS}},
 	{.name = "function",
-	 .help = "the same of functions with a probe on entry and return",
+	 .help = "CPU time of functions; or their calls, if recorded",
 	 .one = "function",
 	 .many = "functions",
 	 .sort = COL_TOTAL,
@@ -275,6 +275,37 @@ static const struct table_kind in_tail = {
 		    DATA(COL_CALLS)},
 };
 
+static const struct table_kind functions[] = {
+	{.name = "function",
+	 .help = "",
+	 .one = "function",
+	 .many = "functions",
+	 .sort = COL_SELF_COUNT,
+	 .then = COL_TOTAL_COUNT,
+	 .collect = collect_weights,
+	 .columns = {{COL_FUNCTION},
+		     {COL_MODULE},
+		     {COL_SELF_COUNT},
+		     {COL_SELF_SHARE},
+		     {COL_TOTAL_COUNT, 2},
+		     {COL_TOTAL_SHARE, 1},
+		     DATA(COL_SAMPLES)}},
+	{.name = "function",
+	 .help = "",
+	 .one = "function",
+	 .many = "functions",
+	 .sort = COL_SELF,
+	 .then = COL_TOTAL,
+	 .collect = collect_weights,
+	 .columns = {{COL_FUNCTION},
+		     {COL_MODULE},
+		     {COL_SELF},
+		     {COL_SELF_SHARE},
+		     {COL_TOTAL, 2},
+		     {COL_TOTAL_SHARE, 1},
+		     DATA(COL_SAMPLES)}},
+};
+
 const struct table_kind *table_kinds(size_t *n)
 {
 	*n = sizeof(kinds) / sizeof(*kinds);
@@ -311,6 +342,11 @@ const struct table_kind *table_bound(void)
 const struct table_kind *table_in_tail(void)
 {
 	return &in_tail;
+}
+
+const struct table_kind *table_functions(int are_times)
+{
+	return &functions[are_times != 0];
 }
 
 int table_needs_waits(const struct table_kind *kind)

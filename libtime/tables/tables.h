@@ -15,6 +15,7 @@
 
 #include "libsym/profile.h"
 #include "libtime/explain/episodes.h"
+#include "libtime/population/wait_sums.h"
 #include "libtime/tables/rows.h"
 
 struct table_query {
@@ -28,8 +29,11 @@ struct table_query {
 	uint64_t every_ns;     /* 0: one window for all */
 	int outermost;         /* spans inside of others with the same name do not count */
 	uint64_t expected_ns; /* "jitter": between two requests that a gap may delay; 0: none */
-	int of_threads; /* --comm, --pid or --tid was given, so the idle task is left out */
-	int filtered;   /* threads of which nothing passes the filters have no row */
+	const struct wait_selection
+		*waits;   /* of table_functions: waits, not samples. Borrowed */
+	int fold_inlined; /* of table_functions: inlined calls count as their callers */
+	int of_threads;   /* --comm, --pid or --tid was given, so the idle task is left out */
+	int filtered;     /* threads of which nothing passes the filters have no row */
 };
 
 /* The *n tables that --by can name. */
@@ -49,6 +53,16 @@ const struct table_kind *table_bound(void);
 
 /* Functions inside of slow requests, compared with those inside of median ones. */
 const struct table_kind *table_in_tail(void);
+
+/* Functions by themselves and with what they call, in samples of q->events (NULL: of CPU time) or
+ * q->waits; weights are times or counts. */
+const struct table_kind *table_functions(int are_times);
+
+/* The event whose samples are counted in it; NO_ID: there are none. */
+uint32_t table_function_event(const struct timeline *tl, const struct table_query *q);
+
+/* 1 if calls of functions were recorded, so that "function" is about them. */
+int table_has_calls(const struct timeline *tl);
 
 /* 1 if the table is about waits, so that it needs context switches with both ends. */
 int table_needs_waits(const struct table_kind *kind);

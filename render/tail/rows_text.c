@@ -186,7 +186,7 @@ static int is_right(enum cell cell)
 /* Names may be long; a row's key is kept whole if there is room. */
 static enum table_cut cut_of(enum cell cell, int first)
 {
-	if (cell == CELL_TEXT || cell == CELL_SITE)
+	if (cell == CELL_TEXT || cell == CELL_SITE || cell == CELL_NAME)
 		return first && cell == CELL_SITE ? TABLE_CUT_KEY : TABLE_CUT;
 	return (cell == CELL_THREAD || cell == CELL_ACTOR) && !first ? TABLE_CUT_ID
 								     : TABLE_WHOLE;

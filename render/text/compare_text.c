@@ -134,10 +134,60 @@ static void order_groups(const struct comparison *c, unsigned drop[GROUPS])
 				drop[order[i]] = ++turn < GROUPS ? 2 + turn : 0;
 }
 
+/* A share of all. */
+static void put_part(struct buf *b, double x)
+{
+	buf_fmt(b, "%.1f %%", x / 1e7);
+}
+
+static double total_of(const struct comparison *c, int side)
+{
+	double sum = 0;
+	for (size_t i = 0; i < c->v.n; i++)
+		sum += c->v.v[i].time[side].value;
+	return sum;
+}
+
+/* Only shares: those with 1 % of either side, at most `rows` (0: all rows). */
+static void samples_text(struct buf *b, const struct comparison *c, const char *head,
+			 size_t rows, size_t width)
+{
+	const struct table_column columns[] = {
+		{head, .cut = TABLE_CUT_KEY}, {"before", .right = 1},
+		{"", .right = 1, .drop = 1},  {"after", .right = 1},
+		{"", .right = 1, .drop = 1},  {"change"}};
+	struct table t = {columns, 6};
+	double total[] = {total_of(c, BEFORE), total_of(c, AFTER)};
+	size_t left = 0, shown = 0;
+	for (size_t i = 0; i < c->v.n; i++) {
+		const struct compared *x = &c->v.v[i];
+		int small = x->time[BEFORE].value * 100 < total[BEFORE] &&
+			    x->time[AFTER].value * 100 < total[AFTER];
+		if (rows && (small || shown == rows)) {
+			left++;
+			continue;
+		}
+		shown++;
+		escape_visible(&t.text, x->name, strlen(x->name));
+		table_next(&t);
+		cells(&t, x->time, put_part);
+	}
+	table_write(b, &t, width);
+	table_release(&t);
+	if (left) {
+		units_plural(b, left, "more row", "more rows");
+		buf_str(b, " (show all with --top 0)\n");
+	}
+}
+
 void compare_text(struct buf *b, const struct comparison *c, const char *head, size_t rows,
 		  size_t width)
 {
 	unsigned drop[GROUPS] = {0};
+	if (c->samples && c->v.n) {
+		samples_text(b, c, head, rows, width);
+		return;
+	}
 	order_groups(c, drop);
 	const struct table_column columns[] = {
 		{head, .cut = TABLE_CUT_KEY},

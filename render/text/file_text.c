@@ -1,5 +1,6 @@
 #include "render/text/file_text.h"
 #include "base/check.h"
+#include "base/text/path.h"
 #include "libparse/record.h"
 #include "render/text/fill.h"
 #include "render/text/escape.h"
@@ -103,15 +104,33 @@ static void add_clock(struct buf *out, const struct file_facts *f)
 	line(out, "clock", &b);
 }
 
+/* Those without samples, in one line. */
+static void add_silent_events(struct buf *out, const struct file_facts *f, const char *label)
+{
+	struct buf b = {0};
+	for (size_t i = 0; i < f->events.n; i++) {
+		if (f->events.v[i].samples)
+			continue;
+		buf_str(&b, b.n ? ", " : "no samples: ");
+		add_text(&b, f, f->events.v[i].name);
+	}
+	if (b.n)
+		line(out, label, &b);
+	buf_release(&b);
+}
+
 static void add_events(struct buf *out, const struct file_facts *f)
 {
 	static const char *const stacks[] = {"no stacks", "stacks from frame pointers",
 					     "stacks from stack copies (DWARF)",
 					     "branch stacks"};
 	ENTRIES(stacks, EVENT_STACKS_KINDS);
+	size_t lines = 0;
 	for (size_t i = 0; i < f->events.n; i++) {
 		const struct file_event *ev = &f->events.v[i];
 		struct buf b = {0};
+		if (!ev->samples)
+			continue;
 		add_text(&b, f, ev->name);
 		counted(&b, ": ", ev->samples, ev->samples == 1 ? " sample" : " samples");
 		if (!ev->tracepoint && ev->weight)
@@ -121,8 +140,9 @@ static void add_events(struct buf *out, const struct file_facts *f)
 		else
 			counted(&b, ", period ", ev->rate, "");
 		buf_fmt(&b, ", %s", stacks[ev->stacks % EVENT_STACKS_KINDS]);
-		line(out, i ? "" : "events", &b);
+		line(out, lines++ ? "" : "events", &b);
 	}
+	add_silent_events(out, f, lines ? "" : "events");
 }
 
 static void add_records(struct buf *out, const struct file_facts *f)
@@ -193,6 +213,75 @@ void file_text_head(struct buf *out, const struct file_facts *f)
 	add_events(out, f);
 	add_records(out, f);
 	add_loss(out, f);
+}
+
+/* Names and counts of the events with samples, in one line. */
+static void add_event_counts(struct buf *out, const struct file_facts *f)
+{
+	struct buf b = {0};
+	size_t none = 0;
+	for (size_t i = 0; i < f->events.n; i++) {
+		const struct file_event *ev = &f->events.v[i];
+		none += !ev->samples;
+		if (!ev->samples)
+			continue;
+		buf_str(&b, b.n ? ", " : "");
+		add_text(&b, f, ev->name);
+		counted(&b, " ", ev->samples, "");
+	}
+	if (none) {
+		buf_str(&b, b.n ? "; " : "");
+		units_plural(&b, none, "event", "events");
+		buf_str(&b, " without samples");
+	}
+	if (b.n)
+		line(out, "samples", &b);
+	buf_release(&b);
+}
+
+void file_text_brief(struct buf *out, const struct file_facts *f)
+{
+	struct buf b = {0};
+	add_text(&b, f, f->path);
+	if (f->first_ns <= f->last_ns && f->last_ns) {
+		buf_str(&b, ", ");
+		units_duration(&b, f->last_ns - f->first_ns);
+	}
+	if (f->host || f->kernel) {
+		buf_str(&b, ", ");
+		add_or_unknown(&b, f, f->host);
+		buf_str(&b, ", Linux ");
+		add_or_unknown(&b, f, f->kernel);
+	}
+	line(out, "recording", &b);
+	add_event_counts(out, f);
+	if (f->lost || f->dropped || f->cut_off || f->torn || f->broken)
+		add_loss(out, f);
+}
+
+void file_text_names_brief(FILE *f, const struct file_facts *x)
+{
+	enum { FILES = 3 };
+	const struct unnamed_files *u = &x->unnamed;
+	const struct strtab *s = &x->stacks->strings;
+	struct buf b = {0}, out = {0};
+	if (!x->has_names)
+		return;
+	buf_fmt(&b, "%.1f %% of samples have a named innermost function",
+		u->samples ? 100.0 * (double)u->named_leaf / (double)u->samples : 100.0);
+	for (size_t i = 0; i < u->v.n && i < FILES; i++) {
+		const struct unnamed_file *d = &u->v.v[i];
+		double share = 100.0 * (double)d->samples / (double)u->samples;
+		if (share < 1)
+			break;
+		buf_str(&b, i ? ", " : "; unnamed frames: ");
+		visible(&b, d->name ? path_base(strtab_get(s, d->name)) : "[unknown]");
+		buf_fmt(&b, " %.0f %%", share);
+	}
+	line(&out, "names", &b);
+	fputs(buf_cstr(&out), f);
+	fputs("(-v shows the rest)\n", f);
+	buf_release(&out);
 }
 
 void file_text_names(FILE *f, const struct file_facts *x, int top)

@@ -13,8 +13,14 @@
 /* Append file, host, command, clock, events, records and loss, a line each or more. */
 void file_text_head(struct buf *out, const struct file_facts *f);
 
+/* The same in a few lines: file, host, events that have samples, loss. */
+void file_text_brief(struct buf *out, const struct file_facts *f);
+
 /* Print how many names were found, and the first `top` files without names (0: all). Prints
  * nothing if names were not looked up. */
 void file_text_names(FILE *f, const struct file_facts *x, int top);
+
+/* The same in one line, or two. */
+void file_text_names_brief(FILE *f, const struct file_facts *x);
 
 #endif

@@ -29,10 +29,10 @@ bare perfkit --version 2>/dev/null && bad "perfkit is there after all"
 answers()  # recording bundle
 {
 	"$PERFKIT" collapse "$1" >here
-	"$PERFKIT" report "$1" | sed 1d >here.report
+	"$PERFKIT" report -v "$1" | grep -v ^recording >here.report
 	mv app gone
 	"$PERFKIT" collapse "$2" >there || bad "collapse $2: exit $?"
-	"$PERFKIT" report "$2" | sed 1d >there.report
+	"$PERFKIT" report -v "$2" | grep -v ^recording >there.report
 	mv gone app
 	same here there
 	same here.report there.report

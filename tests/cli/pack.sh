@@ -25,7 +25,7 @@ questions()  # file prefix
 	"$PERFKIT" collapse "$1" >"$2.folded" || bad "collapse $1: exit $?"
 	"$PERFKIT" collapse --no-inline --addrs --all "$1" >"$2.flat" || bad "collapse $1"
 	"$PERFKIT" collapse --srcline "$1" >"$2.lines" || bad "collapse --srcline $1"
-	"$PERFKIT" report "$1" | sed 1d >"$2.report" || bad "report $1"
+	"$PERFKIT" report -v "$1" | grep -v ^recording >"$2.report" || bad "report $1"
 	ln -sfn "$(realpath "$1")" picture # whose file name it shows
 	"$PERFKIT" svg --title t picture -o "$2.svg" || bad "svg $1"
 }

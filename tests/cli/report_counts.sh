@@ -10,7 +10,7 @@ for f in kinds.data syscalls.data "$SRC"/testdata/waits/perf.data "$SRC"/testdat
 	perf report --stats -i "$f" 2>/dev/null |
 		awk '/^[^ ].* stats:$/ { name = $1 } /SAMPLE events:/ && name != "" { print name, $3 }' |
 		grep -v '^Aggregated' | sort >perf.txt
-	"$PERFKIT" report -q "$f" | awk '/^events/ { on = 1; sub(/^events/, "") } /^records/ { on = 0 }
+	"$PERFKIT" report -q -v "$f" | awk '/^events/ { on = 1; sub(/^events/, "") } /^records/ { on = 0 }
 		on { sub(/:$/, "", $1); gsub(",", "", $2); if ($2 + 0) print $1, $2 }' | sort >own.txt
 	[ -s perf.txt ] || { echo "perf counts nothing in $f"; exit 1; }
 	diff perf.txt own.txt || { echo "$f: perf's counts (<) and report's (>)"; exit 1; }

@@ -35,7 +35,7 @@ for args, where, run_where, lo, hi in [
         (["--time", seconds(a) + "," + seconds(b)], "1", "1", a, b),
         (["--time", "," + seconds(b), "--cpu", "0", "--tid", str(tid)],
          f"(cpu_out = 0 OR cpu_in = 0) AND tid = {tid}", f"s.cpu = 0 AND t.tid = {tid}", first, b)]:
-    text = subprocess.run([perfkit, "report", "-q", "--all", "--no-local", "--system", *args, data],
+    text = subprocess.run([perfkit, "report", "-q", "-v", "--all", "--no-local", "--system", *args, data],
                           check=True, capture_output=True, text=True).stdout
     inside = f"end_ns > {lo} AND start_ns < {hi}" if "--time" in args else "1"
     part = f"max(0, min(end_ns, {hi}) - max(start_ns, {lo}))"
@@ -63,12 +63,12 @@ for args, where, run_where, lo, hi in [
 
 # where there is time in an unknown state, a narrow table has it too
 os.environ["COLUMNS"] = "80"
-text = subprocess.run([perfkit, "report", "-q", "--all", "--no-local", data],
+text = subprocess.run([perfkit, "report", "-q", "-v", "--all", "--no-local", data],
                       check=True, capture_output=True, text=True).stdout
 assert "unknown" in text[text.index("\nthread  "):].strip().split("\n")[0].split(), text
 # the line above the table counts what the table's columns do
 os.environ["COLUMNS"] = "250"
-text = subprocess.run([perfkit, "report", "-q", "--all", "--no-local", "--system", "--top", "0", data],
+text = subprocess.run([perfkit, "report", "-q", "-v", "--all", "--no-local", "--system", "--top", "0", data],
                       check=True, capture_output=True, text=True).stdout
 lines = text[text.index("\nthread  "):].strip().split("\n\n")[0].split("\n")
 head = re.split("  +", lines[0].strip())
@@ -80,7 +80,7 @@ for column, words in (("running", "running"), ("blocked", "blocked,"), ("?", r"u
     want, rounded = told(above, words) if column != "?" or "unclear" in above else (0, 0)
     assert abs(sum(x for x, _ in cells) - want) <= rounded + sum(x for _, x in cells), (
         column, want, sum(x for x, _ in cells))
-text = subprocess.run([perfkit, "report", "-q", "--no-local", *sys.argv[3:]],
+text = subprocess.run([perfkit, "report", "-q", "-v", "--no-local", *sys.argv[3:]],
                       check=True, capture_output=True, text=True).stdout
 assert " 0 ns in an unknown state" in " ".join(text.split()) and "unknown" not in (
     text[text.index("\nthread  "):].strip().split("\n")[0]), text
@@ -133,8 +133,8 @@ if grep -F '[open]' one.folded; then exit 1; fi
 
 # what filters leave nothing of is said so; names are of all samples, whoever is asked for
 demo=$SRC/testdata/demo
-"$PERFKIT" report -q --no-local --time 1,2 "$demo/perf.data" >none.txt
-"$PERFKIT" report -q --no-local --comm nosuch "$SRC/testdata/uprobe/perf.data" >>none.txt
+"$PERFKIT" report -q -v --no-local --time 1,2 "$demo/perf.data" >none.txt
+"$PERFKIT" report -q -v --no-local --comm nosuch "$SRC/testdata/uprobe/perf.data" >>none.txt
 [ "$(grep -c '^no sample passes the filters$' none.txt)" = 2 ]
 grep -q '^names: .* % of all samples have' none.txt
 # records are counted of recordings, and all of them
@@ -147,6 +147,7 @@ done
 
 for f in "$SRC"/testdata/*/perf.data; do
 	"$PERFKIT" report -q --no-local "$f" >out
+	"$PERFKIT" report -q -v --no-local "$f" >>out
 	python3 - "$f" <<'EOF'
 import sys
 for line in open("out"):

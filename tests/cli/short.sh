@@ -65,7 +65,7 @@ fi
 chmod 0 $shop
 $as "$PERFKIT" doctor -v --no-local --symfs s "$rec" >out 2>err
 tr -s '\n ' ' ' <out | grep -q "shop: unreadable (s/srv/perfkit/shop: Permission denied)" || { echo "doctor of an unreadable program: $(grep shop out)"; bad=1; }
-$as "$PERFKIT" report --no-local --symfs s "$rec" >out 2>err
+$as "$PERFKIT" report -v --no-local --symfs s "$rec" >out 2>err
 tr -s '\n ' ' ' <out | grep -q "shop: unreadable (s/srv/perfkit/shop: Permission denied)" ||
 	{ echo "report of an unreadable program: $(grep shop out)"; bad=1; }
 exit $bad

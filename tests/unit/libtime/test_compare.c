@@ -94,7 +94,7 @@ static int rate_changes(double before, double after, uint64_t each_before, uint6
 	struct comparison c = {.recorded_ns = {0}};
 	record(&c, BEFORE, before, each_before);
 	record(&c, AFTER, after, each_after);
-	compare_finish(&c);
+	assert_int_equal(compare_finish(&c), 0);
 	assert_int_equal(c.v.n, 1);
 	int change = estimate_change(&c.v.v[0].time[BEFORE], &c.v.v[0].time[AFTER]);
 	*mean = estimate_change(&c.v.v[0].mean[BEFORE], &c.v.v[0].mean[AFTER]);
@@ -129,11 +129,37 @@ static void test_few(void **s)
 		assert_int_equal(compare_add(&c, AFTER, "new", 8 * i, 1000, 1), 0);
 	for (uint32_t i = 0; i < COMPARE_BLOCKS; i++)
 		assert_int_equal(compare_add(&c, BEFORE, "gone", i, 1000, 1), 0);
-	compare_finish(&c);
+	assert_int_equal(compare_finish(&c), 0);
 	assert_string_equal(c.v.v[0].name, "gone");
 	assert_int_equal(estimate_change(&c.v.v[0].count[BEFORE], &c.v.v[0].count[AFTER]), -1);
 	assert_int_equal(estimate_change(&c.v.v[1].count[BEFORE], &c.v.v[1].count[AFTER]), 0);
 	assert_int_equal(estimate_change(&c.v.v[1].time[BEFORE], &c.v.v[1].time[AFTER]), 0);
+	compare_release(&c);
+}
+
+/* What builds differ in makes no other row; what both have stays. */
+static void test_builds(void **s)
+{
+	static const struct {
+		int side;
+		const char *name;
+	} rows[] = {{BEFORE, "app-1.2: lock in parse.constprop.0()"},
+		    {AFTER, "app-1.3: lock in parse()"},
+		    {BEFORE, "app: io in sync()"},
+		    {AFTER, "app: io in sync()"},
+		    {AFTER, "app: io in sync.cold()"},
+		    {BEFORE, "app: net in send()"}};
+	struct comparison c = {.recorded_ns = {SECOND, SECOND}};
+	int found = 0;
+	(void)s;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+		assert_int_equal(compare_add(&c, rows[i].side, rows[i].name, 0, 1000, 1), 0);
+	assert_int_equal(compare_finish(&c), 0);
+	assert_int_equal(c.v.n, 4);
+	for (size_t i = 0; i < c.v.n; i++)
+		found += !strcmp(c.v.v[i].name, rows[1].name) &&
+			 c.v.v[i].count[BEFORE].value > 0 && c.v.v[i].count[AFTER].value > 0;
+	assert_int_equal(found, 1);
 	compare_release(&c);
 }
 
@@ -145,6 +171,7 @@ int main(void)
 		cmocka_unit_test(test_no_bound),
 		cmocka_unit_test(test_bursts),
 		cmocka_unit_test(test_few),
+		cmocka_unit_test(test_builds),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

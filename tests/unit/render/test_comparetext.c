@@ -19,7 +19,7 @@ static void a_narrow_table_shows_what_changed(void **state)
 	struct buf wide = {0}, narrow = {0};
 	add(&c, BEFORE, name, 5000000);
 	add(&c, AFTER, name, 8000000);
-	compare_finish(&c);
+	assert_int_equal(compare_finish(&c), 0);
 	/* only the means changed */
 	for (int side = 0; side < COMPARE_SIDES; side++)
 		c.v.v[0].time[side] = (struct estimate){5e7, 1e7, 9e7};
