@@ -6,10 +6,10 @@
 
 /* --- waits ---------------------------------------------------------------------------- */
 
-/* Run-queue delay has no cause's name, except that who was preempted wanted to run. */
+/* Run-queue delay has no cause's name, as it is no part of what caused the wait. */
 static const char *name_of(const struct wait_row *w)
 {
-	return w->is_runnable && w->cause != CAUSE_PREEMPT ? "runnable" : cause_name(w->cause);
+	return w->is_runnable ? "runnable" : cause_name(w->cause);
 }
 
 static int add_wait(const struct timeline *tl, const struct wait_selection *s,

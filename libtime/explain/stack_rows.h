@@ -25,8 +25,8 @@ struct stack_row {
 			   * was not counted) */
 	const char *state; /* a mark below all others: "[runnable]"; NULL: none */
 	const char *below, *above; /* marks; NULL: none */
-	const char *cause;         /* of a wait, with WAITS_BY_CAUSE; else NULL. "runnable" or
-				    * "preempt" with a state */
+	const char *cause;         /* of a wait, with WAITS_BY_CAUSE; else NULL. "runnable" with
+				    * a state */
 	uint64_t unknown_ns;       /* of a wait's weight, in no known state */
 	const struct row_waker *wakers;
 	size_t nwakers;

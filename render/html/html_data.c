@@ -7,11 +7,12 @@
 #include "render/timeline/timeline_data.h"
 
 /* Marks of the flame graphs, in the order of html_time.js. */
-static const char *const html_marks[] = {
-	"[open]",   "[state unknown]", "[suspect]",     "[unclear]",           "[unclear]",
-	"runnable", "preempted",       "state unknown", "[running, no sample]"};
+static const char *const html_marks[] = {"[open]",    "[state unknown]", "[suspect]",
+					 "[unclear]", "[unclear]",       "runnable",
+					 "preempted", "state unknown",   "[running, no sample]",
+					 "[runnable]"};
 /* The first ones are below a thread's name, the next ones on top of a wait's stack. */
-enum { MARKS_BELOW = 4, MARKS_WAIT = 8, MARKS = 9 };
+enum { MARKS_BELOW = 4, MARKS_WAIT = 8, MARKS = 10 };
 ENTRIES(html_marks, MARKS);
 
 struct gathering {

@@ -54,7 +54,7 @@ struct html_data {
 	struct u64map path_no, row_no;
 	struct html_columns columns;
 	struct html_labels labels;
-	uint32_t marks[9]; /* frames: [open] ... [running, no sample] */
+	uint32_t marks[10]; /* frames: [open] ... [runnable] */
 	uint32_t cause_frames[CAUSE_COUNT];
 	/* indices of timeline.states in order of appearance, so independent of reading; 0 is ""
 	 */

@@ -3,7 +3,7 @@
 
 // enum html_wait (html_data.h); unknown: why it is.
 const BIT = {open: 1, suspect: 2, running: 8, unclear: 1 << 8, hidden: 1 << 9, cutLeft: 1 << 10, cutRight: 1 << 11, out: 1 << 12, unknown: 7 << 13};
-const MARK = {open: 0, unknown: 1, suspect: 2, unclear: 3, waitUnclear: 4, runnable: 5, preempted: 6, waitUnknown: 7, noSample: 8};
+const MARK = {open: 0, unknown: 1, suspect: 2, unclear: 3, waitUnclear: 4, runnable: 5, preempted: 6, waitUnknown: 7, noSample: 8, isRunnable: 9};
 const SYSTEM = 3, IDLE_TASK = 16; // flags of threads that are the kernel's or perf's, or none
 
 // --- labels: as --label does ---------------------------------------------------------------------
@@ -130,9 +130,9 @@ class Graph {
 		this.skeleton = null;
 	}
 
-	// The node of a row's stack below mark `below` and under frame `top`; 0 is none of either. `slot`
-	// tells such pairs apart.
-	node(slot, row, below, top) {
+	// The node of a row's stack below marks `state` and `below` and under frame `top`; 0 is none of
+	// them. `slot` tells such triples apart.
+	node(slot, row, below, top, state) {
 		const known = this.known[slot] = this.known[slot] || new Int32Array(data.row.comm.length);
 		if (known[row])
 			return known[row];
@@ -140,6 +140,8 @@ class Graph {
 		for (let p = data.row.path[row]; p; p = data.path.parent[p - 1])
 			way.push(data.path.frame[p - 1]);
 		let at = m.child(0, data.row.comm[row]);
+		if (state)
+			at = m.child(at, state);
 		if (below)
 			at = m.child(at, below);
 		for (let i = way.length - 1; i >= 0; i--)
@@ -332,28 +334,27 @@ function inBand(i, band) {
 	return length >= band.low && length < band.high;
 }
 
-// As `perfkit svg --offcpu`: the cause on top of a wait that was seen whole, also below [unclear].
+// As `perfkit svg --offcpu`: run-queue delay below [runnable], and the cause on top of a wait that was
+// seen whole, also below [unclear].
 function sumOff(from, to, band) {
 	const g = graphOf("off"), w = data.wait, m = head.marks, chosen = chosenThreads(), self = g.merger.self;
 	let take = null;
-	const add = (slot, row, below, top, ns) => {
+	const add = (slot, row, below, top, ns, state) => {
 		if (ns > 0)
-			take(g.node(slot, row, below, top), ns);
+			take(g.node(slot, row, below, top, state), ns);
 	};
 	const put = (i) => {
-		const row = w.row[i], cause = w.cause[i], whole = part.blocked + part.runnable + part.unknown;
-		if (part.isOpen)
-			add(0, row, m[MARK.open], 0, whole);
-		else if (part.bits & BIT.unknown)
-			add(1, row, m[MARK.unknown], 0, whole);
-		else if (part.bits & BIT.suspect)
-			add(2, row, m[MARK.suspect], 0, whole);
-		else if (part.bits & BIT.unclear) {
-			add(3 + head.causes.length + cause, row, m[MARK.unclear], head.causes[cause], part.blocked);
-			add(3 + cause, row, 0, head.causes[cause], part.runnable);
-		} else {
-			add(3 + cause, row, 0, head.causes[cause], whole);
-		}
+		const row = w.row[i], cause = w.cause[i], rest = part.blocked + part.unknown;
+		const mark = part.isOpen ? MARK.open : part.bits & BIT.unknown ? MARK.unknown :
+			part.bits & BIT.suspect ? MARK.suspect : -1;
+		if (mark >= 0)
+			add(mark, row, m[mark], 0, rest);
+		else if (part.bits & BIT.unclear)
+			add(7 + head.causes.length + cause, row, m[MARK.unclear], head.causes[cause], part.blocked);
+		else
+			add(7 + cause, row, 0, head.causes[cause], rest);
+		add(mark < 0 ? 6 : 3 + mark, row, mark < 0 ? 0 : m[mark], m[MARK.runnable], part.runnable,
+			m[MARK.isRunnable]);
 	};
 	const weigh = (i, low, high, to) => {
 		take = to;

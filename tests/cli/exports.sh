@@ -58,7 +58,7 @@ done
 # tracepoints weigh 1; waits, with the waker, in the worst episodes, under filters
 for q in '--event sched:sched_switch' '--unit ns --offcpu' '--unit ns --offcpu --comm locker_a' \
 	'--unit ns --tail --p90'; do
-	collapse $q $symbols "$waits" >want.folded
+	collapse $q $symbols "$waits" | sed 's/;\[runnable\]//' >want.folded # without the level of states
 	export_ --to pprof ${q#--unit ns} $symbols "$waits" -o waits.pb.gz
 	check pprof waits.pb.gz want.folded
 	case $q in *--comm*) ;; *) go_reads waits.pb.gz want.folded "$(echo "$q" | sed 's/--unit ns --//; s/--event //; s/ .*//')" ;; esac
@@ -89,7 +89,7 @@ for q in '--offcpu' '--offwake' ''; do
 	export_ --to pprof $q ${requests##* } -o plain.pb.gz
 	for l in route=/pay route=/list key=0-30 span=request; do
 		case $q in '') u='--event sched:sched_switch' ;; *) u='--unit ns' ;; esac
-		collapse $u $q --label $l $requests | sed 's/_\[w\]//g' >"$(echo $l | tr -d /).folded"
+		collapse $u $q --label $l $requests | sed 's/_\[w\]//g; s/;\[runnable\]//' >"$(echo $l | tr -d /).folded"
 	done
 	python3 - "$SRC/tests" "${q#--}" <<'E2' || wrong "labels $q"
 import collections, sys
@@ -152,7 +152,7 @@ done
 export_ --to speedscope $(at events) -o events.json
 collapse --event page-faults $(at events) >want.folded
 check speedscope events.json want.folded page-faults
-collapse --unit ns --offcpu $symbols "$waits" >want.folded
+collapse --unit ns --offcpu $symbols "$waits" | sed 's/;\[runnable\]//' >want.folded
 export_ --to speedscope --offcpu $symbols "$waits" -o waits.json
 check speedscope waits.json want.folded
 # in time: stack by stack the sums of --wall, whose pieces they are; spans as long as the store's

@@ -22,7 +22,7 @@ a=$(sed -n 's/.*<title>all (\([0-9,]*\) ticks.*/\1/p' a.svg | head -1)
 b=$(sed -n 's/.*<title>all (\([0-9,]*\) ticks.*/\1/p' b.svg | head -1)
 [ -n "$a" ] && [ "$a" = "$b" ] || { echo "svg --offcpu shows $b, its folded text $a"; exit 1; }
 # the cause stands above each wait, and colours what leads to it
-grep -q '<title>preempt (' b.svg && grep -q '<title>read (' b.svg || { echo "--offcpu without causes"; exit 1; }
+grep -q '<title>runnable (' b.svg && grep -q '<title>read (' b.svg || { echo "--offcpu without causes"; exit 1; }
 # waits that may be idle have a cause, too, and its colour
 "$PERFKIT" svg -q --no-local --offcpu --cause sleep "$SRC/testdata/orders/orders.tar.zst" -o sleep.svg || exit 1
 grep -q '<title>\[unclear\] (' sleep.svg && grep -q '>sleep</text>' sleep.svg ||
