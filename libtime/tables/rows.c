@@ -427,6 +427,9 @@ static int row_order(const void *a, const void *b, void *ctx)
 	if (order)
 		return s->reverse ? -order : order;
 	order = cell_order(s, x, y, s->r->kind->then);
+	/* stacks have no defined order, so functions have none of addition */
+	order = order ? order : cell_order(s, x, y, COL_FUNCTION);
+	order = order ? order : cell_order(s, x, y, COL_MODULE);
 	return order ? order : x < y ? -1 : x > y;
 }
 

@@ -55,12 +55,12 @@ perf record -q -e cpu-clock:u -F 499 -p "$inside" -o run.data -- sleep 1.5 2>per
 grep -q 'in_the_container' open || { echo "not sandboxed: $(cat open err)"; exit 1; }
 "$PERFKIT" collapse -q run.data >closed
 cmp -s open closed && exit 0 # the kernel has no Landlock
-"$PERFKIT" report run.data >told 2>err
+"$PERFKIT" report -v run.data >told 2>err
 tr -s '\n ' ' ' <told | grep -q "perf-1.map: Permission denied) add --no-sandbox" ||
 	{ echo "in the sandbox: $(cat told err)"; exit 1; }
 # A process that sees this root folder has no map elsewhere to be kept from.
 kill -9 "$inside"
 for i in 1 2 3 4 5 6 7 8 9; do [ -e "/proc/$inside" ] && sleep 0.3; done
-"$PERFKIT" report run.data >told 2>err
+"$PERFKIT" report -v run.data >told 2>err
 grep -q 'Permission denied' told && { echo "ended: $(cat told)"; exit 1; }
 exit 0
