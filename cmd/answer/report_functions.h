@@ -7,7 +7,7 @@
 #include "cmd/answer/report_tables.h"
 
 /* Rows of a table for one screen. */
-enum { REPORT_FUNCTIONS = 8, REPORT_THREADS = 5, REPORT_FILES = 3 };
+enum { REPORT_FUNCTIONS = 6, REPORT_THREADS = 5 };
 
 /* The kind of table for --by function: of calls if they were recorded and nothing else is asked
  * for, else of samples or, with --offcpu, of waits. */

@@ -278,9 +278,9 @@ void file_text_names_brief(FILE *f, const struct file_facts *x)
 		visible(&b, d->name ? path_base(strtab_get(s, d->name)) : "[unknown]");
 		buf_fmt(&b, " %.0f %%", share);
 	}
+	buf_str(&b, " (-v shows more)");
 	line(&out, "names", &b);
 	fputs(buf_cstr(&out), f);
-	fputs("(-v shows the rest)\n", f);
 	buf_release(&out);
 }
 

@@ -1,4 +1,4 @@
-# report --by function: its sums are those of collapse with the same options, of file, pipe, bundle and store;
+# report --by function: its sums are those of collapse with the same options (--all: collapse has everybody), of file, pipe, bundle and store;
 # the report begins with it; --against compares functions by name, and claims nothing where nothing changed.
 set -eu
 command -v python3 >/dev/null || { echo "python3 is not installed"; exit 77; }
@@ -20,7 +20,7 @@ for line in stacks.splitlines():
     want += int(n)
     for f in set(stack.split(";")[1:]):
         total[f] = total.get(f, 0) + int(n)
-rows = list(csv.DictReader(io.StringIO(run("report", "-q", *local, "--by", "function", "--csv", *options, path))))
+rows = list(csv.DictReader(io.StringIO(run("report", "-q", "--all", *local, "--by", "function", "--csv", *options, path))))
 key = "self_ns" if "self_ns" in rows[0] else "self"
 got = sum(int(r[key] or 0) for r in rows)
 assert got == want, (options, got, want)
@@ -57,11 +57,11 @@ sed '/^recording/,$d' file.txt | cmp - pipe.txt
 for f in "$demo" demo.db "$orders" orders.db; do
 	pk report -q --no-local "$f" >report.txt 2>/dev/null || pk report -q "$f" >report.txt
 	[ "$(wc -l <report.txt)" -le 30 ] || { echo "$f: $(wc -l <report.txt) lines"; exit 1; }
-	head -1 report.txt | grep -q '^CPU time by function: .* samples of cpu-clock' || { cat report.txt; exit 1; }
+	head -2 report.txt | grep -q '^CPU time by function: .* samples of cpu-clock' || { cat report.txt; exit 1; }
 done
 # nothing below 1 % unless asked for
-pk report -q --no-local --by function "$orders" >some.txt
-pk report -q --no-local --by function --top 0 "$orders" >all.txt
+pk report -q --all --no-local --by function "$orders" >some.txt
+pk report -q --all --no-local --by function --top 0 "$orders" >all.txt
 grep -q 'functions below 1 % (show all with --top 0)' some.txt
 [ "$(wc -l <all.txt)" -gt "$(wc -l <some.txt)" ]
 [ "$(awk '$(NF - 1) < 1 && /%$/' some.txt | wc -l)" = 0 ]

@@ -21,7 +21,7 @@ done
 cmp all-1 all-2
 
 # the picture: of each box with the name of a cause, whether it is above [runnable]
-pk svg -q --no-local --no-script --offcpu --minwidth 0 "$orders" -o off.svg
+pk svg -q --all --no-local --no-script --offcpu --minwidth 0 "$orders" -o off.svg
 grep -q 'blocked 3.9 s, runnable (run-queue delay) 103 ms, state unknown 1.5 s' off.svg
 python3 - <<'END'
 import re
