@@ -40,7 +40,8 @@ def ask(*args):
 
 def report(name, path, *options):
     out = os.path.abspath(name + ".html")
-    subprocess.run([PERFKIT, "html", *LOCAL, *options, "-o", out, path], check=True, stderr=subprocess.DEVNULL)
+    whole = [] if {"--comm", "--pid", "--all"} & set(options) else ["--all"]  # collapse, the witness, takes all
+    subprocess.run([PERFKIT, "html", *LOCAL, *whole, *options, "-o", out, path], check=True, stderr=subprocess.DEVNULL)
     return out
 
 
@@ -189,7 +190,7 @@ def compare_cut(b, path, source, with_labels, labels):
         sums, busy = b.js(SUMS)
         check("cut to %s: some rows" % text, len(rows) > 0, True)
         run = {int(x["tid"]): int(x["run_ns"]) for x in csv.DictReader(ask(
-            "report", *LOCAL, *with_labels, "--label", text, "--by", "thread", "--csv", source).decode().splitlines())}
+            "report", *LOCAL, *with_labels, "--label", text, "--all", "--by", "thread", "--csv", source).decode().splitlines())}
         check("%s: running as report says" % text, b.js(RUNNING), {str(k): v for k, v in run.items() if v})
         for tid, parts, ns, _ in rows:
             if len(parts) < 100:
@@ -207,7 +208,7 @@ def check_cgroups(b):
     source = os.path.abspath("cgroups.data")
     with open(source, "wb") as f:
         subprocess.run(["tar", "--zstd", "-xOf", SRC + "/testdata/labels/labelled.tar.zst", "perf.data"], check=True, stdout=f)
-    rows = list(csv.DictReader(ask("report", *LOCAL, "--by", "thread", "--system", "--csv", source).decode().splitlines()))
+    rows = list(csv.DictReader(ask("report", *LOCAL, "--all", "--by", "thread", "--system", "--csv", source).decode().splitlines()))
     pids = sorted({int(r["pid"]) for r in rows if int(r["pid"]) > 0})
     check("processes to put into cgroups", len(pids) > 3, True)
     cgroups, evil = ["/a/web", "/a/db", "/other"], "/a/</select><img src=x onerror=document.title=1>"
@@ -296,7 +297,7 @@ def compare_states(b, path, source):
     """The overview's time of each thread by state is report's."""
     columns = ["run_ns", "idle_ns", "unclear_ns", "blocked_ns", "runnable_ns", "unknown_ns"]
     want = {x["tid"]: [int(x[c]) for c in columns] for x in csv.DictReader(ask(
-        "report", *LOCAL, "--by", "thread", "--csv", source).decode().splitlines())}
+        "report", *LOCAL, "--all", "--by", "thread", "--csv", source).decode().splitlines())}
     show(b, path)
     got = b.js(THREADS)
     check("states of threads", {tid: got.get(tid, [0] * 6) for tid in want}, want)
@@ -546,7 +547,7 @@ def check_sites(b):
         path = report("sites", source, *with_requests, *options)
         show(b, path, "#pane=sites")
         shown.append(b.js(SITES))
-    rows = list(csv.DictReader(ask("report", *LOCAL, "--by", "site", "--csv", source).decode().splitlines()))
+    rows = list(csv.DictReader(ask("report", *LOCAL, "--all", "--by", "site", "--csv", source).decode().splitlines()))
     unclear = sorted(r["site"] for r in rows if r["verdict"] == "unclear")
     check("sites of a report of spans", sorted(r[0] for r in shown[0][1:]), unclear)
     check("they are those of waits", shown[0], shown[1])
