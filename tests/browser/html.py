@@ -138,7 +138,7 @@ def check_labels(b):
             event = b.js("return report.head().events[report.view.event].name")
             if graph == "cpu":
                 some["cpu"] += compare(b, "CPU of " + text, "report.sumCpu(%d, %d, report.view.event)", [*args, "--event", event], source)
-            subprocess.run([PERFKIT, "svg", *LOCAL, "--wall", *args, source, "-o", "wall.svg"], check=True, stderr=subprocess.DEVNULL)
+            subprocess.run([PERFKIT, "svg", *LOCAL, "--all", "--wall", *args, source, "-o", "wall.svg"], check=True, stderr=subprocess.DEVNULL)
             got = b.js("const t = report.sumWall(0, report.head().span_ns); return [t.n, t.total[0], t.total1 ? t.total1[0] : 0]")
             b.open("file://" + os.path.abspath("wall.svg"))
             check("wall clock of " + text, got, b.js("const t = document.documentElement.flame.tree(); return [t.n, t.total[0], t.total1 ? t.total1[0] : 0]"))
@@ -181,7 +181,7 @@ MARKED = """const p = document.documentElement.timeline.panels[0], all = {}; for
 def compare_cut(b, path, source, with_labels, labels):
     """A label cuts the timeline's rows to the stretches that `perfkit timeline --label` marks."""
     for text in labels:
-        subprocess.run([PERFKIT, "timeline", *LOCAL, *with_labels, "--label", text, "--system", source, "-o", "marked.svg"], check=True, stderr=subprocess.DEVNULL)
+        subprocess.run([PERFKIT, "timeline", *LOCAL, "--all", *with_labels, "--label", text, "--system", source, "-o", "marked.svg"], check=True, stderr=subprocess.DEVNULL)
         b.open("file://" + os.path.abspath("marked.svg"))
         marked = b.js(MARKED)
         show(b, path, "#pane=timeline&label=" + urllib.parse.quote(text))
@@ -259,7 +259,7 @@ def check_hostile_label(b):
 def compare_wall(b, path, source):
     """Against the picture that `svg --wall` makes of the stretch."""
     for a, z, clock in list(stretches(b, BRUSHES)):
-        subprocess.run([PERFKIT, "svg", *LOCAL, "--wall", "--time", clock, source, "-o", "wall.svg"], check=True,
+        subprocess.run([PERFKIT, "svg", *LOCAL, "--all", "--wall", "--time", clock, source, "-o", "wall.svg"], check=True,
                        stderr=subprocess.DEVNULL)
         show(b, path)
         got = b.js("const t = report.sumWall(%d, %d); return [t.n, t.total[0], t.total1[0]]" % (a, z))
@@ -272,7 +272,7 @@ def compare_wall(b, path, source):
 def compare_given(b, path):
     """What the program computed is what svg draws."""
     for kind, options in (("offwake", ["--offwake"]), ("chain", ["--chain"]), ("tail", ["--tail-diff", "--top", "20"])):
-        subprocess.run([PERFKIT, "svg", *LOCAL, *options, ORDERS, "-o", "given.svg"], check=True, stderr=subprocess.DEVNULL)
+        subprocess.run([PERFKIT, "svg", *LOCAL, "--all", *options, ORDERS, "-o", "given.svg"], check=True, stderr=subprocess.DEVNULL)
         show(b, path, "#pane=flame&graph=" + kind)
         legend = "[...%s.querySelectorAll('#legend g')].map((g) => [g.querySelector('text').textContent, g.querySelector('rect').getAttribute('fill')])"
         settled(b, "!!report.flame('%s')" % kind, True)
@@ -356,10 +356,10 @@ def check_orders(b):
     check("its picture", settled(b, "!!document.querySelector('#episode .island').shadowRoot.querySelector('svg')", True), True)
     seen = "['#episode h3', '#episode .stacks'].every((s) => { const r = document.querySelector(s).getBoundingClientRect(); return r.top >= -30 && r.bottom <= innerHeight; })"
     check("with its stacks in sight", settled(b, seen, True), True)
-    text = ask("tail", *LOCAL, "--top", "20", "--details", "3", ORDERS).decode()
+    text = ask("tail", *LOCAL, "--all", "--top", "20", "--details", "3", ORDERS).decode()
     line = [x for x in text.splitlines() if x.startswith("#3  ")][0]
     check("its text is tail's", b.js("return document.querySelector('#episode pre').textContent.includes(arguments[0])", line), True)
-    chain = json.loads(ask("tail", *LOCAL, "--top", "20", "--json", ORDERS))["episodes"][2]
+    chain = json.loads(ask("tail", *LOCAL, "--all", "--top", "20", "--json", ORDERS))["episodes"][2]
     parts = [s for s in chain["shares"] if s["tid"] == chain["chain"][-1]["tid"]]
     last = b.js("return [...document.querySelectorAll('#episode .chain li')].pop().textContent")
     check("the end of the chain did several things", len(parts) > 2 and all(s["function"] in last for s in parts[:3]), True)
@@ -415,7 +415,7 @@ TIPS = """const t = %s.timeline, all = t.panels[0].losses.map((l) => [l.t, l.len
 def compare_timeline(b):
     """The timeline has what `perfkit timeline` draws, and says of it what that says."""
     for options in ([], ["--comm", "front-0,front-1"]):
-        subprocess.run([PERFKIT, "timeline", *LOCAL, *options, ORDERS, "-o", "tl.svg"], check=True, stderr=subprocess.DEVNULL)
+        subprocess.run([PERFKIT, "timeline", *LOCAL, "--all", *options, ORDERS, "-o", "tl.svg"], check=True, stderr=subprocess.DEVNULL)
         b.open("file://" + os.path.abspath("tl.svg"))
         want = [b.js(x % "document.documentElement") for x in (ROWS, TIPS)]
         show(b, report("rows", ORDERS, *options), "#pane=timeline")
@@ -439,7 +439,7 @@ def check_gaps(b):
         with_gaps = ["--with", SRC + "/testdata/jitter/" + file]
         path = report("gaps-" + name, JITTER, *with_gaps)
         show(b, path, "#pane=timeline")
-        told = json.loads(ask("tail", *LOCAL, "--by", "gap", "--top", "0", "--json", *with_gaps, JITTER))["episodes"]
+        told = json.loads(ask("tail", *LOCAL, "--all", "--by", "gap", "--top", "0", "--json", *with_gaps, JITTER))["episodes"]
         want = sorted(([g["cpu"], g["start_ns"], g["end_ns"], g["duration_ns"], gap_parts(g)] for g in told), key=repr)
         check("gaps, %s" % name, gaps_shown(b), want)
         check("their lane", b.js("return report.timeline().timeline.panels[0].rows.filter((r) => r.what === 'gaps')"
@@ -453,7 +453,7 @@ def check_gaps(b):
 def check_cut_gaps(b):
     """The lanes have of a gap what --time leaves of it, as `report --by gap` counts it."""
     with_gaps = ["--with", SRC + "/testdata/jitter/gaps.txt"]
-    gap = json.loads(ask("tail", *LOCAL, "--by", "gap", "--top", "1", "--json", *with_gaps, JITTER))["episodes"][0]
+    gap = json.loads(ask("tail", *LOCAL, "--all", "--by", "gap", "--top", "1", "--json", *with_gaps, JITTER))["episodes"][0]
     show(b, report("gaps-cut", JITTER, *with_gaps))
     middle = (gap["start_ns"] + gap["end_ns"]) // 2
     from_ns = int(b.js("return report.head().from_ns")) + middle
@@ -473,7 +473,7 @@ def check_merged(b):
     got = b.js("const t = report.flame('off').flame.tree(); return [t.n, t.total[0]]")
     names = b.js("return [...new Set(report.data().row.comm)].map((c) => report.frames().name[c])")
     check("merged names", "front-N" in names and "front-0" not in names, True)
-    subprocess.run([PERFKIT, "svg", *LOCAL, "--offcpu", "--merge-threads", ORDERS, "-o", "merged.svg"], check=True, stderr=subprocess.DEVNULL)
+    subprocess.run([PERFKIT, "svg", *LOCAL, "--all", "--offcpu", "--merge-threads", ORDERS, "-o", "merged.svg"], check=True, stderr=subprocess.DEVNULL)
     b.open("file://" + os.path.abspath("merged.svg"))
     check("merged is svg's", got, b.js("const t = document.documentElement.flame.tree(); return [t.n, t.total[0]]"))
     show(b, path, "#pane=timeline")
@@ -572,7 +572,7 @@ def check_map(b):
 
 def check_losses(b):
     """Of losses before a CPU's first record only the end is known: they begin with the recording."""
-    subprocess.run([PERFKIT, "timeline", *LOCAL, SRC + "/testdata/doctor/lost-records.data.gz", "-o", "lost.svg"], check=True, stderr=subprocess.DEVNULL)
+    subprocess.run([PERFKIT, "timeline", *LOCAL, "--all", SRC + "/testdata/doctor/lost-records.data.gz", "-o", "lost.svg"], check=True, stderr=subprocess.DEVNULL)
     b.open("file://" + os.path.abspath("lost.svg"))
     losses = b.js("return document.documentElement.timeline.panels[0].losses.map((l) => [l.t, l.length])")
     check("losses from the begin on", (len(losses) > 5, min(t for t, _ in losses), min(ns for _, ns in losses) >= 0), (True, 0, True))
