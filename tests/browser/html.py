@@ -40,7 +40,8 @@ def ask(*args):
 
 def report(name, path, *options):
     out = os.path.abspath(name + ".html")
-    subprocess.run([PERFKIT, "html", *LOCAL, *options, "-o", out, path], check=True, stderr=subprocess.DEVNULL)
+    whole = [] if {"--comm", "--pid", "--all"} & set(options) else ["--all"]  # collapse, the witness, takes all
+    subprocess.run([PERFKIT, "html", *LOCAL, *whole, *options, "-o", out, path], check=True, stderr=subprocess.DEVNULL)
     return out
 
 
@@ -137,7 +138,7 @@ def check_labels(b):
             event = b.js("return report.head().events[report.view.event].name")
             if graph == "cpu":
                 some["cpu"] += compare(b, "CPU of " + text, "report.sumCpu(%d, %d, report.view.event)", [*args, "--event", event], source)
-            subprocess.run([PERFKIT, "svg", *LOCAL, "--wall", *args, source, "-o", "wall.svg"], check=True, stderr=subprocess.DEVNULL)
+            subprocess.run([PERFKIT, "svg", *LOCAL, "--all", "--wall", *args, source, "-o", "wall.svg"], check=True, stderr=subprocess.DEVNULL)
             got = b.js("const t = report.sumWall(0, report.head().span_ns); return [t.n, t.total[0], t.total1 ? t.total1[0] : 0]")
             b.open("file://" + os.path.abspath("wall.svg"))
             check("wall clock of " + text, got, b.js("const t = document.documentElement.flame.tree(); return [t.n, t.total[0], t.total1 ? t.total1[0] : 0]"))
@@ -180,7 +181,7 @@ MARKED = """const p = document.documentElement.timeline.panels[0], all = {}; for
 def compare_cut(b, path, source, with_labels, labels):
     """A label cuts the timeline's rows to the stretches that `perfkit timeline --label` marks."""
     for text in labels:
-        subprocess.run([PERFKIT, "timeline", *LOCAL, *with_labels, "--label", text, "--system", source, "-o", "marked.svg"], check=True, stderr=subprocess.DEVNULL)
+        subprocess.run([PERFKIT, "timeline", *LOCAL, "--all", *with_labels, "--label", text, "--system", source, "-o", "marked.svg"], check=True, stderr=subprocess.DEVNULL)
         b.open("file://" + os.path.abspath("marked.svg"))
         marked = b.js(MARKED)
         show(b, path, "#pane=timeline&label=" + urllib.parse.quote(text))
@@ -189,7 +190,7 @@ def compare_cut(b, path, source, with_labels, labels):
         sums, busy = b.js(SUMS)
         check("cut to %s: some rows" % text, len(rows) > 0, True)
         run = {int(x["tid"]): int(x["run_ns"]) for x in csv.DictReader(ask(
-            "report", *LOCAL, *with_labels, "--label", text, "--by", "thread", "--csv", source).decode().splitlines())}
+            "report", *LOCAL, *with_labels, "--label", text, "--all", "--by", "thread", "--csv", source).decode().splitlines())}
         check("%s: running as report says" % text, b.js(RUNNING), {str(k): v for k, v in run.items() if v})
         for tid, parts, ns, _ in rows:
             if len(parts) < 100:
@@ -207,7 +208,7 @@ def check_cgroups(b):
     source = os.path.abspath("cgroups.data")
     with open(source, "wb") as f:
         subprocess.run(["tar", "--zstd", "-xOf", SRC + "/testdata/labels/labelled.tar.zst", "perf.data"], check=True, stdout=f)
-    rows = list(csv.DictReader(ask("report", *LOCAL, "--by", "thread", "--system", "--csv", source).decode().splitlines()))
+    rows = list(csv.DictReader(ask("report", *LOCAL, "--all", "--by", "thread", "--system", "--csv", source).decode().splitlines()))
     pids = sorted({int(r["pid"]) for r in rows if int(r["pid"]) > 0})
     check("processes to put into cgroups", len(pids) > 3, True)
     cgroups, evil = ["/a/web", "/a/db", "/other"], "/a/</select><img src=x onerror=document.title=1>"
@@ -258,7 +259,7 @@ def check_hostile_label(b):
 def compare_wall(b, path, source):
     """Against the picture that `svg --wall` makes of the stretch."""
     for a, z, clock in list(stretches(b, BRUSHES)):
-        subprocess.run([PERFKIT, "svg", *LOCAL, "--wall", "--time", clock, source, "-o", "wall.svg"], check=True,
+        subprocess.run([PERFKIT, "svg", *LOCAL, "--all", "--wall", "--time", clock, source, "-o", "wall.svg"], check=True,
                        stderr=subprocess.DEVNULL)
         show(b, path)
         got = b.js("const t = report.sumWall(%d, %d); return [t.n, t.total[0], t.total1[0]]" % (a, z))
@@ -271,7 +272,7 @@ def compare_wall(b, path, source):
 def compare_given(b, path):
     """What the program computed is what svg draws."""
     for kind, options in (("offwake", ["--offwake"]), ("chain", ["--chain"]), ("tail", ["--tail-diff", "--top", "20"])):
-        subprocess.run([PERFKIT, "svg", *LOCAL, *options, ORDERS, "-o", "given.svg"], check=True, stderr=subprocess.DEVNULL)
+        subprocess.run([PERFKIT, "svg", *LOCAL, "--all", *options, ORDERS, "-o", "given.svg"], check=True, stderr=subprocess.DEVNULL)
         show(b, path, "#pane=flame&graph=" + kind)
         legend = "[...%s.querySelectorAll('#legend g')].map((g) => [g.querySelector('text').textContent, g.querySelector('rect').getAttribute('fill')])"
         settled(b, "!!report.flame('%s')" % kind, True)
@@ -296,7 +297,7 @@ def compare_states(b, path, source):
     """The overview's time of each thread by state is report's."""
     columns = ["run_ns", "idle_ns", "unclear_ns", "blocked_ns", "runnable_ns", "unknown_ns"]
     want = {x["tid"]: [int(x[c]) for c in columns] for x in csv.DictReader(ask(
-        "report", *LOCAL, "--by", "thread", "--csv", source).decode().splitlines())}
+        "report", *LOCAL, "--all", "--by", "thread", "--csv", source).decode().splitlines())}
     show(b, path)
     got = b.js(THREADS)
     check("states of threads", {tid: got.get(tid, [0] * 6) for tid in want}, want)
@@ -355,10 +356,10 @@ def check_orders(b):
     check("its picture", settled(b, "!!document.querySelector('#episode .island').shadowRoot.querySelector('svg')", True), True)
     seen = "['#episode h3', '#episode .stacks'].every((s) => { const r = document.querySelector(s).getBoundingClientRect(); return r.top >= -30 && r.bottom <= innerHeight; })"
     check("with its stacks in sight", settled(b, seen, True), True)
-    text = ask("tail", *LOCAL, "--top", "20", "--details", "3", ORDERS).decode()
+    text = ask("tail", *LOCAL, "--all", "--top", "20", "--details", "3", ORDERS).decode()
     line = [x for x in text.splitlines() if x.startswith("#3  ")][0]
     check("its text is tail's", b.js("return document.querySelector('#episode pre').textContent.includes(arguments[0])", line), True)
-    chain = json.loads(ask("tail", *LOCAL, "--top", "20", "--json", ORDERS))["episodes"][2]
+    chain = json.loads(ask("tail", *LOCAL, "--all", "--top", "20", "--json", ORDERS))["episodes"][2]
     parts = [s for s in chain["shares"] if s["tid"] == chain["chain"][-1]["tid"]]
     last = b.js("return [...document.querySelectorAll('#episode .chain li')].pop().textContent")
     check("the end of the chain did several things", len(parts) > 2 and all(s["function"] in last for s in parts[:3]), True)
@@ -414,7 +415,7 @@ TIPS = """const t = %s.timeline, all = t.panels[0].losses.map((l) => [l.t, l.len
 def compare_timeline(b):
     """The timeline has what `perfkit timeline` draws, and says of it what that says."""
     for options in ([], ["--comm", "front-0,front-1"]):
-        subprocess.run([PERFKIT, "timeline", *LOCAL, *options, ORDERS, "-o", "tl.svg"], check=True, stderr=subprocess.DEVNULL)
+        subprocess.run([PERFKIT, "timeline", *LOCAL, "--all", *options, ORDERS, "-o", "tl.svg"], check=True, stderr=subprocess.DEVNULL)
         b.open("file://" + os.path.abspath("tl.svg"))
         want = [b.js(x % "document.documentElement") for x in (ROWS, TIPS)]
         show(b, report("rows", ORDERS, *options), "#pane=timeline")
@@ -438,7 +439,7 @@ def check_gaps(b):
         with_gaps = ["--with", SRC + "/testdata/jitter/" + file]
         path = report("gaps-" + name, JITTER, *with_gaps)
         show(b, path, "#pane=timeline")
-        told = json.loads(ask("tail", *LOCAL, "--by", "gap", "--top", "0", "--json", *with_gaps, JITTER))["episodes"]
+        told = json.loads(ask("tail", *LOCAL, "--all", "--by", "gap", "--top", "0", "--json", *with_gaps, JITTER))["episodes"]
         want = sorted(([g["cpu"], g["start_ns"], g["end_ns"], g["duration_ns"], gap_parts(g)] for g in told), key=repr)
         check("gaps, %s" % name, gaps_shown(b), want)
         check("their lane", b.js("return report.timeline().timeline.panels[0].rows.filter((r) => r.what === 'gaps')"
@@ -452,7 +453,7 @@ def check_gaps(b):
 def check_cut_gaps(b):
     """The lanes have of a gap what --time leaves of it, as `report --by gap` counts it."""
     with_gaps = ["--with", SRC + "/testdata/jitter/gaps.txt"]
-    gap = json.loads(ask("tail", *LOCAL, "--by", "gap", "--top", "1", "--json", *with_gaps, JITTER))["episodes"][0]
+    gap = json.loads(ask("tail", *LOCAL, "--all", "--by", "gap", "--top", "1", "--json", *with_gaps, JITTER))["episodes"][0]
     show(b, report("gaps-cut", JITTER, *with_gaps))
     middle = (gap["start_ns"] + gap["end_ns"]) // 2
     from_ns = int(b.js("return report.head().from_ns")) + middle
@@ -472,7 +473,7 @@ def check_merged(b):
     got = b.js("const t = report.flame('off').flame.tree(); return [t.n, t.total[0]]")
     names = b.js("return [...new Set(report.data().row.comm)].map((c) => report.frames().name[c])")
     check("merged names", "front-N" in names and "front-0" not in names, True)
-    subprocess.run([PERFKIT, "svg", *LOCAL, "--offcpu", "--merge-threads", ORDERS, "-o", "merged.svg"], check=True, stderr=subprocess.DEVNULL)
+    subprocess.run([PERFKIT, "svg", *LOCAL, "--all", "--offcpu", "--merge-threads", ORDERS, "-o", "merged.svg"], check=True, stderr=subprocess.DEVNULL)
     b.open("file://" + os.path.abspath("merged.svg"))
     check("merged is svg's", got, b.js("const t = document.documentElement.flame.tree(); return [t.n, t.total[0]]"))
     show(b, path, "#pane=timeline")
@@ -546,7 +547,7 @@ def check_sites(b):
         path = report("sites", source, *with_requests, *options)
         show(b, path, "#pane=sites")
         shown.append(b.js(SITES))
-    rows = list(csv.DictReader(ask("report", *LOCAL, "--by", "site", "--csv", source).decode().splitlines()))
+    rows = list(csv.DictReader(ask("report", *LOCAL, "--all", "--by", "site", "--csv", source).decode().splitlines()))
     unclear = sorted(r["site"] for r in rows if r["verdict"] == "unclear")
     check("sites of a report of spans", sorted(r[0] for r in shown[0][1:]), unclear)
     check("they are those of waits", shown[0], shown[1])
@@ -571,7 +572,7 @@ def check_map(b):
 
 def check_losses(b):
     """Of losses before a CPU's first record only the end is known: they begin with the recording."""
-    subprocess.run([PERFKIT, "timeline", *LOCAL, SRC + "/testdata/doctor/lost-records.data.gz", "-o", "lost.svg"], check=True, stderr=subprocess.DEVNULL)
+    subprocess.run([PERFKIT, "timeline", *LOCAL, "--all", SRC + "/testdata/doctor/lost-records.data.gz", "-o", "lost.svg"], check=True, stderr=subprocess.DEVNULL)
     b.open("file://" + os.path.abspath("lost.svg"))
     losses = b.js("return document.documentElement.timeline.panels[0].losses.map((l) => [l.t, l.length])")
     check("losses from the begin on", (len(losses) > 5, min(t for t, _ in losses), min(ns for _, ns in losses) >= 0), (True, 0, True))

@@ -112,7 +112,7 @@ tables -o all "$waits" kinds.data orders.tar.zst demo.data
 tables -o with --with traces.jsonl otel.tar.zst
 "$reader" "$SRC/tests/tablescheck.py" with with.db >check 2>&1 && ! grep -q '^spans: 0' check || wrong "--with: $(tail -12 check)"
 # the worst are those that tail names
-"$PERFKIT" tail --no-local -q --json orders.tar.zst >tail.json 2>err || wrong "tail: $(cat err)"
+"$PERFKIT" tail --no-local -q --all --json orders.tar.zst >tail.json 2>err || wrong "tail: $(cat err)"
 "$reader" - <<'E2' || wrong "episodes are not tail's"
 import duckdb, json
 rows = duckdb.sql("""SELECT e.nth, e.start_ns - r.origin_ns, e.duration_ns, t.tid, e.cause, e.root_comm, e.root_function, e.root_ns

@@ -32,7 +32,7 @@ grep -qx 'front-0 front-1 ' first || { cat report.txt; exit 1; }
 for verb in tail report "timeline -o orders.svg"; do
 	for comm in front-0,front-1 snapshot; do
 		"$PERFKIT" $verb --no-local --comm $comm "$orders/orders.tar.zst" >/dev/null 2>err
-		[ ! -s err ] || { echo "$verb, $comm:"; cat err; exit 1; }
+		! grep -v '^perfkit: wrote orders.svg; ' err || { echo "$verb, $comm:"; exit 1; }
 	done
 done
 "$PERFKIT" tail --no-local "$orders/orders.tar.zst" >all 2>err
