@@ -63,6 +63,7 @@ static int parse_condition(const struct rule_line *at, struct rule *r, char *wor
 {
 	struct mechanisms *m = at->ctx;
 	static const char *const sides[] = {"kernel", "user", "waker"};
+	static const char *const bys[] = {"address", "process", "thread", "machine"};
 	char *value = strchr(word, '=');
 	if (!value || !value[1])
 		return rule_line_bad(at, "not a condition of a rule", word);
@@ -70,6 +71,11 @@ static int parse_condition(const struct rule_line *at, struct rule *r, char *wor
 	for (unsigned i = 0; i < sizeof(sides) / sizeof(*sides); i++)
 		if (!strcmp(word, sides[i]))
 			return add_condition(at, r, i, value);
+	for (unsigned i = 0; !strcmp(word, "by") && i < sizeof(bys) / sizeof(*bys); i++)
+		if (!strcmp(value, bys[i])) {
+			r->is.by = (uint8_t)i;
+			return 0;
+		}
 	if (strcmp(word, "comm"))
 		return rule_line_bad(at, "not a condition of a rule", word);
 	r->comm = globs_parse(&m->text, value, 0);

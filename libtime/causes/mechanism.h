@@ -12,11 +12,20 @@
 
 enum mechanism_kind { MECHANISM_LOCK, MECHANISM_WAIT, MECHANISM_STATE, MECHANISM_DOING };
 
+/* What tells one lock of that kind from another. */
+enum lock_by {
+	LOCK_BY_ADDRESS, /* its futex, if that is known; else the place of the wait */
+	LOCK_BY_PROCESS, /* nothing: a process has one */
+	LOCK_BY_THREAD,  /* the place: each thread waits at a futex of its own */
+	LOCK_BY_MACHINE, /* the place: processes share it */
+};
+
 struct mechanism {
 	const char *name;  /* "mmap_lock", for other programs */
 	const char *words; /* "mmap_lock", "the ext4 journal's commit", "in fork" */
 	const char *verb;  /* MECHANISM_WAIT: what its waker did, "wrote"; else "" */
 	uint8_t kind;      /* enum mechanism_kind */
+	uint8_t by;        /* MECHANISM_LOCK: enum lock_by */
 };
 
 /* mechanisms.rules, compiled in. */

@@ -17,16 +17,16 @@ const char *part_state_name(unsigned int state)
 const char *part_end_name(unsigned int end)
 {
 	static const char *const names[] = {
-		"",       "ran",   "device",    "timer",   "network", "interrupt",
-		"nobody", "open",  "no_wakeup", "cycle",   "depth",   "gone",
-		"others", "quota", "timed_out", "suspect", "idle"};
+		"",       "ran",   "device",    "timer",   "network",   "interrupt",
+		"nobody", "open",  "no_wakeup", "cycle",   "depth",     "gone",
+		"others", "quota", "timed_out", "suspect", "no_holder", "idle"};
 	ENTRIES(names, END_COUNT);
 	return end < sizeof(names) / sizeof(*names) ? names[end] : "";
 }
 
 const char *link_via_name(unsigned int via)
 {
-	static const char *const names[] = {"self", "waker", "owner", "cpu"};
+	static const char *const names[] = {"self", "waker", "owner", "turn", "cpu"};
 	ENTRIES(names, VIA_CPU + 1);
 	return via < sizeof(names) / sizeof(*names) ? names[via] : "";
 }

@@ -53,6 +53,7 @@ enum part_end {
 	END_TIMED_OUT, /* a lock's holder is not known: the wait timed out, and so did its
 			  retries */
 	END_SUSPECT,   /* records are missing next to the interval */
+	END_NO_HOLDER, /* a lock's holder is not known for that time */
 	END_IDLE_EXIT, /* its CPU was idle, and had to wake up */
 	END_COUNT,
 };
@@ -61,7 +62,13 @@ enum part_end {
 const char *part_end_name(unsigned int end);
 
 /* How a link holds up the one before it. */
-enum link_via { VIA_SELF, VIA_WAKER, VIA_OWNER, VIA_CPU };
+enum link_via {
+	VIA_SELF,
+	VIA_WAKER, /* it ended the wait */
+	VIA_OWNER, /* it held the lock then */
+	VIA_TURN,  /* before the waker, it let go the futex that the link waited for */
+	VIA_CPU,
+};
 
 /* Stretches of a link with equal state, cause and function; all waiting for a CPU is one part,
  * PART_RUNNABLE. */
@@ -84,7 +91,7 @@ struct chain_part {
 	uint8_t via; /* how the actor kept it there */
 };
 
-/* "self", "waker", "owner", "cpu". */
+/* "self", "waker", "owner", "turn", "cpu". */
 const char *link_via_name(unsigned int via);
 
 struct chain_link {
@@ -101,7 +108,7 @@ struct chain_link {
 	uint32_t path, offcpu; /* of the same */
 	int16_t prio;          /* VIA_CPU: the priority it ran with; else -1 */
 	uint64_t samples;      /* taken in its running time */
-	/* VIA_WAKER, VIA_OWNER: what it did meanwhile, if known; else NULL. */
+	/* All but VIA_SELF and VIA_CPU: what it did meanwhile, if known; else NULL. */
 	const struct mechanism *doing;
 	uint8_t guessed; /* no samples: its function is taken from its wakeup or switch-out */
 };

@@ -303,22 +303,54 @@ static int add_kept(struct explainer *x, struct window w, uint8_t via, uint32_t 
 			    : 0;
 }
 
+/* How a holder kept the link in a wait for a lock. */
+static uint8_t via_of(const struct offcpu *o, int known, const struct window *w,
+		      const struct offcpu *last)
+{
+	int woke = w->thread == last->waker && w->to_ns == o->start_ns + o->blocked_ns;
+	if (known)
+		return VIA_OWNER;
+	if (woke)
+		return VIA_WAKER;
+	return o->cause == CAUSE_FUTEX ? VIA_TURN : VIA_OWNER;
+}
+
+/* Add [from, to) of a wait for a lock, divided among its holders in x->owners. */
+static int held(struct explainer *x, uint32_t offcpu, uint64_t from, uint64_t to, struct err *e)
+{
+	const struct offcpu *o = &x->tl->offcpu.v[offcpu],
+			    *last = &x->tl->offcpu.v[lock_retried(x->tl, offcpu)];
+	struct lock_mark mark = {0};
+	int r = evidence_lock_mark(&x->ev, offcpu, &mark, e);
+	int probed = 0;
+	for (size_t i = 0; r > 0 && i < x->owners.n; i++)
+		probed |= x->owners.v[i].thread != TL_NONE &&
+			  x->tl->threads.v[x->owners.v[i].thread].tid == mark.owner;
+	r = r < 0 ? r : 0;
+	for (size_t i = 0; !r && i < x->owners.n; i++) {
+		struct window w = x->owners.v[i];
+		uint8_t via = via_of(o, probed, &w, last);
+		w.from_ns = chain_clamp(w.from_ns, from, to);
+		w.to_ns = chain_clamp(w.to_ns, from, to);
+		if (w.from_ns >= w.to_ns)
+			continue;
+		r = w.thread != TL_NONE ? add_kept(x, w, via, offcpu)
+					: chain_own_part(x, PART_BLOCKED, END_NO_HOLDER, offcpu,
+							 w.from_ns, w.to_ns);
+	}
+	return r;
+}
+
 int chain_blocked(struct explainer *x, uint32_t offcpu, uint64_t from, uint64_t to,
 		  struct err *e)
 {
 	const struct timeline *tl = x->tl;
 	const struct offcpu *o = &tl->offcpu.v[offcpu],
 			    *last = &tl->offcpu.v[lock_retried(tl, offcpu)];
-	x->owners.n = 0;
-	int r = offcpu_is_lock(o) ? lock_holders(&x->ev, offcpu, &x->owners, e) : 0;
-	for (size_t i = 0; !r && i < x->owners.n; i++) {
-		struct window w = x->owners.v[i];
-		w.from_ns = chain_clamp(w.from_ns, from, to);
-		w.to_ns = chain_clamp(w.to_ns, from, to);
-		if (w.from_ns < w.to_ns)
-			r = add_kept(x, w, VIA_OWNER, offcpu);
-	}
-	if (r || x->owners.n)
+	int r = lock_holders(&x->ev, offcpu, &x->owners, e);
+	if (!r && x->owners.n)
+		return held(x, offcpu, from, to, e);
+	if (r)
 		return r;
 	uint64_t since = from;
 	if (has_waker(x, last)) {

@@ -111,7 +111,7 @@ static void name_doing(struct explainer *x)
 	for (uint32_t i = l->part; i < l->part + l->nparts; i++)
 		if (x->out->parts.v[i].state == PART_RUNNING)
 			hot = x->out->parts.v[i].path;
-	if (l->via == VIA_WAKER || l->via == VIA_OWNER)
+	if (l->via != VIA_SELF && l->via != VIA_CPU)
 		l->doing = mechanism_doing(
 			x->ev.mechanisms, hot,
 			waker_path(x, x->out->chain.v[x->out->chain.n - 1].offcpu), l->comm);

@@ -1,5 +1,6 @@
 #include "libtime/explain/evidence.h"
 #include "base/gallop.h"
+#include "base/hash.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,8 +21,9 @@ void evidence_release(struct evidence *x)
 	by_thread_release(&x->spans);
 	by_thread_release(&x->marks);
 	by_thread_release(&x->interrupts);
-	by_thread_release(&x->wakes);
-	vec_release(&x->lock_wakes);
+	vec_release(&x->releases);
+	vec_release(&x->lock_kinds);
+	u64map_release(&x->lock_kind_of);
 	vec_release(&x->lock_marks);
 	vec_release(&x->requests);
 	u64map_release(&x->by_tid);
@@ -566,47 +568,116 @@ int offcpu_is_lock(const struct offcpu *o)
 	return o->cause == CAUSE_LOCK || o->cause == CAUSE_RWLOCK || o->cause == CAUSE_FUTEX;
 }
 
-static int wake_order(const void *a, const void *b)
+/* The lock that a stack waits for, if it has a name of its own; else NULL. */
+static int lock_kind(struct evidence *x, uint32_t path, const struct mechanism **out,
+		     struct err *e)
 {
-	const struct lock_wake *x = a, *y = b;
+	uint32_t at;
+	if (u64map_get(&x->lock_kind_of, path, &at)) {
+		*out = x->lock_kinds.v[at];
+		return 0;
+	}
+	const struct mechanism *m = path ? mechanism_of(x->mechanisms, path, 0) : NULL;
+	*out = m && m->kind == MECHANISM_LOCK ? m : NULL;
+	if (u64map_put(&x->lock_kind_of, path, (uint32_t)x->lock_kinds.n) ||
+	    vec_push(&x->lock_kinds, *out))
+		return err_nomem(e);
+	return 0;
+}
+
+int evidence_lock_class(struct evidence *x, const struct offcpu *o, uint64_t *lock,
+			const struct mechanism **kind, struct err *e)
+{
+	const struct timeline *tl = x->tl;
+	const struct tl_part *part = timeline_part_of(tl, o->thread);
+	int32_t pid = tl->threads.v[o->thread].pid;
+	*kind = NULL;
+	if (o->flags & (OFF_RUNNING | OFF_IDLE) || o->unknown)
+		return 0;
+	int r = lock_kind(x, o->path, kind, e);
+	if (r)
+		return r;
+	int shared = *kind && (*kind)->by == LOCK_BY_MACHINE;
+	if ((!*kind && !offcpu_is_lock(o)) || (!shared && pid < 0))
+		return 0;
+	*lock = hash_u64((uintptr_t)*kind) ^
+		hash_u64(part ? (uint64_t)(part - tl->parts.v) : 0);
+	*lock = hash_u64(*lock) ^ (shared ? UINT64_MAX : (uint64_t)pid);
+	return 1;
+}
+
+static int release_order(const void *a, const void *b)
+{
+	const struct lock_release *x = a, *y = b;
+	if (x->lock != y->lock)
+		return x->lock < y->lock ? -1 : 1;
 	if (x->time_ns != y->time_ns)
 		return x->time_ns < y->time_ns ? -1 : 1;
 	return (x->offcpu > y->offcpu) - (x->offcpu < y->offcpu);
 }
 
-static int need_lock_wakes(struct evidence *x)
+/* A thread that ends a wait while it waits for the same lock itself has only let go of what
+ * guards the lock (the mutex inside the GIL). */
+int evidence_is_release(struct evidence *x, const struct offcpu *o,
+			const struct mechanism *kind, struct err *e)
 {
-	if (x->wakes.first.n)
+	const struct mechanism *of_waker = NULL;
+	int r = 0;
+	if (o->waker == TL_NONE || o->waker == o->thread || o->waker_context != WAKER_TASK ||
+	    x->tl->threads.v[o->waker].flags & THREAD_KERNEL)
 		return 0;
-	x->lock_wakes.n = 0;
+	if (kind && kind->by == LOCK_BY_PROCESS)
+		r = lock_kind(x, o->waker_path, &of_waker, e);
+	return r ? r : !of_waker || of_waker != kind;
+}
+
+static int need_releases(struct evidence *x, struct err *e)
+{
+	const struct mechanism *kind;
+	struct lock_release v;
+	if (x->have_releases)
+		return 0;
+	x->releases.n = 0;
 	for (uint32_t i = 0; i < x->tl->offcpu.n; i++) {
 		const struct offcpu *o = &x->tl->offcpu.v[i];
-		struct lock_wake w = {o->start_ns + o->blocked_ns, o->waker, i};
-		if (o->waker != TL_NONE && !o->unknown && o->waker_context == WAKER_TASK &&
-		    offcpu_is_lock(o) && vec_push(&x->lock_wakes, w))
-			return ERR_NOMEM;
+		int r = o->waker == TL_NONE ? 0 : evidence_lock_class(x, o, &v.lock, &kind, e);
+		if (r > 0)
+			r = evidence_is_release(x, o, kind, e);
+		if (r > 0)
+			r = evidence_lock_address(x, i, &v.address, e) ? ERR_NOMEM : 1;
+		v.time_ns = o->start_ns + o->blocked_ns;
+		v.thread = o->waker;
+		v.offcpu = i;
+		if (r < 0 || (r && vec_push(&x->releases, v)))
+			return err_nomem(e);
 	}
-	if (x->lock_wakes.n)
-		qsort(x->lock_wakes.v, x->lock_wakes.n, sizeof(*x->lock_wakes.v), wake_order);
-	if (by_thread_build(&x->wakes, x->tl->threads.n, x->lock_wakes.v, x->lock_wakes.n,
-			    sizeof(struct lock_wake), offsetof(struct lock_wake, waker)))
-		return ERR_NOMEM;
+	if (x->releases.n)
+		qsort(x->releases.v, x->releases.n, sizeof(*x->releases.v), release_order);
+	x->have_releases = 1;
 	return 0;
 }
 
-int evidence_lock_wakes(struct evidence *x, uint32_t waker, uint64_t after_ns, uint64_t to_ns,
-			size_t *first, size_t *last, struct err *e)
+int evidence_releases(struct evidence *x, uint64_t lock, size_t *first, size_t *last,
+		      struct err *e)
 {
 	*first = *last = 0;
-	if (need_lock_wakes(x))
-		return err_nomem(e);
-	if (!x->lock_wakes.n)
-		return 0;
-	*first = first_at(&x->wakes, &x->lock_wakes.v->time_ns, sizeof(struct lock_wake), waker,
-			  after_ns + 1);
-	*last = first_at(&x->wakes, &x->lock_wakes.v->time_ns, sizeof(struct lock_wake), waker,
-			 to_ns);
+	if (need_releases(x, e))
+		return ERR_NOMEM;
+	const struct lock_release *v = x->releases.v;
+	*first = PARTITION_POINT(i, 0, x->releases.n, v[i].lock < lock);
+	*last = PARTITION_POINT(i, *first, x->releases.n, v[i].lock <= lock);
 	return 0;
+}
+
+int evidence_lock_address(struct evidence *x, uint32_t offcpu, uint64_t *address, struct err *e)
+{
+	struct lock_mark m;
+	const struct offcpu *o = &x->tl->offcpu.v[offcpu];
+	*address = o->arg_kind == ARG_FUTEX ? offcpu_arg(x->tl, o) : 0;
+	int r = *address ? 0 : evidence_lock_mark(x, offcpu, &m, e);
+	if (r > 0)
+		*address = m.address;
+	return r < 0 ? r : 0;
 }
 
 int evidence_lock_mark(struct evidence *x, uint32_t offcpu, struct lock_mark *out,

@@ -13,10 +13,12 @@
 #include "libtime/sched/disk_requests.h"
 #include "libtime/sched/lock_mark.h"
 
-/* When a thread ended a wait for a lock, or for a futex that may be one. */
-struct lock_wake {
+/* When a thread let a lock go that another one waited for. */
+struct lock_release {
+	uint64_t lock; /* its class: lock_class() */
 	uint64_t time_ns;
-	uint32_t waker, offcpu;
+	uint64_t address;        /* of the futex that was waited on; 0: not known */
+	uint32_t thread, offcpu; /* who let it go, and the wait that this ended */
 };
 
 struct evidence {
@@ -24,15 +26,17 @@ struct evidence {
 	struct mechanisms *mechanisms;
 	struct tl_runs runs;
 	VEC(size_t) last_run; /* by CPU: where the last search ended */
-	struct by_thread samples, marks, spans, wakes, interrupts; /* in order of time */
-	VEC(struct lock_wake) lock_wakes;                          /* by time */
-	VEC(struct lock_mark) lock_marks;                          /* by address and time */
-	disk_requests requests;                                    /* by end */
-	struct u64map by_tid;   /* tid → the first thread that had it, ... */
-	VEC(uint32_t) same_tid; /* ... thread → the next one with its tid, or TL_NONE */
-	struct u64map tally;    /* scratch of evidence_hot */
+	struct by_thread samples, marks, spans, interrupts; /* in order of time */
+	VEC(struct lock_mark) lock_marks;                   /* by address and time */
+	VEC(struct lock_release) releases;                  /* by lock and time */
+	VEC(const struct mechanism *) lock_kinds;
+	struct u64map lock_kind_of; /* stack → index of lock_kinds */
+	disk_requests requests;     /* by end */
+	struct u64map by_tid;       /* tid → the first thread that had it, ... */
+	VEC(uint32_t) same_tid;     /* ... thread → the next one with its tid, or TL_NONE */
+	struct u64map tally;        /* scratch of evidence_hot */
 	VEC(uint64_t) weight;
-	int have_runs, have_lock_marks, have_tids, have_requests;
+	int have_runs, have_lock_marks, have_releases, have_tids, have_requests;
 };
 
 /* ERR_NOMEM; release it then, too. */
@@ -95,11 +99,25 @@ int evidence_thread_at(struct evidence *x, uint32_t self, long tid, uint64_t ns,
 int offcpu_is_lock(const struct offcpu *o);
 
 /*
- * The lock waits that a thread ended in (after, to), in order of time: wakes.id[first..last),
- * which are indexes of lock_wakes. ERR_NOMEM.
+ * The class of the lock that an interval waited for: 1, or 0 if it did not wait for a lock. Waits
+ * of different classes are for different locks; those of one class may be. *kind is what the lock
+ * is; NULL: not known. ERR_NOMEM.
  */
-int evidence_lock_wakes(struct evidence *x, uint32_t waker, uint64_t after_ns, uint64_t to_ns,
-			size_t *first, size_t *last, struct err *e);
+int evidence_lock_class(struct evidence *x, const struct offcpu *o, uint64_t *lock,
+			const struct mechanism **kind, struct err *e);
+
+/* The futex of a lock wait, from the system call or the probe; 0: not known. ERR_NOMEM. */
+int evidence_lock_address(struct evidence *x, uint32_t offcpu, uint64_t *address,
+			  struct err *e);
+
+/* Did the thread that ended a wait for a lock of that kind (NULL: not known) let it go
+ * thereby? 1, 0 or ERR_NOMEM. */
+int evidence_is_release(struct evidence *x, const struct offcpu *o,
+			const struct mechanism *kind, struct err *e);
+
+/* The releases of a class of locks: releases[first..last). ERR_NOMEM. */
+int evidence_releases(struct evidence *x, uint64_t lock, size_t *first, size_t *last,
+		      struct err *e);
 
 /* The last hit of the lock probe by the thread of interval `offcpu`, since it got the CPU
  * before that interval: 1, or 0 if there is none; ERR_NOMEM. */

@@ -1,16 +1,24 @@
 #include "libtime/explain/lock_holders.h"
+#include "base/gallop.h"
+#include "libtime/causes/sites.h"
 
-/* How many wakeups and probe hits are looked at for one wait. */
-enum { MAX_STEPS = 256 };
+/* How many turns, and how many releases and waits on the way, are looked at for one wait. */
+enum { MAX_TURNS = 256, MAX_STEPS = 8192 };
+
+/* A woken thread was late to get a CPU if that took more than 1 in so many of its turn. */
+enum { LATE = 8 };
 
 /* A wait for a lock, and the search for its holders. */
 struct lock_wait {
 	struct evidence *ev;
 	const struct timeline *tl;
 	const struct offcpu *o;
-	struct lock_mark mark;
-	uint64_t end_ns;     /* its wakeup */
-	uint64_t checked_ns; /* until then the holder has woken no other waiter */
+	const struct mechanism *kind;
+	uint64_t lock, address;   /* class, and futex or 0 */
+	struct lock_mark mark;    /* the probe's, at the begin of the wait; owner 0: none */
+	uint64_t from_ns, end_ns; /* the wait, until its wakeup */
+	size_t first, last;       /* evidence.releases of the class */
+	int copies;               /* stacks are whole */
 	int steps;
 	windows_vec *out;
 };
@@ -22,65 +30,193 @@ static int same_process(const struct timeline *tl, uint32_t a, uint32_t b)
 	       timeline_part_of(tl, a) == timeline_part_of(tl, b);
 }
 
-/* Did that other interval wait for the same lock? The addresses decide if the probe has both. A
- * thread that was woken in vain and waits again does not hit the probe: then its stack must
- * show a lock, since another futex may be a condition variable that the lock's holder
- * signalled. */
-static int same_lock(struct lock_wait *h, uint32_t offcpu, struct err *e)
+enum same { SAME_NOT, SAME_UNDECIDED, SAME };
+
+static int same_place(const struct timeline *tl, uint32_t a, uint32_t b)
 {
-	const struct offcpu *o = &h->tl->offcpu.v[offcpu];
-	struct lock_mark m;
-	if (o->thread == h->o->thread || o->flags & OFF_IDLE || o->unknown ||
-	    !same_process(h->tl, o->thread, h->o->thread))
+	uint32_t f = appframe_reported(tl, a);
+	return a == b || (f && f == appframe_reported(tl, b));
+}
+
+/* glibc's reader/writer lock has several futexes. */
+static int is_at(const struct lock_wait *h, const struct offcpu *o, uint64_t address)
+{
+	enum { RWLOCK_BYTES = 56 };
+	uint64_t apart = address > h->address ? address - h->address : h->address - address;
+	int rwlocks = o->cause == CAUSE_RWLOCK && h->o->cause == CAUSE_RWLOCK;
+	return apart < (rwlocks ? RWLOCK_BYTES : 1);
+}
+
+/* Did another wait of the class wait for the same lock? A thread that was woken in vain and
+ * waits again does not hit the probe: then the place decides. A futex may be a condition
+ * variable that the lock's holder signalled, so that it must have the address. */
+static enum same same_lock(const struct lock_wait *h, const struct offcpu *o, uint64_t address)
+{
+	int futex = o->cause == CAUSE_FUTEX || h->o->cause == CAUSE_FUTEX;
+	unsigned by = h->kind ? h->kind->by : LOCK_BY_ADDRESS;
+	if (by == LOCK_BY_PROCESS)
+		return SAME;
+	if (by == LOCK_BY_ADDRESS && address && h->address)
+		return is_at(h, o, address) ? SAME : SAME_NOT;
+	if (futex && !h->kind)
+		return SAME_NOT;
+	return same_place(h->tl, o->path, h->o->path) ? SAME : SAME_UNDECIDED;
+}
+
+/* The last release of the lock by another thread than `thread` in (from, to), or NULL. */
+static const struct lock_release *released_by_others(struct lock_wait *h, uint32_t thread,
+						     uint64_t from, uint64_t to)
+{
+	const struct lock_release *v = h->ev->releases.v;
+	size_t i = PARTITION_POINT(k, h->first, h->last, v[k].time_ns < to);
+	for (; i > h->first && v[i - 1].time_ns > from && h->steps < MAX_STEPS; i--) {
+		const struct lock_release *r = &v[i - 1];
+		h->steps++;
+		if (r->thread != thread &&
+		    same_lock(h, &h->tl->offcpu.v[r->offcpu], r->address) == SAME)
+			return r;
+	}
+	return NULL;
+}
+
+static int is_above(const struct stacks *s, uint32_t path, uint32_t frame)
+{
+	while (path && s->paths.v[path].frame != frame)
+		path = s->paths.v[path].parent;
+	return path != 0;
+}
+
+static int ran(const struct timeline *tl, uint32_t thread, uint64_t from, uint64_t to)
+{
+	const struct tl_thread *t = &tl->threads.v[thread];
+	uint32_t i = timeline_offcpu_after(tl, thread, from);
+	if (t->first_ns >= to || t->last_ns <= from)
 		return 0;
-	int r = evidence_lock_mark(h->ev, offcpu, &m, e);
-	if (r > 0 && m.address && h->mark.address)
-		return m.address == h->mark.address;
-	if (r < 0)
-		return r;
-	return o->cause != CAUSE_FUTEX || !h->mark.address;
+	return i >= t->offcpu_first + t->offcpu_n || tl->offcpu.v[i].start_ns > from ||
+	       tl->offcpu.v[i].end_ns < to;
 }
 
-static uint32_t holder(const struct lock_wait *h)
+/* Might another thread have taken the lock in [from, to), before the one that was woken for
+ * it had a CPU? That leaves no trace. Asks for the threads that wait for such a lock or let
+ * it go around that time. */
+static int could_be_taken(struct lock_wait *h, uint32_t woken, uint64_t from, uint64_t to)
 {
-	return h->out->v[h->out->n - 1].thread;
+	enum { LOOKED_AT = 128 };
+	const struct lock_release *v = h->ev->releases.v;
+	size_t at = PARTITION_POINT(k, h->first, h->last, v[k].time_ns < from);
+	size_t i = at - h->first > LOOKED_AT ? at - LOOKED_AT : h->first;
+	for (; from < to && i < h->last && i < at + LOOKED_AT; i++) {
+		uint32_t threads[] = {v[i].thread, h->tl->offcpu.v[v[i].offcpu].thread};
+		for (int k = 0; k < 2; k++)
+			if (threads[k] != woken && threads[k] != h->o->thread &&
+			    ran(h->tl, threads[k], from, to))
+				return 1;
+	}
+	return 0;
 }
 
-static uint64_t since(const struct lock_wait *h)
+/* May a wait at another place have been for another lock, while the thread held this one?
+ * Not if the function `in`, which let this one go, was not yet at work. Readers and writers
+ * wait for one lock at different places. */
+static int is_inside(const struct lock_wait *h, const struct offcpu *o, uint32_t in)
 {
-	return h->out->v[h->out->n - 1].from_ns;
+	if (!in)
+		return o->cause != CAUSE_RWLOCK;
+	return is_above(h->tl->stacks, o->path, in) && appframe_reported(h->tl, o->path) != in;
 }
 
-static int hand_over(struct lock_wait *h, uint32_t thread, uint64_t at)
+/* When a thread that let the lock go at `to`, in the function `in` (0: not known), had last
+ * waited for it: *since, not before `from`. Of a wait that may be for another lock it held
+ * the lock throughout if that function was at work already. If it waits for the lock at
+ * `to`, *since is `to`. */
+static int last_waited(struct lock_wait *h, uint32_t thread, uint32_t in, uint64_t from,
+		       uint64_t to, uint64_t *since, struct err *e)
 {
-	h->out->v[h->out->n - 1].to_ns = at;
-	return vec_push(h->out, ((struct window){at, h->end_ns, thread}));
-}
-
-/* Follow the wakeups of waiters for this lock, each by the thread that then holds it, up to a
- * time. */
-static int follow_wakeups(struct lock_wait *h, uint64_t to, struct err *e)
-{
-	size_t i, last;
-	int r;
-	do {
-		uint32_t giver = holder(h);
-		uint64_t after = since(h) > h->checked_ns ? since(h) : h->checked_ns;
-		r = evidence_lock_wakes(h->ev, giver, after, to, &i, &last, e);
-		for (; !r && i < last && holder(h) == giver && h->steps++ < MAX_STEPS; i++) {
-			const struct lock_wake *w = &h->ev->lock_wakes.v[h->ev->wakes.id.v[i]];
-			r = same_lock(h, w->offcpu, e);
-			if (r > 0)
-				r = hand_over(h, h->tl->offcpu.v[w->offcpu].thread, w->time_ns)
-					    ? err_nomem(e)
-					    : 0;
+	const struct timeline *tl = h->tl;
+	const struct tl_thread *t = &tl->threads.v[thread];
+	uint32_t i = timeline_offcpu_after(tl, thread, to - 1);
+	*since = from;
+	if (i < t->offcpu_first + t->offcpu_n && tl->offcpu.v[i].start_ns < to)
+		i++;
+	for (; i > t->offcpu_first && tl->offcpu.v[i - 1].end_ns > from; i--) {
+		const struct offcpu *o = &tl->offcpu.v[i - 1];
+		const struct mechanism *kind;
+		uint64_t lock, address, woken = o->start_ns + o->blocked_ns;
+		if (h->steps++ >= MAX_STEPS)
+			woken = to; /* not known */
+		else {
+			int r = evidence_lock_class(h->ev, o, &lock, &kind, e);
+			if (r <= 0 || lock != h->lock) {
+				if (r < 0)
+					return r;
+				continue;
+			}
+			if (evidence_lock_address(h->ev, i - 1, &address, e))
+				return ERR_NOMEM;
+			enum same same = same_lock(h, o, address);
+			if (same == SAME_NOT || (same == SAME_UNDECIDED && is_inside(h, o, in)))
+				continue;
 		}
-		if (holder(h) == giver)
-			break;
-	} while (!r);
-	h->checked_ns = to - 1;
-	return r;
+		int late = woken < to && o->end_ns - woken > (to - woken) / LATE;
+		if (h->o->cause == CAUSE_RWLOCK || /* readers leave no trace */
+		    (late && could_be_taken(h, thread, woken, o->end_ns)))
+			woken = o->end_ns;
+		*since = woken < to ? woken : to;
+		if (*since < from)
+			*since = from;
+		return 0;
+	}
+	return 0;
 }
+
+/* 1 if the function `in` was also seen to wait for such a lock, shortly before `to`: then it
+ * takes the lock and lets it go, and holds it no longer than it is on the stack. */
+static int takes_lock(const struct lock_wait *h, uint32_t in, uint64_t to)
+{
+	enum { LOOKED_AT = 64 };
+	const struct lock_release *v = h->ev->releases.v;
+	size_t i = PARTITION_POINT(k, h->first, h->last, v[k].time_ns <= to);
+	if (!h->copies || (h->kind && h->kind->by == LOCK_BY_PROCESS))
+		return 0;
+	if (appframe_reported(h->tl, h->o->path) == in)
+		return 1;
+	for (size_t n = 0; i > h->first && n < LOOKED_AT; i--, n++)
+		if (appframe_reported(h->tl, h->tl->offcpu.v[v[i - 1].offcpu].path) == in)
+			return 1;
+	return 0;
+}
+
+/* When the function `in`, which holds the lock while it is on the stack, began in the thread:
+ * the end of the last interval in (from, to) whose stack lacks it; else `from`. */
+static uint64_t began_in(struct lock_wait *h, uint32_t thread, uint32_t in, uint64_t from,
+			 uint64_t to)
+{
+	const struct timeline *tl = h->tl;
+	const struct tl_thread *t = &tl->threads.v[thread];
+	uint32_t i = timeline_offcpu_after(tl, thread, to - 1);
+	for (; i > t->offcpu_first && tl->offcpu.v[i - 1].end_ns > from; i--) {
+		const struct offcpu *o = &tl->offcpu.v[i - 1];
+		if (h->steps++ >= MAX_STEPS)
+			break;
+		if (appframe_reported(tl, o->path) && !is_above(tl->stacks, o->path, in))
+			return o->end_ns;
+	}
+	return from;
+}
+
+/* Readers share a lock, so that nothing shows since when one has it: when it last came back
+ * from a wait in (from, to), else `from`. */
+static uint64_t came_back(struct lock_wait *h, uint32_t thread, uint64_t from, uint64_t to)
+{
+	const struct tl_thread *t = &h->tl->threads.v[thread];
+	uint32_t i = timeline_offcpu_after(h->tl, thread, to - 1);
+	for (; i > t->offcpu_first && h->tl->offcpu.v[i - 1].end_ns > from; i--)
+		if (!(h->tl->offcpu.v[i - 1].flags & OFF_RUNNING) && h->steps++ < MAX_STEPS)
+			return h->tl->offcpu.v[i - 1].end_ns;
+	return from;
+}
+
+/* --- the owners that probes read ------------------------------------------------------ */
 
 /*
  * Can the thread with the tid that a probe read hold the lock? A probe in a container reads a
@@ -89,39 +225,61 @@ static int follow_wakeups(struct lock_wait *h, uint64_t to, struct err *e)
  */
 static int can_own(const struct lock_wait *h, uint32_t thread)
 {
-	if (thread == TL_NONE || h->tl->threads.v[thread].flags & THREAD_KERNEL)
+	if (thread == TL_NONE || thread == h->o->thread ||
+	    h->tl->threads.v[thread].flags & THREAD_KERNEL)
 		return 0;
 	return same_process(h->tl, thread, h->o->thread) || thread == h->o->waker;
 }
 
-/* Follow the owners that other waiters' probes read meanwhile, and the wakeups between them. */
-static int follow_marks(struct lock_wait *h, struct err *e)
+/* The thread that a probe read as owner, or TL_NONE. ERR_NOMEM. */
+static int owner_of(const struct lock_wait *h, const struct lock_mark *m, uint32_t *owner,
+		    struct err *e)
 {
-	const struct timeline *tl = h->tl;
-	size_t i = 0, last = 0;
+	*owner = TL_NONE;
+	if (m->owner <= 0 || !same_process(h->tl, m->thread, h->o->thread))
+		return 0;
+	int r = evidence_thread_at(h->ev, h->o->thread, m->owner, m->time_ns, owner, e);
+	if (!r && !can_own(h, *owner))
+		*owner = TL_NONE;
+	return r;
+}
+
+/* The last owner other than `thread` that a probe read in [from, to), by the wait's own
+ * probe or that of another waiter: *owner, or TL_NONE, and *at. Until *seen, from where on
+ * probes read `thread`, the lock changed hands. */
+static int last_owner(struct lock_wait *h, uint32_t thread, uint64_t from, uint64_t to,
+		      uint32_t *owner, uint64_t *at, uint64_t *seen, struct err *e)
+{
+	size_t first = 0, last = 0;
 	int r = 0;
-	if (h->mark.address)
-		r = evidence_lock_marks(h->ev, h->mark.address, h->mark.time_ns, h->end_ns, &i,
-					&last, e);
-	for (; !r && i < last && h->steps++ < MAX_STEPS; i++) {
-		struct lock_mark m = h->ev->lock_marks.v[i];
-		if (m.owner <= 0 || !same_process(tl, m.thread, h->o->thread))
-			continue;
-		r = follow_wakeups(h, m.time_ns, e);
-		if (r || m.owner == tl->threads.v[holder(h)].tid)
-			continue;
-		uint32_t owner;
-		r = evidence_thread_at(h->ev, h->o->thread, m.owner, m.time_ns, &owner, e);
-		if (!r && can_own(h, owner) && owner != h->o->thread && m.time_ns > since(h) &&
-		    hand_over(h, owner, m.time_ns))
-			r = err_nomem(e);
+	*owner = TL_NONE;
+	*seen = to;
+	if (h->mark.owner <= 0)
+		return 0;
+	if (h->address)
+		r = evidence_lock_marks(h->ev, h->address, h->mark.time_ns, to, &first, &last,
+					e);
+	for (; !r && last > first && h->ev->lock_marks.v[last - 1].time_ns >= from &&
+	       h->steps++ < MAX_STEPS;
+	     last--) {
+		const struct lock_mark *m = &h->ev->lock_marks.v[last - 1];
+		*at = m->time_ns;
+		r = owner_of(h, m, owner, e);
+		if (!r && *owner == thread)
+			*seen = m->time_ns;
+		else if (*owner != TL_NONE)
+			return r;
 	}
-	return r ? r : follow_wakeups(h, h->end_ns, e);
+	*at = h->from_ns;
+	*owner = TL_NONE;
+	if (!r && from <= h->from_ns)
+		r = owner_of(h, &h->mark, owner, e);
+	*owner = *owner == thread ? TL_NONE : *owner;
+	return r;
 }
 
 /* Where a thread's last stretch on a CPU before `to` begins. *offcpu_ns is where it ends, or
- * `to`.
- */
+ * `to`. */
 static uint64_t last_on(const struct timeline *tl, uint32_t thread, uint64_t to,
 			uint64_t *offcpu_ns)
 {
@@ -133,61 +291,151 @@ static uint64_t last_on(const struct timeline *tl, uint32_t thread, uint64_t to,
 	return i > t->offcpu_first ? tl->offcpu.v[i - 1].end_ns : t->first_ns;
 }
 
-/* The thread that ended the wait was the last holder, even if no wakeup shows that it got the
- * lock. It has held it since the holder before it was last on a CPU, where that released it. */
-static int end_with_waker(struct lock_wait *h)
+/* When a lock went from one thread to another before `to`, if no wakeup shows it: the first one
+ * let it go where it was last on a CPU. */
+static uint64_t changed_hands(const struct timeline *tl, uint32_t giver, uint32_t taker,
+			      uint64_t from, uint64_t to)
 {
-	const struct offcpu *o = h->o;
-	uint64_t released, waker_released;
-	if (o->waker == TL_NONE || o->waker == holder(h) || o->waker == o->thread ||
-	    o->waker_context != WAKER_TASK || !same_process(h->tl, o->waker, o->thread))
-		return 0;
-	uint64_t on = last_on(h->tl, holder(h), h->end_ns, &released);
-	if (released == h->end_ns) {
-		uint64_t waker_on = last_on(h->tl, o->waker, h->end_ns, &waker_released);
-		released = on > waker_on ? on : waker_on;
+	uint64_t let_go, off;
+	uint64_t on = last_on(tl, giver, to, &let_go);
+	if (let_go == to) {
+		uint64_t taker_on = last_on(tl, taker, to, &off);
+		let_go = on > taker_on ? on : taker_on;
 	}
-	if (released < since(h))
-		released = since(h);
-	return released < h->end_ns ? hand_over(h, o->waker, released) : 0;
+	return let_go < from ? from : let_go;
 }
 
-/* Cut the windows to the wait itself: the probe was hit a little before it. */
-static void cut(windows_vec *v, uint64_t from)
+/* --- turns, from the last to the first ------------------------------------------------ */
+
+static int push(struct lock_wait *h, uint64_t from, uint64_t to, uint32_t thread)
+{
+	return from < to ? vec_push(h->out, ((struct window){from, to, thread})) : 0;
+}
+
+/* A turn that is being looked at: who let the lock go, when, and with which stack. */
+struct turn {
+	uint32_t thread, path;
+	uint64_t to_ns;
+};
+
+/*
+ * Push the turn: from when the thread had last waited for the lock, or from when another thread
+ * is last known to have had it. *t becomes the turn before, whose thread is TL_NONE at the begin
+ * of the wait, or where nothing more is known.
+ */
+static int one_turn(struct lock_wait *h, struct turn *t, struct err *e)
+{
+	uint32_t in = appframe_reported(h->tl, t->path), owner;
+	uint64_t since, at, seen;
+	struct turn before = {TL_NONE, 0, h->from_ns};
+	in = appframe_is_outer(h->tl, in) ? 0 : in;
+	int r = last_waited(h, t->thread, in, h->from_ns, t->to_ns, &since, e);
+	if (!r && in && takes_lock(h, in, t->to_ns))
+		since = began_in(h, t->thread, in, since, t->to_ns);
+	else if (!r && since == h->from_ns && h->o->cause == CAUSE_RWLOCK)
+		since = came_back(h, t->thread, since, t->to_ns);
+	if (!r)
+		r = last_owner(h, t->thread, since, t->to_ns, &owner, &at, &seen, e);
+	if (r)
+		return r;
+	const struct lock_release *last =
+		released_by_others(h, t->thread, h->from_ns, t->to_ns);
+	if (owner != TL_NONE && (!last || last->time_ns <= at))
+		before = (struct turn){owner, 0,
+				       changed_hands(h->tl, owner, t->thread, at, seen)};
+	else if (last)
+		before = (struct turn){last->thread, h->tl->offcpu.v[last->offcpu].waker_path,
+				       last->time_ns};
+	if (since < before.to_ns)
+		since = before.to_ns;
+	if (push(h, since, t->to_ns, t->thread) || push(h, before.to_ns, since, TL_NONE))
+		return err_nomem(e);
+	*t = before;
+	return 0;
+}
+
+/* Cut the turns to [from, to) and put them in order of time. */
+static void order(windows_vec *v, uint64_t from, uint64_t to)
 {
 	size_t n = 0;
 	for (size_t i = 0; i < v->n; i++) {
 		struct window w = v->v[i];
 		w.from_ns = w.from_ns < from ? from : w.from_ns;
+		w.to_ns = w.to_ns > to ? to : w.to_ns;
 		if (w.from_ns < w.to_ns)
 			v->v[n++] = w;
 	}
 	v->n = n;
+	for (size_t i = 0; i < n / 2; i++) {
+		struct window w = v->v[i];
+		v->v[i] = v->v[n - 1 - i];
+		v->v[n - 1 - i] = w;
+	}
+}
+
+/* Who let the lock go last before the wait was over. Where that was not the waker, *t says what
+ * is known of an earlier time, and the rest is pushed. TL_NONE: nobody is known. */
+static int last_turn(struct lock_wait *h, const struct offcpu *last, struct turn *t,
+		     struct err *e)
+{
+	uint32_t owner = TL_NONE;
+	uint64_t at, seen;
+	int r = evidence_is_release(h->ev, last, h->kind, e);
+	*t = (struct turn){last->waker, last->waker_path, h->end_ns};
+	if (r)
+		return r < 0 ? r : 0;
+	t->thread = TL_NONE;
+	r = last_owner(h, TL_NONE, h->from_ns, h->end_ns, &owner, &at, &seen, e);
+	if (owner != TL_NONE)
+		*t = (struct turn){owner, 0, h->end_ns};
+	const struct lock_release *by =
+		released_by_others(h, h->o->thread, h->from_ns, h->end_ns + 1);
+	if (r || owner != TL_NONE || !by)
+		return r;
+	*t = (struct turn){by->thread, h->tl->offcpu.v[by->offcpu].waker_path, by->time_ns};
+	return push(h, by->time_ns, h->end_ns, TL_NONE) ? err_nomem(e) : 0;
+}
+
+/* Can waits for this lock be told from others at all? A futex of unknown address cannot. */
+static int is_known(const struct lock_wait *h)
+{
+	return h->kind || h->address || h->o->cause != CAUSE_FUTEX;
 }
 
 int lock_holders(struct evidence *x, uint32_t offcpu, windows_vec *out, struct err *e)
 {
 	const struct offcpu *o = &x->tl->offcpu.v[offcpu];
+	const struct offcpu *last = &x->tl->offcpu.v[lock_retried(x->tl, offcpu)];
 	struct lock_wait h = {.ev = x,
 			      .tl = x->tl,
 			      .o = o,
-			      .end_ns = o->start_ns + o->blocked_ns,
+			      .from_ns = o->start_ns,
+			      .end_ns = last->start_ns + last->blocked_ns,
+			      .copies = sites_have_copies(x->tl),
 			      .out = out};
+	struct turn t;
 	out->n = 0;
-	int r = evidence_lock_mark(x, offcpu, &h.mark, e);
-	if (r <= 0 || h.mark.owner <= 0)
-		return r < 0 ? r : 0;
-	uint32_t owner;
-	r = evidence_thread_at(x, o->thread, h.mark.owner, o->start_ns, &owner, e);
-	if (r || !can_own(&h, owner) || owner == o->thread)
+	int r = evidence_lock_class(x, o, &h.lock, &h.kind, e);
+	if (r > 0)
+		r = evidence_lock_address(x, offcpu, &h.address, e) ? ERR_NOMEM : 1;
+	if (r > 0)
+		r = is_known(&h);
+	if (r <= 0)
 		return r;
-	if (vec_push(out, ((struct window){h.mark.time_ns, h.end_ns, owner})))
+	if (evidence_lock_mark(x, offcpu, &h.mark, e) < 0 ||
+	    evidence_releases(x, h.lock, &h.first, &h.last, e))
+		return ERR_NOMEM;
+	r = last_turn(&h, last, &t, e);
+	if (!r && t.thread == TL_NONE && last->waker == TL_NONE)
+		return 0;
+	while (!r && t.thread != TL_NONE && t.to_ns > h.from_ns && out->n < MAX_TURNS)
+		r = one_turn(&h, &t, e);
+	if (r)
+		return r;
+	if (t.to_ns > h.from_ns && push(&h, h.from_ns, t.to_ns, TL_NONE))
 		return err_nomem(e);
-	r = follow_marks(&h, e);
-	if (!r && end_with_waker(&h))
-		r = err_nomem(e);
-	cut(out, o->start_ns);
-	return r;
+	order(out, o->start_ns, o->start_ns + o->blocked_ns);
+	return 0;
 }
 
 /* Did a timeout end this wait for a lock? */

@@ -1,15 +1,18 @@
 /*
- * lock_holders.h - which threads held a lock while a thread waited for it: the owner that the
- * probe on lock_wait read, then those that got it next, up to the thread that ended the wait.
+ * lock_holders.h - which threads held a lock while a thread waited for it, from the last to the
+ * first: the one that let it go and so ended the wait, the one that let it go before, and so on.
  *
- *	wal    ░░░░░▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒    the wait; the probe read owner=flush
- *	flush  ██████████┐sleeps           held it until it woke b, another waiter
- *	b      ▒▒▒▒▒▒▒▒▒▒██┐               from then on b, until it woke c
- *	c      ▒▒▒▒▒▒▒▒▒▒▒▒██████┘         and c, which ended the wait
+ *	wal    ░░░░░▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒    the wait, which c ended
+ *	c      ▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒██████┘     c has held it since it waited for it itself;
+ *	b      ▒▒▒▒▒▒▒▒▒██████┘            before that b, which woke c,
+ *	flush  ██████████┐ sleeps          and before that flush, which woke b
  *
- * The probe shows only the owner at the wait's begin; what that thread did after it released
- * the lock explains nothing. An owner has released it when it wakes another thread that waits
- * for this lock, or when another waiter's probe read a different owner.
+ * A thread that waits for the lock does not hold it, whatever it does next. A woken waiter counts
+ * as holder from its wakeup on. Not if it found the lock taken and waits again: then whoever let
+ * it go next had it, since another thread let it go. Nor before it had a CPU, if another thread
+ * may have taken the lock meanwhile. Three more things bound a turn: the owner that a probe read;
+ * the function that lets the lock go, if it also takes it (the thread has the lock only while
+ * that is on its stack); the begin of the wait. What is left is nobody's.
  */
 #ifndef LIBTIME_EXPLAIN_LOCK_HOLDERS_H
 #define LIBTIME_EXPLAIN_LOCK_HOLDERS_H
@@ -18,9 +21,9 @@
 
 /*
  * Fill *out with the holders of the lock that the blocked interval `offcpu` waited for: windows
- * in order of time from its begin to its wakeup, without gaps, of other threads. Empty if no
- * probe with a field `owner` was hit just before it. A woken waiter counts as holder from its
- * wakeup on. ERR_NOMEM.
+ * in order of time from its begin to its wakeup, without gaps, of other threads; TL_NONE where
+ * the holder is not known. Empty if it waited for no lock, or for one that cannot be told from
+ * others. ERR_NOMEM.
  */
 int lock_holders(struct evidence *x, uint32_t offcpu, windows_vec *out, struct err *e);
 

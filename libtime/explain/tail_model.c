@@ -51,7 +51,7 @@ static void root_of(const struct tail *t, const struct explanation *x, struct ta
 	const struct chain_link *l = explanation_root(x);
 	const struct chain_part *p = link_part(x, l);
 	const struct tl_thread *own = &t->tl->threads.v[x->chain.v[0].thread];
-	int held = l->via == VIA_WAKER || l->via == VIA_OWNER;
+	int held = l->via != VIA_SELF && l->via != VIA_CPU;
 	int neighbour = t->tl->threads.v[l->thread].pid != own->pid;
 	*out = (struct tail_root){
 		.ns = l->ns,

@@ -586,6 +586,7 @@ static void detail_link(struct detail *d, const struct explanation *x, size_t i)
 		}
 		buf_str(b, x->chain.v[i + 1].via == VIA_CPU     ? ", behind"
 			   : x->chain.v[i + 1].via == VIA_OWNER ? ", lock held by"
+			   : x->chain.v[i + 1].via == VIA_TURN  ? ", the futex let go before by"
 								: ", woken by");
 	}
 	detail_line(d, i ? "" : "chain");

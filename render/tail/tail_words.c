@@ -267,6 +267,9 @@ static void blocked_part(struct buf *b, struct evidence *ev, const struct chain_
 	case END_TIMED_OUT:
 		buf_str(b, ", which timed out");
 		break;
+	case END_NO_HOLDER:
+		buf_str(b, ", holder not known");
+		break;
 	default:
 		break;
 	}
@@ -283,12 +286,17 @@ static void put_blockers(struct buf *b, const struct timeline *tl, const struct 
 {
 	if (p->actor == TL_NONE || p->actor_ns < p->ns / 10)
 		return;
+	int turns = p->actors > 1 && ended_lock(p->via, p->cause, p->mechanism);
 	buf_str(b, " (");
+	if (turns) {
+		units_count(b, p->actors);
+		buf_str(b, " threads held it in turn, longest ");
+	}
 	describe_thread(b, tl, p->actor, tl->threads.v[p->actor].comm);
-	buf_str(b, " kept it there for ");
+	buf_str(b, turns ? " for " : " kept it there for ");
 	units_part(b, p->actor_ns, p->ns);
 	percent_of(b, p->actor_ns, p->ns);
-	if (p->actors > 1) {
+	if (p->actors > 1 && !turns) {
 		buf_str(b, ", ");
 		units_plural(b, p->actors - 1, "other", "others");
 		buf_str(b, " for ");
@@ -590,7 +598,8 @@ static void put_hold(struct buf *b, const struct evidence *ev, const struct expl
 {
 	const struct mechanism *m = link_mechanism(x, l - 1);
 	if (!link_held_lock(x, l)) {
-		buf_str(b, hold_words(ev, l - 1));
+		buf_str(b, l->via == VIA_TURN ? "had its turn at the futex for "
+					      : hold_words(ev, l - 1));
 		return;
 	}
 	buf_fmt(b, "held %s", m ? m->words : "the lock");
@@ -664,7 +673,7 @@ static const char *why_no_thread(const struct chain_part *p)
 		return "not known: ";
 	if (p->end == END_QUOTA)
 		return "a CPU quota: ";
-	if (p->end == END_TIMED_OUT)
+	if (p->end == END_TIMED_OUT || (p->end == END_NO_HOLDER && !p->kept_ns))
 		return "no holder seen: ";
 	if (p->mechanism && p->mechanism->kind == MECHANISM_STATE)
 		return "no other thread: ";

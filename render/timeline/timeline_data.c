@@ -140,6 +140,8 @@ static int find_holders(struct writer *w, uint32_t row, uint32_t nth, uint32_t o
 			 : 0;
 	for (size_t i = 0; i < w->holders.n && !rc; i++) {
 		const struct window *h = &w->holders.v[i];
+		if (h->thread == TL_NONE)
+			continue;
 		uint64_t from = h->from_ns > cut->start_ns ? h->from_ns : cut->start_ns;
 		uint64_t to = h->to_ns < end ? h->to_ns : end;
 		struct lock_hold x = {row, nth, h->thread, from - cut->start_ns, to - from};
