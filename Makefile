@@ -199,7 +199,7 @@ $(PROG_BIN): $(O)/%: $(O)/%.o $(TESTLIB) $(LINK_A)
 
 # Programs that wait in known ways and log it; each also under other names. Frame pointers, and
 # no sanitizer: perf reads them.
-TRUTH_SRC := $(wildcard tests/truth/*.c)
+TRUTH_SRC := $(filter-out %/gil_hold.c,$(wildcard tests/truth/*.c)) # a library
 TRUTH_BIN := $(TRUTH_SRC:%.c=$(O)/%) $(TRUTH_SRC:%.c=$(O)/%-alt)
 truth_cc = $(CC) -std=gnu11 -O1 -g -fno-omit-frame-pointer -fno-optimize-sibling-calls $(WARN) \
 	-Wno-unused-function -D_GNU_SOURCE -pthread
@@ -397,6 +397,11 @@ bench: all $(PROG_BIN)
 	$(Q)O=$(O) sh tests/bench_requests.sh
 
 # How often tail names what was planted: N runs of each program and variant, recorded here.
+.PHONY: truth-holders
+truth-holders: all $(O)/tests/truth/holders
+	$(Q)$(truth_cc) -shared -fPIC -o $(O)/tests/truth/gil_hold.so tests/truth/gil_hold.c
+	$(Q)O='$(O)' sh tests/busy.sh sh tests/truth/holders.sh $(T)
+
 .PHONY: truth20
 N = 20
 truth20: all $(TRUTH_BIN)
@@ -498,6 +503,7 @@ help:
 	@echo 'make truth20    records each planted cause N=20 times: is it named? (an hour)'
 	@echo 'make exact      write anew the outputs that tests/cli/exact.sh compares'
 	@echo 'make truth-names is any name false? Programs that know their own stacks (10 minutes)'
+	@echo 'make truth-holders  is the thread that held a lock named? (a minute)'
 	@echo 'make truth      is time hidden that requests waited for? A table (15 minutes)'
 	@echo 'make asan       make check under AddressSanitizer and UBSan'
 	@echo 'make tsan       the verbs that have threads under ThreadSanitizer'
