@@ -34,7 +34,7 @@ static const struct opt rows[] = {
 	 "the time inside the worst episodes, chosen as by\nperfkit tail"},
 	{"top", 0, OPT_U64, AT(t.top), "N", "with --tail: the N longest episodes; 0 = all"},
 	{"all-events", 0, OPT_FLAG, AT(all_events), NULL,
-	 "all events, not only that of the earliest sample"},
+	 "all events, not only the default one"},
 	{"weight", 0, OPT_STRING, AT(weight), "period|samples",
 	 "weigh each sample by its period (default; tracepoints\nalways weigh 1), or as 1"},
 	OPT_HEADING("Output"),
@@ -108,7 +108,7 @@ static uint32_t chosen_event(const struct collapser *c, const struct samples *s)
 {
 	if (c->opt->all_events || c->opt->t.wait.tl.in.events.n)
 		return NO_ID;
-	return samples_earliest(s);
+	return samples_default(s);
 }
 
 static int add_row(void *collapser, const struct stack_row *r, struct err *e)
@@ -132,7 +132,7 @@ static int add_row(void *collapser, const struct stack_row *r, struct err *e)
 static void say_events(struct collapser *c, const struct stack_source *s)
 {
 	warn_unlike(c, &s->ti->in);
-	if (s->left_out && !c->opt->t.wait.tl.in.quiet)
+	if (s->left_out && (!c->opt->t.wait.tl.in.quiet || s->left_out > s->shown))
 		say("showing %s; left out %s of other events (choose with --event, "
 		    "--all-events)",
 		    s->samples.events.v[s->event].name, COUNT(s->left_out, "sample"));
@@ -216,7 +216,7 @@ static int collapse(struct collapser *c, enum stack_question asked,
 	if (samples) {
 		c->events = s.samples.events.v;
 		s.event = chosen_event(c, &s.samples);
-		s.is = samples_same_name;
+		s.is = samples_same_event;
 		s.count = counts_samples(c);
 		refused = samples_check_findings(&s.samples, s.event);
 	}

@@ -197,12 +197,25 @@ static inline const struct event *recording_event_of_id(const struct recording *
 const struct event *recording_event(const struct recording *rec, const struct record *r);
 
 /* How well the name `want` matches an event's: 2 the same, 1 the same except for modifiers
- * ("cycles" and "cycles:P") or recording terms ("cpu-clock" and "cpu-clock/freq=99/"), 0
- * not. */
+ * ("cycles" and "cycles:P"), recording terms ("cpu-clock" and "cpu-clock/freq=99/") or the unit
+ * of one kind of core ("cycles" and "cpu_core/cycles/P"), 0 not. */
 int event_name_fits(const char *have, const char *want);
 
-/* 1 when two names are one event, also as cpu_core/ and cpu_atom/ of a hybrid CPU. */
+/* 1 when two names are one event, also as its halves on the two kinds of cores of a hybrid CPU:
+ * "cpu_core/cycles/P", "cpu_atom/cycles/P". */
 int event_names_match(const char *a, const char *b);
+
+/* 1 for the name of an event that one kind of core counts: "cpu_atom/cycles/P". */
+int event_of_core(const char *name);
+
+/* 1 when `want`, which fits the event `found` best, also means the event `name`: one of that
+ * name, or another half of it unless `want` names one kind of core. */
+int event_is_chosen(const char *name, const char *found, const char *want);
+
+/* The rule for the event that is shown where none is asked for, in every command: of those that
+ * have samples, the first of the lowest rank, with its other halves. 0: it samples CPU time; 1: it
+ * is not the scheduler's; 2: a tracepoint sched:*. */
+int event_default_rank(const char *name, int tracepoint);
 
 /* 1 for the event of perf record --off-cpu, whose samples are waits. */
 int event_name_is_off_cpu(const char *name);

@@ -36,11 +36,26 @@ static size_t record_terms(const char *s)
 	return 0;
 }
 
+/* The length of "cpu_core/", "armv8_cortex_a53/", the unit that counts an event on one kind of
+ * core; or 0. Names of such units: /sys/bus/event_source/devices. */
+static size_t core_unit(const char *name)
+{
+	static const char *const units[] = {"cpu_", "armv7_", "armv8_", "armv9_", "apple_"};
+	size_t n = strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_");
+	for (size_t i = 0; name[n] == '/' && i < sizeof(units) / sizeof(*units); i++)
+		if (!strncmp(name, units[i], strlen(units[i])))
+			return n + 1;
+	return 0;
+}
+
 int event_name_fits(const char *have, const char *want)
 {
-	size_t n = strlen(want);
-	if (strncmp(have, want, n) != 0)
+	size_t n = strlen(want), unit = core_unit(want) ? 0 : core_unit(have);
+	if (strncmp(have + unit, want, n) != 0)
 		return 0;
+	have += unit;
+	if (unit && have[n] == '/') /* "cpu_core/cycles/P" */
+		return have[n + 1 + strspn(have + n + 1, "ukhpPGHSDWIe")] == 0;
 	have += n;
 	if (!*have)
 		return 2;
@@ -52,16 +67,49 @@ int event_name_fits(const char *have, const char *want)
 	return have[strspn(have, "ukhpPGHSDWIe")] == 0;
 }
 
+/* Where the name "cycles" of "cpu_core/cycles/P" or "cycles:P" ends. */
+static size_t bare_length(const char *name)
+{
+	return strcspn(name, "/:");
+}
+
 int event_names_match(const char *a, const char *b)
 {
-	static const char *const pmus[] = {"cpu_core/", "cpu_atom/"};
-	for (size_t i = 0; i < 2; i++) {
-		if (!strncmp(a, pmus[i], 9))
-			a += 9;
-		if (!strncmp(b, pmus[i], 9))
-			b += 9;
-	}
+	size_t in_a = core_unit(a), in_b = core_unit(b);
+	if (!in_a || !in_b)
+		return !strcmp(a, b);
+	a += in_a;
+	b += in_b;
+	size_t n = bare_length(a);
+	if (n != bare_length(b) || strncmp(a, b, n) != 0)
+		return 0;
+	a += n + (a[n] != 0);
+	b += n + (b[n] != 0);
 	return !strcmp(a, b);
+}
+
+int event_of_core(const char *name)
+{
+	return core_unit(name) != 0;
+}
+
+int event_is_chosen(const char *name, const char *found, const char *want)
+{
+	return !strcmp(name, found) || (!core_unit(want) && event_names_match(name, found));
+}
+
+int event_default_rank(const char *name, int tracepoint)
+{
+	static const char *const clocks[] = {"cycles",     "cpu-cycles", "cpu_cycles",
+					     "ref-cycles", "cpu-clock",  "task-clock"};
+	if (tracepoint)
+		return strncmp(name, "sched:", 6) ? 1 : 2;
+	name += core_unit(name);
+	for (size_t i = 0; i < sizeof(clocks) / sizeof(*clocks); i++)
+		if (strlen(clocks[i]) == bare_length(name) &&
+		    !strncmp(name, clocks[i], strlen(clocks[i])))
+			return 0;
+	return 1;
 }
 
 int event_name_is_off_cpu(const char *name)

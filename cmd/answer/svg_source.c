@@ -82,15 +82,6 @@ static int read_folded(const struct svg_request *rq, const char *path, struct so
 
 /* --- samples -------------------------------------------------------------------------- */
 
-/* The first event with samples that is not a tracepoint, else that of the earliest sample. */
-static uint32_t drawn_event(const struct samples *s)
-{
-	for (uint32_t i = 0; i < s->events.n; i++)
-		if (!s->events.v[i].tracepoint && samples_has(s, i))
-			return i;
-	return samples_earliest(s);
-}
-
 /* The title of a picture of this event. */
 static const char *title_of(const char *event, int tracepoint)
 {
@@ -103,11 +94,14 @@ static const char *title_of(const char *event, int tracepoint)
 	return tracepoint ? "Tracepoint" : "Event";
 }
 
-static void warn_left_out(struct input *in, const char *drawn, uint64_t n, const char *how)
+static void warn_left_out(struct input *in, const char *drawn, uint64_t shown, uint64_t n,
+			  const char *how)
 {
+	static const char form[] = "drawing %s; left out %s of other events (%s)";
 	if (n)
-		input_warn(in, "drawing %s; left out %s of other events (%s)", drawn,
-			   COUNT(n, "sample"), how);
+		input_warn(in, form, drawn, COUNT(n, "sample"), how);
+	if (n > shown && in->opt->quiet)
+		say(form, drawn, COUNT(n, "sample"), how);
 }
 
 /* If only the scheduler was recorded, hint at pictures of waits: its samples are rarely
@@ -180,7 +174,7 @@ static int choose_event(const struct svg_request *rq, struct stack_source *src, 
 {
 	struct samples *s = &src->samples;
 	int all = rq->split == SPLIT_EVENT;
-	*event = drawn_event(s);
+	*event = samples_default(s);
 	src->event = all ? NO_ID : *event;
 	src->is = samples_same_event;
 	src->count = all;
@@ -196,7 +190,7 @@ static void describe_event(struct svg_drawn *out, const struct svg_request *rq,
 	const struct samples_event *ev = &s->events.v[event];
 	int all = rq->split == SPLIT_EVENT;
 	event_is *is = all ? samples_any_event : samples_same_event;
-	warn_left_out(&s->ti.in, ev->name, src->left_out,
+	warn_left_out(&s->ti.in, ev->name, src->shown, src->left_out,
 		      "--event draws another, --split event all");
 	hint_at_waits(s, ev);
 	out->title = all ? "Event" : title_of(ev->name, ev->tracepoint);
@@ -283,7 +277,7 @@ static int read_chart(const struct svg_request *rq, const char *path, struct fla
 		rc = add_chart(rq, &ti, event, &fi, &chart, e);
 	if (!rc) {
 		const char *name = strtab_get(&ti.names->strings, tl->events.v[event].name);
-		warn_left_out(&ti.in, name, ti.events ? 0 : chart.left_out,
+		warn_left_out(&ti.in, name, chart.samples, ti.events ? 0 : chart.left_out,
 			      "--event draws another");
 		out->unit = "ns";
 		out->title = title_of(name, tl->events.v[event].tracepoint);
@@ -500,7 +494,8 @@ static int read_rows(const struct svg_request *rq, const char *path, struct sour
 	d.fi.event_name = event_name;
 	if (rq->asked == STACKS_OF_SAMPLES)
 		out->status = samples_check_findings(
-			&s.samples, rq->split == SPLIT_EVENT ? NO_ID : drawn_event(&s.samples));
+			&s.samples,
+			rq->split == SPLIT_EVENT ? NO_ID : samples_default(&s.samples));
 	int rc = out->status ? out->status : add_rows(&d, &s, out, e);
 	out->warned += s.ti->in.warned;
 	flame_input_release(&d.fi);

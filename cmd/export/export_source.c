@@ -34,7 +34,7 @@ static int sample_columns(struct exporting *x, const struct samples *s, uint32_t
 		struct export_column c = {ev->name, ev->unit,
 					  ev->tracepoint ? NULL : "samples"};
 		uint32_t like = 0;
-		while (like < i && !(samples_same_name(s, like, i) && column[like] != NO_ID))
+		while (like < i && !(samples_same_event(s, like, i) && column[like] != NO_ID))
 			like++;
 		column[i] = like < i            ? column[like]
 			    : samples_has(s, i) ? (uint32_t)x->rows.columns.n
@@ -45,16 +45,11 @@ static int sample_columns(struct exporting *x, const struct samples *s, uint32_t
 	return 0;
 }
 
-/* The event that svg draws: the first that is not a tracepoint, else that of the earliest
- * sample.
- */
+/* The event that svg draws. */
 static uint32_t shown_column(const struct samples *s, const uint32_t *column)
 {
-	uint32_t earliest = samples_earliest(s);
-	for (uint32_t i = 0; i < s->events.n; i++)
-		if (!s->events.v[i].tracepoint && column[i] != NO_ID)
-			return column[i];
-	return earliest == NO_ID ? 0 : column[earliest];
+	uint32_t event = samples_default(s);
+	return event == NO_ID ? 0 : column[event];
 }
 
 static int choose_columns(struct exporting *x, struct err *e)

@@ -233,7 +233,8 @@ static int parse_events(struct input *in)
 			return input_no_event(in, l->v[i], recorded_name, rec, rec->events.n);
 		}
 		for (size_t k = 0; k < rec->events.n; k++)
-			in->events[k] |= !strcmp(rec->events.v[k].name, ev->name);
+			in->events[k] |=
+				event_is_chosen(rec->events.v[k].name, ev->name, l->v[i]);
 	}
 	return 0;
 }

@@ -1,6 +1,7 @@
 #include "cmd/query/samples.h"
 #include "cmd/query/meant_input.h"
 
+#include <limits.h>
 #include <string.h>
 
 /* --- of a recording ---------------------------------------------------------------------- */
@@ -150,9 +151,18 @@ void samples_close(struct samples *s)
 	tlinput_close(&s->ti);
 }
 
-uint32_t samples_earliest(const struct samples *s)
+uint32_t samples_default(const struct samples *s)
 {
-	return event_times_earliest(&s->sums.times);
+	uint32_t best = NO_ID;
+	int lowest = INT_MAX;
+	for (uint32_t i = 0; i < s->events.n; i++) {
+		int rank = event_default_rank(s->events.v[i].name, s->events.v[i].tracepoint);
+		if (rank < lowest && samples_has(s, i)) {
+			lowest = rank;
+			best = i;
+		}
+	}
+	return best;
 }
 
 int samples_has(const struct samples *s, uint32_t event)

@@ -37,9 +37,9 @@ int samples_open(struct samples *s, const char *verb, const struct tlinput_opts 
 /* Valid after a failed open, too. */
 void samples_close(struct samples *s);
 
-/* The event of the earliest sample (of simultaneous ones, the first event), index of s->events;
- * NO_ID: no samples. */
-uint32_t samples_earliest(const struct samples *s);
+/* The event that is shown where none is asked for (event_default_rank), index of s->events; with
+ * samples_same_event, its other halves. NO_ID: no samples. */
+uint32_t samples_default(const struct samples *s);
 
 /* 1 if the event has samples that pass the filters. */
 int samples_has(const struct samples *s, uint32_t event);

@@ -76,6 +76,7 @@ static int sample_rows(struct stack_source *s, stack_row_sink *add, void *ctx, s
 			s->left_out += r.of.samples;
 			continue;
 		}
+		s->shown += r.of.samples;
 		r.of.weight = s->count ? r.of.samples : samples_weight(x, &r.of);
 		rc = add(ctx, &r, e);
 	}

@@ -40,7 +40,7 @@ struct stack_source {
 	event_is *is;
 	int count;
 	int any_order; /* whoever gets the rows sorts them: they are not grouped by thread */
-	uint64_t left_out; /* samples of other events */
+	uint64_t shown, left_out; /* samples, and those of other events */
 
 	struct tail_run run; /* STACKS_OF_TAIL */
 	struct tail tail;

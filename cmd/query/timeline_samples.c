@@ -1,6 +1,7 @@
 #include "cmd/query/timeline_samples.h"
 #include "base/mem.h"
 
+#include <limits.h>
 #include <string.h>
 
 static const char *event_name(const struct tlinput *ti, size_t event)
@@ -33,9 +34,27 @@ int tl_choose_events(struct tlinput *ti)
 	for (size_t i = 0; i < l->n && ti->events; i++) {
 		uint32_t at = find_event(ti, l->v[i]);
 		for (size_t k = 0; k < tl->events.n && at != TL_NONE; k++)
-			ti->events[k] |= tl->events.v[k].name == tl->events.v[at].name;
+			ti->events[k] |=
+				event_is_chosen(event_name(ti, k), event_name(ti, at), l->v[i]);
 	}
 	return ti->events ? 0 : ERR_NOMEM;
+}
+
+/* event_default_rank; 0 where nothing has samples with a time. */
+static uint32_t default_event(const struct tlinput *ti)
+{
+	const struct timeline *tl = &ti->tl;
+	uint32_t best = 0;
+	int lowest = INT_MAX;
+	for (size_t i = 0; i < tl->samples.n; i++) {
+		uint32_t event = tl->samples.v[i].event;
+		int rank = event_default_rank(event_name(ti, event), 0);
+		if (rank < lowest || (rank == lowest && event < best)) {
+			lowest = rank;
+			best = event;
+		}
+	}
+	return best;
 }
 
 int tl_one_event(const struct tlinput *ti, const char *what, uint32_t *event, struct err *e)
@@ -44,7 +63,7 @@ int tl_one_event(const struct tlinput *ti, const char *what, uint32_t *event, st
 	const char *want = l->n ? l->v[0] : NULL;
 	if (l->n > 1)
 		return err_set(e, ERR_USAGE, "%s one event, not %zu", what, l->n);
-	*event = want ? find_event(ti, want) : ti->tl.samples.n ? ti->tl.samples.v[0].event : 0;
+	*event = want ? find_event(ti, want) : default_event(ti);
 	if (*event == TL_NONE)
 		return err_set(e, ERR_USAGE, "no event '%s' in %s", want, ti->path);
 	return 0;

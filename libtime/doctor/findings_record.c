@@ -441,19 +441,30 @@ static void diagnose_tracepoints(struct diagnosis *j)
 		diagnose_switches(j);
 }
 
-static void diagnose_hybrid(struct diagnosis *j)
+/* Two halves of one event, on two kinds of cores, that both have samples. */
+static int hybrid_pair(const struct diagnosis *j, const struct event **a,
+		       const struct event **b)
 {
-	const struct event *core = NULL, *atom = NULL;
+	*a = NULL;
 	for (size_t i = 0; i < j->rec->events.n; i++) {
 		const struct event *ev = &j->rec->events.v[i];
-		if (!has_samples(j, i))
+		if (!has_samples(j, i) || !event_of_core(ev->name))
 			continue;
-		core = starts(ev->name, "cpu_core/") ? ev : core;
-		atom = starts(ev->name, "cpu_atom/") ? ev : atom;
+		*a = *a ? *a : ev;
+		*b = ev;
+		if (strcmp((*a)->name, ev->name) != 0 &&
+		    event_names_match((*a)->name, ev->name))
+			return 1;
 	}
-	if (!core || !atom)
+	return 0;
+}
+
+static void diagnose_hybrid(struct diagnosis *j)
+{
+	const struct event *core, *atom;
+	if (!hybrid_pair(j, &core, &atom))
 		return;
-	struct finding *f = diagnose_add(j, FORM_HYBRID, SEVERITY_PARTIAL,
+	struct finding *f = diagnose_add(j, FORM_HYBRID, SEVERITY_ADVICE,
 					 FACTS(fact_text("core", FACT_EVENT, core->name),
 					       fact_text("atom", FACT_EVENT, atom->name)));
 	diagnose_record(j, f, &(struct remedy){.only = "cpu-clock"});
@@ -473,6 +484,9 @@ static void diagnose_multiplexed(struct diagnosis *j)
 {
 	uint64_t enabled = 0, running = 0;
 	const struct survey *v = j->in->survey;
+	const struct event *core, *atom;
+	if (hybrid_pair(j, &core, &atom)) /* each stands while its task is on the other kind */
+		return;
 	for (size_t i = 0; v && i < v->readings.n; i++) {
 		enabled += v->readings.v[i].enabled >> 8; /* so that the sums stay below 2^64 */
 		running += v->readings.v[i].running >> 8;

@@ -115,7 +115,7 @@
 	  "{event} was sampled ({option}), not recorded each time")                            \
 	F(SWITCH_STANDS, "switch-sampled/others",                                              \
 	  "samples of sched:sched_switch stand for others that are missing (perf inject -s?)") \
-	F(HYBRID, "hybrid", "two kinds of cores, two events: {core} and {atom}")               \
+	F(HYBRID, "hybrid", "{core} and {atom} are added up: cycles of two kinds of cores")    \
 	F(MULTIPLEXED, "multiplexed",                                                          \
 	  "counters took turns: they counted {counted:%1} of the time")                        \
 	F(CLOCK_MIXED, "clock-mixed", "{event} and {other} were recorded on different clocks") \

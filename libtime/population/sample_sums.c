@@ -30,19 +30,6 @@ static void note_time(struct event_time *t, uint64_t ns)
 		t->last = ns;
 }
 
-uint32_t event_times_earliest(const struct event_times *t)
-{
-	uint32_t best = NO_ID;
-	uint64_t first = UINT64_MAX;
-	for (size_t at = 0; at < t->v.n && best == NO_ID; at += t->events)
-		for (uint32_t i = 0; i < t->events; i++)
-			if (t->v.v[at + i].first < first) {
-				first = t->v.v[at + i].first;
-				best = i;
-			}
-	return best;
-}
-
 int event_times_has(const struct event_times *t, uint32_t event)
 {
 	for (size_t at = event; at < t->v.n; at += t->events)

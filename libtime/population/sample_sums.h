@@ -38,9 +38,6 @@ struct event_times {
 /* 1 when event `a` counts as `b`. */
 typedef int event_is(const void *ctx, uint32_t a, uint32_t b);
 
-/* The event of the earliest sample (of simultaneous ones, the first event); NO_ID: none. */
-uint32_t event_times_earliest(const struct event_times *t);
-
 /* 1 when the event has samples. */
 int event_times_has(const struct event_times *t, uint32_t event);
 

@@ -5,6 +5,7 @@
 #include "libtime/tables/collect.h"
 #include "libtime/tables/function_sums.h"
 
+#include <limits.h>
 #include <string.h>
 
 static const char *event_name(const struct timeline *tl, uint32_t event)
@@ -28,11 +29,17 @@ static int event_is_selected(const struct table_query *q, const struct timeline 
 uint32_t table_function_event(const struct timeline *tl, const struct table_query *q)
 {
 	uint32_t best = NO_ID;
+	int lowest = INT_MAX;
 	for (size_t i = 0; i < tl->samples.n; i++) {
 		const struct tl_sample *s = &tl->samples.v[i];
-		if (s->event < best && !tl->events.v[s->event].tracepoint &&
-		    is_selected(q, tl, s))
+		if (s->event == best || tl->events.v[s->event].tracepoint ||
+		    !is_selected(q, tl, s))
+			continue;
+		int rank = event_default_rank(event_name(tl, s->event), 0);
+		if (rank < lowest || (rank == lowest && s->event < best)) {
+			lowest = rank;
 			best = s->event;
+		}
 	}
 	for (size_t i = 0; q->events && best == NO_ID && i < tl->event_samples.n; i++)
 		if (event_is_selected(q, tl, &tl->event_samples.v[i]))

@@ -363,6 +363,10 @@ static void an_event_is_named_without_how_it_was_recorded(void **state)
 	assert_int_equal(event_name_fits("cpu-clock/freq=99,call-graph=no/u", "cpu-clock"), 1);
 	assert_int_equal(event_name_fits("cpu-clock/period=99/:u", "cpu-clock"), 1);
 	assert_int_equal(event_name_fits("cpu/event=0x3c/", "cpu"), 0);
+	assert_int_equal(event_name_fits("cpu_core/cycles/P", "cycles"), 1);
+	assert_int_equal(event_name_fits("cpu_core/cycles/P", "cpu_core/cycles/P"), 2);
+	assert_int_equal(event_name_fits("cpu_atom/cycles/P", "cpu_core/cycles/P"), 0);
+	assert_int_equal(event_name_fits("cpu_core/cycles/P", "cpu_core"), 0);
 	assert_int_equal(event_name_fits("cpu-clock", "cpu"), 0);
 	assert_int_equal(event_name_fits("cpu-clock/freq=99", "cpu-clock"), 0);
 	assert_int_equal(event_name_fits("sched:sched_switch", "sched"), 0);

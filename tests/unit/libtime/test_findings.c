@@ -212,7 +212,7 @@ static const struct fault {
 	 {.enabled = 100000, .running = 100000}},
 	/* near: two events of one kind of core */
 	{"hybrid",
-	 SEVERITY_PARTIAL,
+	 SEVERITY_ADVICE,
 	 0,
 	 {.clock.name = "cpu_core/cycles/", .name2 = "cpu_atom/cycles/"},
 	 {.clock.name = "cpu_core/cycles/", .name2 = "cpu_core/instructions/"}},

@@ -60,7 +60,7 @@ static void equal_stacks_are_one_row(void **state)
 	assert_int_equal(s.rows.v[0].samples, 2);
 	assert_int_equal(s.rows.v[0].weight, 2000000);
 	assert_int_equal(s.rows.v[0].tid, -1);
-	assert_int_equal(event_times_earliest(&s.times), 0);
+	assert_int_equal(event_times_has(&s.times, 0), 1);
 	assert_int_equal(event_times_start(&s.times, 1, same, NULL), 2500000);
 	assert_true(event_times_seconds(&s.times, 0, any, NULL) == 0.008);
 	assert_true(event_times_seconds(&s.times, 1, same, NULL) == 0);
@@ -131,11 +131,34 @@ static void events_are_known_by_their_names(void **state)
 {
 	(void)state;
 	assert_true(event_names_match("cpu_core/cycles/", "cpu_atom/cycles/"));
-	assert_false(event_names_match("cpu_core/cycles/", "cycles"));
+	assert_true(
+		event_names_match("armv8_cortex_a53/cycles/u", "armv8_cortex_a72/cycles/u"));
+	assert_false(event_names_match("cpu_core/cycles/P", "cpu_atom/cycles/"));
+	assert_false(event_names_match("cpu_core/cycles/", "cpu_atom/instructions/"));
+	assert_false(event_names_match("cpu_core/cycles/", "cycles")); /* both count all */
+	assert_true(event_is_chosen("cpu_atom/cycles/P", "cpu_core/cycles/P", "cycles"));
+	assert_false(
+		event_is_chosen("cpu_atom/cycles/P", "cpu_core/cycles/P", "cpu_core/cycles/P"));
 	assert_string_equal(event_name_unit("cpu-clock:u", 0), "ns");
 	assert_string_equal(event_name_unit("offcpu-time", 0), "ns");
 	assert_string_equal(event_name_unit("cycles", 0), "events");
 	assert_string_equal(event_name_unit("sched:sched_switch", 1), "samples");
+}
+
+/* CPU time first, the scheduler's tracepoints last. */
+static void the_default_event_samples_cpu_time(void **state)
+{
+	(void)state;
+	static const char *const clocks[] = {
+		"cycles:P",     "cpu_atom/cycles/P", "cpu-clock:u",     "ref-cycles",
+		"cpu-cycles:u", "task-clock",        "cycles/freq=99/u"};
+	for (size_t i = 0; i < sizeof(clocks) / sizeof(*clocks); i++)
+		assert_int_equal(event_default_rank(clocks[i], 0), 0);
+	assert_int_equal(event_default_rank("instructions", 0), 1);
+	assert_int_equal(event_default_rank("cycles-of-doubt", 0), 1);
+	assert_int_equal(event_default_rank("block:block_rq_issue", 1), 1);
+	assert_int_equal(event_default_rank("probe_app:cycles", 1), 1);
+	assert_int_equal(event_default_rank("sched:sched_switch", 1), 2);
 }
 
 int main(void)
@@ -145,6 +168,7 @@ int main(void)
 		cmocka_unit_test(filters_choose_threads_time_and_events),
 		cmocka_unit_test(a_chart_leaves_gaps_where_no_sample_was),
 		cmocka_unit_test(events_are_known_by_their_names),
+		cmocka_unit_test(the_default_event_samples_cpu_time),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
