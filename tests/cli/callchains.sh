@@ -4,7 +4,7 @@ set -eu
 command -v python3 >/dev/null || { echo "python3 is not installed"; exit 77; }
 cat >keep.py <<'END'
 import collections, sys
-marks = {"[open]", "[state unknown]", "[suspect]", "[unclear]", "--"}
+marks = {"[open]", "[runnable]", "[state unknown]", "[suspect]", "[unclear]", "--"}
 kernel, sums = sys.argv[1] == "kernel", collections.Counter()
 for line in sys.stdin:
     stack, n = line.rstrip("\n").rsplit(" ", 1)
