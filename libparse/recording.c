@@ -124,13 +124,23 @@ static int inflate_more(struct recording *rec, struct stream *st, struct err *e)
 	return rc;
 }
 
+/* Tracing data follows its record in perf's files; older versions of simpleperf count it in the
+ * record's size. */
+static int holds_tracing_data(const struct recording *rec, const struct record *r)
+{
+	const size_t head = RECORD_HEADER_SIZE + 4;
+	uint32_t n = r->size > head ? load_u32(r->p + RECORD_HEADER_SIZE, rec->swap) : 0;
+	return n && n <= r->size - head;
+}
+
 /* Bytes that follow a record without being counted in its size. */
 static uint64_t extra_size(const struct recording *rec, const struct record *r)
 {
 	const uint8_t *p = r->p + RECORD_HEADER_SIZE;
 	if (r->type == PERF_RECORD_AUXTRACE && r->size >= RECORD_HEADER_SIZE + 8)
 		return load_u64(p, rec->swap);
-	if (r->type == PERF_RECORD_HEADER_TRACING_DATA && r->size >= RECORD_HEADER_SIZE + 4)
+	if (r->type == PERF_RECORD_HEADER_TRACING_DATA && r->size >= RECORD_HEADER_SIZE + 4 &&
+	    !holds_tracing_data(rec, r))
 		return ((uint64_t)load_u32(p, rec->swap) + 7) & ~7ull;
 	return 0;
 }
@@ -145,6 +155,10 @@ static int handle_extra(struct recording *rec, struct stream *st, struct record 
 			struct err *e)
 {
 	uint64_t n = extra_size(rec, r);
+	if (!n && r->type == PERF_RECORD_HEADER_TRACING_DATA && holds_tracing_data(rec, r)) {
+		r->extra = r->p + RECORD_HEADER_SIZE + 4;
+		r->extra_size = load_u32(r->p + RECORD_HEADER_SIZE, rec->swap);
+	}
 	if (!n)
 		return 1;
 	if (r->type == PERF_RECORD_AUXTRACE) {

@@ -503,6 +503,8 @@ int html_data_gather(struct html_data *d, const struct timeline *tl,
 	*d = (struct html_data){.tl = tl, .of = *of, .samples = *samples, .drawn = drawn};
 	d->from_ns = of->start_ns > tl->rec.origin_ns ? of->start_ns : tl->rec.origin_ns;
 	d->to_ns = of->stop_ns && of->stop_ns < tl->rec.end_ns ? of->stop_ns : tl->rec.end_ns;
+	if (d->to_ns <= d->from_ns) /* one sample */
+		d->to_ns = d->from_ns + 1;
 	int rc = flame_init(&d->flame) ? err_nomem(e) : 0;
 	flame_input_init(&d->fi, tl->stacks, &d->flame, SPLIT_COMM, 0);
 	d->fi.merge_threads = merge_threads;
