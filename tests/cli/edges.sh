@@ -32,7 +32,7 @@ end, seen = at + size, 0
 while at < end:  # all of the kernel's records but one sample become such of a type that no program knows
     kind, _, n = struct.unpack_from("<IHH", data, at)
     seen += kind == 9
-    if kind == 9 and seen > 1:
+    if kind < 64 and (kind != 9 or seen > 1):
         struct.pack_into("<I", data, at, 200)
     at += n
 open("one.data", "wb").write(data)
