@@ -24,9 +24,10 @@ cmp -s plain.folded inside.folded || wrong "tracing data inside its record: $(wc
 "$PERFKIT" report -v --no-local inside.data 2>&1 | grep 'below 8' && wrong "a record that is none"
 
 # All there is has one time: a page all the same.
+cp "$SRC/testdata/sched/perf.data" sched.data
 python3 - <<'EOP' || exit 1
 import struct
-data = bytearray(open("plain.data", "rb").read())
+data = bytearray(open("sched.data", "rb").read())
 at, size = struct.unpack_from("<QQ", data, 40)
 end, seen = at + size, 0
 while at < end:  # all of the kernel's records but one sample become such of a type that no program knows
