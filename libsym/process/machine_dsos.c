@@ -1,6 +1,7 @@
 /* machine_dsos.c - what was mapped: DSOs by name, file and build-id; see machine_internal.h. */
 #include "libsym/process/machine_internal.h"
 #include "base/text/path.h"
+#include "libsym/elf/file_at.h"
 
 #include <stdio.h>
 #include <sys/mman.h>
@@ -326,20 +327,13 @@ static void take_listed(struct id_giver *g, struct dso *d)
 	memcpy(d->id.v, found->id, sizeof(d->id.v));
 }
 
-/*
- * 1 for one file that looks like two: Linux 6.7 to 6.17 records new mappings of a file of an
- * overlay by the file below it, and /proc, from which perf takes the mappings that exist when
- * it starts, has the overlay's own inode, on a device without a number (fs/backing-file.c).
- */
+/* 1 for one file of an overlay, whose device has no number, that may look like two. */
 static int is_backing_pair(const struct recording *rec, const struct dso *a,
 			   const struct dso *b)
 {
-	unsigned major = 0, minor = 0;
-	const char *release = rec->features.osrelease;
 	const struct dso *overlay = a->file.dev_major ? b : a, *below = overlay == a ? b : a;
-	return release && sscanf(release, "%u.%u", &major, &minor) == 2 && major == 6 &&
-	       minor >= 7 && minor <= 17 && !overlay->file.dev_major && overlay->at_start &&
-	       !overlay->later && below->later && !below->at_start;
+	return file_has_two_identities(rec->features.osrelease) && !overlay->file.dev_major &&
+	       overlay->at_start && !overlay->later && below->later && !below->at_start;
 }
 
 static int has_several(const struct machine *m, const struct recording *rec,

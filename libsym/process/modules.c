@@ -44,6 +44,9 @@ void modules_forget(struct modules *ms)
 	modules_prepare_end(ms, 0);
 	for (size_t i = 0; i < ms->n; i++)
 		module_free(ms->v[i]);
+	for (size_t i = 0; i < ms->retired.n; i++)
+		module_free(ms->retired.v[i]);
+	vec_release(&ms->retired);
 	mem_free(ms->v);
 	ms->v = NULL;
 	ms->n = 0;
@@ -85,6 +88,7 @@ static int module_open(struct modules *ms, uint32_t dso, struct module *mod)
 	const struct dso *d = &ms->machine->dsos.v[dso];
 	const char *path = strtab_get(ms->machine->strings, d->path);
 	mod->opened = 1;
+	mod->shared = d->file.shared_path;
 	mod->files.reason = DSO_NOT_A_FILE;
 	if (d->kind != DSO_FILE && d->kind != DSO_VDSO && d->kind != DSO_MODULE)
 		return 0;
@@ -110,6 +114,13 @@ struct module *module_of(struct modules *ms, uint32_t dso)
 		ms->n = want;
 	}
 	struct module *mod = ms->v[dso];
+	/* a second file of the path was mapped after the file was opened for the first */
+	if (mod && !ms->preparer && !mod->busy &&
+	    mod->shared != ms->machine->dsos.v[dso].file.shared_path) {
+		if (vec_push(&ms->retired, mod))
+			return NULL;
+		mod = ms->v[dso] = NULL;
+	}
 	if (!mod)
 		mod = ms->v[dso] = mem_zalloc(1, sizeof(*mod));
 	if (mod && !mod->opened && module_open(ms, dso, mod))
@@ -321,16 +332,25 @@ enum dso_reason modules_reason(const struct modules *ms, uint32_t dso, const cha
 	return ms->v[dso]->files.reason;
 }
 
+/* How well a DSO explains what its name lacks: of several files of one path, those that cannot
+ * be named do; 0: its files were not searched. */
+static int explains(const struct modules *ms, uint32_t dso)
+{
+	const char *detail;
+	enum dso_reason reason = modules_reason(ms, dso, &detail);
+	return reason == DSO_SHARED_PATH ? 2 : reason != DSO_NOT_A_FILE;
+}
+
 /* Note DSO i of the name: in *found if its files were searched, else in *first. */
 static void consider_dso(const struct modules *ms, uint32_t name, uint32_t i, uint32_t *found,
 			 uint32_t *first)
 {
-	const char *detail;
 	if (ms->machine->dsos.v[i].name != name)
 		return;
 	if (i < *first)
 		*first = i;
-	if (i < *found && modules_reason(ms, i, &detail) != DSO_NOT_A_FILE)
+	int how = explains(ms, i), before = *found == NO_ID ? 0 : explains(ms, *found);
+	if (how > before || (how && how == before && i < *found))
 		*found = i;
 }
 

@@ -28,6 +28,7 @@
 /* One DSO's files and tables, if found. */
 struct module {
 	int opened; /* files were searched */
+	int shared; /* … when several files were known to have the path */
 	int busy;   /* a thread reads the files without holding the lock */
 	int cfi_tried, symbols_tried, variables_tried, debuginfo_tried, maps_tried;
 	struct dso_files files;
@@ -66,6 +67,7 @@ struct modules {
 	struct frame_table *frames; /* the built-in one */
 	struct module **v;          /* by DSO index; made on first use */
 	size_t n;
+	VEC(struct module *) retired; /* of which callers may still have tables */
 	struct kernel_names kernel;
 	char *recorded_kallsyms;          /* of a directory; NULL for a file */
 	struct jit_mappings jit_mappings; /* found on first use */
