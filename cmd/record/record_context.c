@@ -16,7 +16,6 @@
 #include <unistd.h>
 
 enum {
-	TEXT_MAX = 32 << 20, /* of a snapshot: some 500,000 descriptors */
 	PROC_PATH = 96,
 	INET_INODE = 9, /* columns of /proc/net/tcp and its like, from 0 */
 	INET_STATE = 3,
@@ -181,7 +180,6 @@ void record_context_add(struct buf *out, const char *pids)
 {
 	static const char *const files[] = {"tcp", "tcp6", "udp", "udp6", "unix"};
 	struct snapshot s = {.out = out};
-	out->max = out->max ? out->max : TEXT_MAX;
 	buf_str(out, "snapshot\n");
 	if (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
 		buf_str(out, "order big\n");

@@ -467,7 +467,7 @@ int fd_context_load(struct fd_context **out, const char *path, struct err *e)
 	buf_fmt(&name, "%s.context", path);
 	int r = buf_failed(&name) ? err_nomem(e)
 				  : read_file(buf_cstr(&name), FD_CONTEXT_MAX, &text, &n, e);
-	if (!r && is_of(text, path))
+	if (!r && is_of(text, path) && strstr(text, "\nsnapshot"))
 		r = fd_context_parse(out, text, n, buf_cstr(&name), e);
 	mem_free(text);
 	buf_release(&name);
