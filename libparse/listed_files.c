@@ -3,7 +3,6 @@
 #include "base/text/hex.h"
 
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -16,6 +16,11 @@
 
 #include "libparse/recording.h"
 
+#include <inttypes.h>
+
+/* printf's format of a line: device, inode, generation, build-id in hex, path. */
+#define LISTED_FILE "file %" PRIu32 ":%" PRIu32 " %" PRIu64 " %" PRIu64 " %s %s\n"
+
 /* Append the lines of PATH.context to rec->files; none if there is no such file, if it cannot be
  * read, or if it belongs to another recording. 0 or ERR_NOMEM. */
 int listed_files_load(struct recording *rec, const char *path, struct err *e);

@@ -444,7 +444,10 @@ int input_open_source(struct input *in, const char *verb, const struct input_opt
 	src->unbounded = opt->force;
 	if (!rc && (src->data || src->fd >= 0)) {
 		rc = recording_open_source(&rec, src, &e);
-		if (!rc && (rc = listed_files_load(rec, path, &e)))
+		if (!rc)
+			rc = listed_files_load(
+				rec, in->bundle.recording ? in->bundle.recording : path, &e);
+		if (rc)
 			recording_close(rec);
 	} else if (!rc)
 		rc = recording_open_as(&rec, in->bundle.recording ? in->bundle.recording : path,

@@ -4,6 +4,7 @@
 #include "base/outfile.h"
 #include "base/text/strtab.h"
 #include "cmd/record/record_host.h"
+#include "libtime/build/fd_context.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -208,7 +209,7 @@ int record_context_write(const struct buf *snapshots, const char *recording, str
 	if (!r)
 		r = outfile_open_private(&out, buf_cstr(&path), e);
 	if (!r) {
-		fprintf(out.f, "perfkit-context 1\nof %lld\n", (long long)st.st_size);
+		fprintf(out.f, FD_CONTEXT_HEAD, (long long)st.st_size);
 		fwrite(snapshots->v, 1, snapshots->n, out.f);
 		r = outfile_end(&out, 0, e);
 	}

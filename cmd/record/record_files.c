@@ -3,12 +3,11 @@
 #include "base/mem.h"
 #include "base/text/strtab.h"
 #include "base/vec.h"
-#include "libparse/recording.h"
+#include "libparse/listed_files.h"
 #include "libsym/elf/file_at.h"
 
 #include <ctype.h>
 #include <dirent.h>
-#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -78,8 +77,7 @@ static void add_line(struct buf *out, const struct mapped *m, uint64_t generatio
 {
 	char hex[2 * BUILD_ID_MAX + 1];
 	if (!strpbrk(m->path, "\n\r"))
-		buf_fmt(out, "file %" PRIu32 ":%" PRIu32 " %" PRIu64 " %" PRIu64 " %s %s\n",
-			m->file.dev_major, m->file.dev_minor, m->file.ino, generation,
+		buf_fmt(out, LISTED_FILE, m->file.dev_major, m->file.dev_minor, m->file.ino, generation,
 			build_id_hex(id, hex), m->path);
 }
 

@@ -240,8 +240,7 @@ static void find_by_inode(struct dso_search *s, const char *path, struct dso_fil
 	struct file_id here;
 	struct stat st;
 	if (have_symfs(s->opt) && path[0] == '/' && !has_parent_dir(path)) {
-		dso_path(s, "%s" DSO_BY_INODE, s->opt->symfs, m->dev_major, m->dev_minor,
-			 (unsigned long long)m->ino, path);
+		dso_path(s, "%s" DSO_BY_INODE, s->opt->symfs, DSO_INODE_ARGS(m), path);
 		out->runtime_from = DSO_FROM_SYMFS;
 		out->runtime = dso_try(s, 1);
 	}
@@ -257,23 +256,17 @@ static void find_by_inode(struct dso_search *s, const char *path, struct dso_fil
 		dso_note(s, DSO_SHARED_PATH, "which of them this was is not recorded");
 }
 
-/*
- * 1 when the build-id is of another file: perf took it, when it ended, from the path, where on
- * this machine a file is since before then that is not the mapped one. So it is for a program
- * in a chroot, and for one that was replaced while it ran.
- */
-static int is_others_id(struct dso_search *s, const char *path)
+int dso_id_is_others(const struct dso_options *opt, const char *path, const struct build_id *id,
+		     const struct file_id *mapped, struct file_id *here)
 {
-	const struct dso_options *opt = s->opt;
-	struct file_id here;
 	struct elf_file *f = NULL;
 	int64_t changed;
-	if (!s->mapped.id_of_path || !s->mapped.ino || !s->want.len || opt->no_local ||
-	    !opt->host_is_ours || path[0] != '/' || !file_at(path, &here, &changed) ||
-	    file_compare(&s->mapped, &here) != FILE_OTHER || changed >= opt->written_ns)
+	if (!mapped->id_of_path || !mapped->ino || !id->len || opt->no_local ||
+	    !opt->host_is_ours || path[0] != '/' || is_special(path) ||
+	    !file_at(path, here, &changed) || file_compare(mapped, here) != FILE_OTHER ||
+	    changed >= opt->written_ns || elf_file_open(path, &f, NULL))
 		return 0;
-	s->nomem |= elf_file_open(path, &f, NULL) == ERR_NOMEM;
-	int is = f && build_id_equal(&f->id, &s->want);
+	int is = build_id_equal(&f->id, id);
 	elf_file_close(f);
 	return is;
 }
@@ -536,7 +529,8 @@ static void find_files(struct dso_search *s, const char *path, struct dso_files 
 		out->reason = DSO_SPECIAL_FILE;
 		return;
 	}
-	if (!vdso && is_others_id(s, path)) {
+	struct file_id here;
+	if (!vdso && dso_id_is_others(s->opt, path, &s->want, &s->mapped, &here)) {
 		s->want.len = out->id.len = 0;
 		s->mapped.shared_path = 1;
 	}

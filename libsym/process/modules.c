@@ -1,5 +1,6 @@
 #include "libsym/process/modules_internal.h"
 #include "base/mem.h"
+#include "libparse/listed_files.h"
 #include "libsym/unwind/arch.h"
 #include "libsym/unwind/cfi.h"
 #include "libsym/unwind/unwind.h"
@@ -316,6 +317,21 @@ int modules_each_note(const struct modules *ms, int (*take)(void *ctx, const cha
 		}
 	}
 	return rc;
+}
+
+void modules_list_others(const struct modules *ms, struct buf *out)
+{
+	const struct machine *m = ms->machine;
+	char hex[2 * BUILD_ID_MAX + 1];
+	struct file_id here;
+	for (size_t i = 0; i < m->dsos.n; i++) {
+		const struct dso *d = &m->dsos.v[i];
+		const char *path = strtab_get(m->strings, d->path);
+		if (d->kind == DSO_FILE && !strpbrk(path, "\n\r") &&
+		    dso_id_is_others(&ms->opt.find, path, &d->id, &d->file, &here))
+			buf_fmt(out, LISTED_FILE, here.dev_major, here.dev_minor, here.ino,
+				here.generation, build_id_hex(&d->id, hex), path);
+	}
 }
 
 enum dso_reason modules_reason(const struct modules *ms, uint32_t dso, const char **detail)
