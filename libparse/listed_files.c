@@ -27,8 +27,7 @@ static int parse_line(struct recording *rec, const char *line)
 	struct listed_file f = {0};
 	char id[64];
 	int at = 0;
-	if (sscanf(line,
-		   "file %" SCNu32 ":%" SCNu32 " %" SCNu64 " %" SCNu64 " %63s %n",
+	if (sscanf(line, "file %" SCNu32 ":%" SCNu32 " %" SCNu64 " %" SCNu64 " %63s %n",
 		   &f.dev_major, &f.dev_minor, &f.ino, &f.generation, id, &at) != 5 ||
 	    !f.ino || line[at] != '/' || !parse_id(id, &f))
 		return 0;

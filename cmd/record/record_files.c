@@ -77,8 +77,8 @@ static void add_line(struct buf *out, const struct mapped *m, uint64_t generatio
 {
 	char hex[2 * BUILD_ID_MAX + 1];
 	if (!strpbrk(m->path, "\n\r"))
-		buf_fmt(out, LISTED_FILE, m->file.dev_major, m->file.dev_minor, m->file.ino, generation,
-			build_id_hex(id, hex), m->path);
+		buf_fmt(out, LISTED_FILE, m->file.dev_major, m->file.dev_minor, m->file.ino,
+			generation, build_id_hex(id, hex), m->path);
 }
 
 static uint64_t key_of(const struct file_id *f, const char *path)

@@ -220,9 +220,8 @@ static int is_replaced(struct dso_search *s)
 	struct file_id here;
 	if (s->want.len || stat(buf_cstr(&s->path), &st))
 		return 0;
-	if (!is_newer(s, &st) &&
-	    (!s->mapped.ino || !file_at(buf_cstr(&s->path), &here, NULL) ||
-	     file_compare(&s->mapped, &here) != FILE_OTHER))
+	if (!is_newer(s, &st) && (!s->mapped.ino || !file_at(buf_cstr(&s->path), &here, NULL) ||
+				  file_compare(&s->mapped, &here) != FILE_OTHER))
 		return 0;
 	char text[DSO_DETAIL_MAX];
 	snprintf(text, sizeof(text),
@@ -248,8 +247,8 @@ static void find_by_inode(struct dso_search *s, const char *path, struct dso_fil
 		return;
 	dso_path(s, "%s", path);
 	out->runtime_from = DSO_FROM_LOCAL;
-	if (path[0] == '/' && !s->opt->no_local && s->opt->host_is_ours &&
-	    m->ino && !stat(buf_cstr(&s->path), &st) && !is_newer(s, &st) &&
+	if (path[0] == '/' && !s->opt->no_local && s->opt->host_is_ours && m->ino &&
+	    !stat(buf_cstr(&s->path), &st) && !is_newer(s, &st) &&
 	    file_at(buf_cstr(&s->path), &here, NULL) && file_compare(m, &here) == FILE_SAME)
 		out->runtime = dso_try(s, 1);
 	else

@@ -90,8 +90,8 @@ struct dso_files {
 /* Where a bundle has, below symfs, a file whose path was shared: device, inode, generation if
  * known, path. */
 #define DSO_BY_INODE "/inode/%u-%u-%llu%s%.0llu%s"
-#define DSO_INODE_ARGS(f)                                                                      \
-	(f)->dev_major, (f)->dev_minor, (unsigned long long)(f)->ino,                          \
+#define DSO_INODE_ARGS(f)                                             \
+	(f)->dev_major, (f)->dev_minor, (unsigned long long)(f)->ino, \
 		(f)->generation ? "-" : "", (unsigned long long)(f)->generation
 
 /*

@@ -20,7 +20,8 @@ static int find_mapping(uintptr_t at, struct file_id *out)
 	while (f && !found && fgets(line, sizeof(line), f)) {
 		uintptr_t start;
 		found = begins &&
-			sscanf(line, "%" SCNxPTR "-%*x %*s %*x %" SCNx32 ":%" SCNx32 " %" SCNu64,
+			sscanf(line,
+			       "%" SCNxPTR "-%*x %*s %*x %" SCNx32 ":%" SCNx32 " %" SCNu64,
 			       &start, &out->dev_major, &out->dev_minor, &out->ino) == 4 &&
 			start == at;
 		begins = strchr(line, '\n') != NULL;
@@ -48,8 +49,8 @@ int file_at(const char *path, struct file_id *out, int64_t *changed_ns)
 		if (!ioctl(fd, FS_IOC_GETVERSION, &generation))
 			out->generation = generation;
 		if (changed_ns)
-			*changed_ns = (int64_t)st.st_ctim.tv_sec * 1000000000 +
-				      st.st_ctim.tv_nsec;
+			*changed_ns =
+				(int64_t)st.st_ctim.tv_sec * 1000000000 + st.st_ctim.tv_nsec;
 	}
 	close(fd);
 	return found;

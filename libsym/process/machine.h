@@ -52,8 +52,8 @@ struct dso {
 	uint32_t recorded;   /* strings id: name (DSO_VDSO: path) before the table gave one */
 	uint8_t id_given;    /* id is not from the mappings, but from the table or a list */
 	uint8_t at_start, later; /* mapped when recording began (from /proc); afterwards */
-	uint8_t mixed; /* mapped with and without generation */
-	uint32_t same_path;  /* DSO_FILE: the one before it that has its path; NO_ID: none */
+	uint8_t mixed;           /* mapped with and without generation */
+	uint32_t same_path; /* DSO_FILE: the one before it that has its path; NO_ID: none */
 };
 
 /* The files of one path. */

@@ -263,8 +263,7 @@ static int index_listed(struct id_giver *g)
 		const struct listed_file *f = &g->rec->files.v[i];
 		uint32_t path;
 		if (strtab_intern(g->m->strings, f->path, &path) ||
-		    idmap_put(&g->listed,
-			      inode_hash(path, f->dev_major, f->dev_minor, f->ino),
+		    idmap_put(&g->listed, inode_hash(path, f->dev_major, f->dev_minor, f->ino),
 			      (uint32_t)i) ||
 		    idmap_put(&g->listed_id, id_hash(path, f->id, f->size), (uint32_t)i))
 			return ERR_NOMEM;
@@ -299,7 +298,7 @@ static struct path_files *path_files_of(struct machine *m, const struct dso *d)
 {
 	uint32_t at;
 	return d->kind == DSO_FILE && u64map_get(&m->by_path, d->path, &at) ? &m->paths.v[at]
-									     : NULL;
+									    : NULL;
 }
 
 /* Take a file's build-id from the list, unless it has one, or two that differ. */
