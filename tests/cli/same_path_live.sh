@@ -34,7 +34,7 @@ $cc -DLEAF=old_build app.c -o old && $cc -DNEW -DLEAF=new_build app.c -o new &&
 	$cc -static -DNEW -DLEAF=inside app.c -o inside || { echo "no compiler here"; exit 77; }
 fails=0
 bad() { echo "$@"; fails=$((fails + 1)); }
-leaves() { "$PERFKIT" collapse -q "$@" | sed "s/ [0-9]*$//; s/.*;//" | grep -e _build -e inside -e unrelated -e main -e now -e "\[app\]" | sort -u | tr "\n" " "; }
+leaves() { "$PERFKIT" collapse -q "$@" | sed "s/ [0-9]*$//; s/.*;//" | grep -e _build -e inside -e unrelated -e "\[app\]" | sort -u | tr "\n" " "; }
 is() { [ "$2" = "$3" ] || bad "$1: $2, not $3"; }
 d=$PWD
 upgrade='cp old app.new; mv app.new app; ./app 0.3; cp new app.new; mv app.new app; ./app 0.3'
