@@ -280,6 +280,8 @@ int symtab_builder_finish(struct symtab_builder *b, struct symtab **out, struct 
 	}
 	if (!rc)
 		rc = index_stretches(t);
+	if (t)
+		t->doubt = b->doubt;
 	symtab_builder_release(b);
 	if (rc) {
 		symtab_free(t);

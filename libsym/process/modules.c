@@ -344,7 +344,10 @@ enum dso_reason modules_reason(const struct modules *ms, uint32_t dso, const cha
 	}
 	if (dso >= ms->n || !ms->v[dso])
 		return DSO_NOT_A_FILE;
+	const struct symtab *names = ms->v[dso]->symbols;
 	*detail = ms->v[dso]->files.detail;
+	if (!**detail && names && names->doubt)
+		*detail = names->doubt;
 	return ms->v[dso]->files.reason;
 }
 
