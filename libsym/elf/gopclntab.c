@@ -160,15 +160,39 @@ static int doubt(struct symtab_builder *b)
 	return 0;
 }
 
+/* Find the table in a section: 1 with its header read, and *s beginning there. With the C linker
+ * it is inside .data.rel.ro (-buildmode=pie before Go 1.26). */
+static int find_table(struct elf_file *f, GElf_Shdr *s, struct go_table *t)
+{
+	static const char *const own[] = {".gopclntab", ".data.rel.ro.gopclntab"};
+	enum { ALIGN = 8 };
+	const uint8_t *p;
+	size_t n;
+	GElf_Shdr note;
+	for (size_t i = 0; i < 2; i++)
+		if (elf_file_section(f, own[i], s, &t->p, &t->n, NULL) == 1)
+			return read_header(t);
+	if (elf_file_section(f, ".note.go.buildid", &note, &p, &n, NULL) != 1 ||
+	    elf_file_section(f, ".data.rel.ro", s, &p, &n, NULL) != 1)
+		return 0;
+	for (size_t at = 0; at + ALIGN <= n; at += ALIGN) {
+		t->p = p + at;
+		t->n = n - at;
+		if (read_header(t) && t->nfunc) {
+			s->sh_addr += at;
+			return 1;
+		}
+	}
+	return 0;
+}
+
 int symtab_builder_add_go(struct symtab_builder *b, struct elf_file *f)
 {
 	struct go_table t = {.swap = f->swap};
 	struct code_ranges code = {0};
 	GElf_Shdr s;
 	size_t before = b->raw.n;
-	if ((elf_file_section(f, ".gopclntab", &s, &t.p, &t.n, NULL) != 1 &&
-	     elf_file_section(f, ".data.rel.ro.gopclntab", &s, &t.p, &t.n, NULL) != 1) ||
-	    !read_header(&t))
+	if (!find_table(f, &s, &t))
 		return 0;
 	t.text = text_start(f, &s, &t);
 	code_ranges_of(&code, f);
