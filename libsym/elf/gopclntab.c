@@ -117,11 +117,13 @@ static int relocated(struct elf_file *f, uint64_t address, uint64_t *value)
 	for (Elf_Scn *scn = NULL; (scn = elf_nextscn(f->elf, scn));) {
 		Elf_Data *d;
 		if (!gelf_getshdr(scn, &s) || s.sh_type != SHT_RELA || !(s.sh_flags & SHF_ALLOC) ||
-		    !s.sh_entsize || s.sh_offset > f->size ||
+		    s.sh_offset > f->size ||
 		    s.sh_size > f->size - s.sh_offset || !(d = elf_getdata(scn, NULL)))
 			continue;
-		for (size_t i = 0; i < s.sh_size / s.sh_entsize && i <= INT_MAX; i++)
-			if (gelf_getrela(d, (int)i, &r) == &r && r.r_offset == address &&
+		for (size_t i = 0; i < s.sh_size / sizeof(Elf32_Rela) && i <= INT_MAX; i++)
+			if (!gelf_getrela(d, (int)i, &r))
+				break;
+			else if (r.r_offset == address &&
 			    !GELF_R_SYM(r.r_info)) {
 				*value = (uint64_t)r.r_addend;
 				return 1;
