@@ -104,6 +104,29 @@ static void the_innermost_sized_symbol_wins_and_the_outer_one_resumes(void **sta
 	symtab_free(t);
 }
 
+/* OCaml begins each module with camlFoo__code_begin, C programs have assembler labels. */
+static void a_label_at_a_functions_address_is_not_its_name(void **state)
+{
+	(void)state;
+	for (int label_first = 0; label_first < 2; label_first++) {
+		start_elf(EM_X86_64);
+		if (label_first)
+			add("camlFoo__code_begin", STB_GLOBAL, STT_NOTYPE, 0x1000, 0);
+		add("camlFoo__leaf_81", STB_GLOBAL, STT_FUNC, 0x1000, 60);
+		if (!label_first)
+			add("camlFoo__code_begin", STB_GLOBAL, STT_NOTYPE, 0x1000, 0);
+		add("global_label_of_local", STB_GLOBAL, STT_NOTYPE, 0x1100, 0);
+		add("local", STB_LOCAL, STT_FUNC, 0x1100, 16);
+		add("next", STB_GLOBAL, STT_FUNC, 0x1200, 16);
+		struct symtab *t = build();
+		expect(t, 0x1000, "camlFoo__leaf_81");
+		expect(t, 0x1050, NULL); /* padding */
+		expect(t, 0x1100, "local");
+		expect(t, 0x1150, NULL);
+		symtab_free(t);
+	}
+}
+
 static void aliases_are_chosen_as_perf_does(void **state)
 {
 	(void)state;
@@ -669,6 +692,7 @@ int main(void)
 		cmocka_unit_test(sized_symbols_cover_exactly_their_bytes),
 		cmocka_unit_test(sizeless_symbols_reach_to_the_next_or_the_section_end),
 		cmocka_unit_test(the_innermost_sized_symbol_wins_and_the_outer_one_resumes),
+		cmocka_unit_test(a_label_at_a_functions_address_is_not_its_name),
 		cmocka_unit_test(aliases_are_chosen_as_perf_does),
 		cmocka_unit_test(what_is_no_code_is_left_out),
 		cmocka_unit_test(risc_v_mapping_symbols_are_no_names),
