@@ -116,15 +116,14 @@ static int relocated(struct elf_file *f, uint64_t address, uint64_t *value)
 	GElf_Rela r;
 	for (Elf_Scn *scn = NULL; (scn = elf_nextscn(f->elf, scn));) {
 		Elf_Data *d;
-		if (!gelf_getshdr(scn, &s) || s.sh_type != SHT_RELA || !(s.sh_flags & SHF_ALLOC) ||
-		    s.sh_offset > f->size ||
+		if (!gelf_getshdr(scn, &s) || s.sh_type != SHT_RELA ||
+		    !(s.sh_flags & SHF_ALLOC) || s.sh_offset > f->size ||
 		    s.sh_size > f->size - s.sh_offset || !(d = elf_getdata(scn, NULL)))
 			continue;
 		for (size_t i = 0; i < s.sh_size / sizeof(Elf32_Rela) && i <= INT_MAX; i++)
 			if (!gelf_getrela(d, (int)i, &r))
 				break;
-			else if (r.r_offset == address &&
-			    !GELF_R_SYM(r.r_info)) {
+			else if (r.r_offset == address && !GELF_R_SYM(r.r_info)) {
 				*value = (uint64_t)r.r_addend;
 				return 1;
 			}
@@ -144,7 +143,8 @@ static uint64_t loaded_word(struct elf_file *f, const GElf_Shdr *s, const uint8_
 }
 
 /* Where functions begin to count; 0: not known. */
-static uint64_t text_start(struct elf_file *f, const GElf_Shdr *pclntab, const struct go_table *t)
+static uint64_t text_start(struct elf_file *f, const GElf_Shdr *pclntab,
+			   const struct go_table *t)
 {
 	GElf_Shdr s;
 	const uint8_t *p;

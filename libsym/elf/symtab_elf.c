@@ -245,7 +245,8 @@ static int open_minidebug(struct elf_file *f, uint8_t **image, struct elf_file *
  * Keep the symbols from `from` on, of a file that is not the one that ran, if they are in its
  * code: prelink moves a program, but not its debug file, and keeps its build-id.
  */
-static void keep_if_plausible(struct symtab_builder *b, size_t from, const struct elf_file *runtime)
+static void keep_if_plausible(struct symtab_builder *b, size_t from,
+			      const struct elf_file *runtime)
 {
 	enum { SPARED = 8 }; /* labels, and functions that strip left without a section */
 	struct code_ranges code = {0};

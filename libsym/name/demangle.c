@@ -82,8 +82,9 @@ static const char *rust_hash(const char *name)
 
 static void add_utf8(struct buf *out, unsigned c)
 {
+	static const unsigned char lead[] = {0, 0xc0, 0xe0, 0xf0};
 	int more = c < 0x80 ? 0 : c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
-	buf_char(out, (char)(more ? (0xf00u >> more & 0xf0) | c >> 6 * more : c));
+	buf_char(out, (char)(lead[more] | c >> 6 * more));
 	while (more--)
 		buf_char(out, (char)(0x80 | (c >> 6 * more & 0x3f)));
 }
@@ -186,7 +187,8 @@ static size_t before_parameters(const char *s, size_t n)
 static int demangle_d(const char *name, int flags, struct buf *out)
 {
 	size_t references = 0;
-	if (strncmp(name, "_D", 2) != 0 || (!isdigit((unsigned char)name[2]) && strcmp(name, "_Dmain") != 0))
+	if (strncmp(name, "_D", 2) != 0 ||
+	    (!isdigit((unsigned char)name[2]) && strcmp(name, "_Dmain") != 0))
 		return 0;
 	for (const char *p = name; *p; p++)
 		references += *p == 'Q';
@@ -207,10 +209,11 @@ static size_t nim_special(const char *p, const char *end, char *c)
 	static const struct {
 		const char *word;
 		char c;
-	} map[] = {{"dollar", '$'}, {"percent", '%'}, {"amp", '&'},  {"roof", '^'}, {"emark", '!'},
-		   {"qmark", '?'},  {"star", '*'},    {"plus", '+'}, {"minus", '-'}, {"slash", '/'},
-		   {"backslash", '\\'}, {"eq", '='}, {"lt", '<'},  {"gt", '>'},   {"tilde", '~'},
-		   {"colon", ':'},  {"dot", '.'},     {"at", '@'},   {"bar", '|'}};
+	} map[] = {{"dollar", '$'}, {"percent", '%'}, {"amp", '&'},        {"roof", '^'},
+		   {"emark", '!'},  {"qmark", '?'},   {"star", '*'},       {"plus", '+'},
+		   {"minus", '-'},  {"slash", '/'},   {"backslash", '\\'}, {"eq", '='},
+		   {"lt", '<'},     {"gt", '>'},      {"tilde", '~'},      {"colon", ':'},
+		   {"dot", '.'},    {"at", '@'},      {"bar", '|'}};
 	for (size_t i = 0; i < sizeof(map) / sizeof(*map); i++) {
 		size_t n = strlen(map[i].word);
 		*c = map[i].c;
@@ -249,7 +252,8 @@ static int demangle_nim(const char *name, struct buf *out)
 	if (!module || module - 2 == name || !end || end <= module)
 		return 0;
 	const char *number = end + 1 + (end[1] == 'u');
-	if (!*number || number[strspn(number, "0123456789")] || !islower((unsigned char)*module))
+	if (!*number || number[strspn(number, "0123456789")] ||
+	    !islower((unsigned char)*module))
 		return 0;
 	buf_add(out, module, (size_t)(end - module));
 	buf_char(out, '.');
@@ -386,8 +390,8 @@ static int demangle_java(const char *name, struct buf *out)
 static int demangle_any(const char *name, int flags, struct buf *out)
 {
 	return (flags & DEMANGLE_NIM && demangle_nim(name, out)) ||
-	       demangle_abi(name, flags, out) || demangle_d(name, flags, out) || demangle_ocaml(name, out) ||
-	       demangle_java(name, out);
+	       demangle_abi(name, flags, out) || demangle_d(name, flags, out) ||
+	       demangle_ocaml(name, out) || demangle_java(name, out);
 }
 
 int demangle(const char *name, int flags, struct buf *out)

@@ -56,7 +56,8 @@ int lookup_printable(struct modules *ms, const char *raw, int mangled, uint32_t 
 	int rc = mangled && ms->opt.constructors && special_constructor(ms, raw);
 	if (!rc) {
 		buf_clear(&ms->text);
-		rc = mangled ? demangle(raw, mangled & LOOKUP_NIM ? DEMANGLE_NIM : 0, &ms->text) : 0;
+		rc = mangled ? demangle(raw, mangled & LOOKUP_NIM ? DEMANGLE_NIM : 0, &ms->text)
+			     : 0;
 	}
 	if (rc == ERR_NOMEM)
 		return rc;

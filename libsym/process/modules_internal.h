@@ -27,10 +27,10 @@
 
 /* One DSO's files and tables, if found. */
 struct module {
-	int opened; /* files were searched */
+	int opened;   /* files were searched */
 	int mangling; /* of its names: enum lookup_mangling; 0: not known yet */
-	int shared; /* … when several files were known to have the path */
-	int busy;   /* a thread reads the files without holding the lock */
+	int shared;   /* … when several files were known to have the path */
+	int busy;     /* a thread reads the files without holding the lock */
 	int cfi_tried, symbols_tried, variables_tried, debuginfo_tried, maps_tried;
 	struct dso_files files;
 	struct symtab *symbols, *variables;

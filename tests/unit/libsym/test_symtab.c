@@ -619,16 +619,18 @@ static void a_debug_file_of_other_addresses_names_nothing(void **state)
 		struct elf_file *runtime = NULL, *debug = NULL;
 		struct symtab *t = NULL;
 		start_elf(EM_X86_64);
-		smallelf_dynsym(&s, "exported", STB_GLOBAL, STT_FUNC, (uint16_t)text, 0x1040, 16);
+		smallelf_dynsym(&s, "exported", STB_GLOBAL, STT_FUNC, (uint16_t)text, 0x1040,
+				16);
 		moved = s;
-		assert_int_equal(elf_file_open_mem(moved.image, smallelf_finish(&moved), "runtime",
-						   &runtime, NULL),
+		assert_int_equal(elf_file_open_mem(moved.image, smallelf_finish(&moved),
+						   "runtime", &runtime, NULL),
 				 0);
 		start_elf(EM_X86_64);
 		for (uint64_t i = 0; i < 16; i++)
 			add("hidden", STB_LOCAL, STT_FUNC, 0x1100 + by + i * 16, 16);
 		assert_int_equal(
-			elf_file_open_mem(s.image, smallelf_finish(&s), "debug", &debug, NULL), 0);
+			elf_file_open_mem(s.image, smallelf_finish(&s), "debug", &debug, NULL),
+			0);
 		assert_int_equal(symtab_from_elf(runtime, debug, NULL, &t, NULL), 0);
 		expect(t, 0x1100, by ? NULL : "hidden");
 		expect(t, 0x1100 + by, by ? NULL : "hidden");
