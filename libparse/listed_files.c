@@ -35,7 +35,9 @@ static int parse_line(struct recording *rec, const char *line)
 	return f.path ? vec_push(&rec->files, f) : ERR_NOMEM;
 }
 
-int listed_files_parse(struct recording *rec, const char *text, uint64_t size, struct err *e)
+/* Append the lines of a text that ends in a NUL; `size` of the recording. */
+static int listed_files_parse(struct recording *rec, const char *text, uint64_t size,
+			      struct err *e)
 {
 	char line[LINE_MOST];
 	uint64_t of = 0;

@@ -25,7 +25,4 @@
  * read, or if it belongs to another recording. 0 or ERR_NOMEM. */
 int listed_files_load(struct recording *rec, const char *path, struct err *e);
 
-/* Append the lines of a context's text, which ends in a NUL; `size` of the recording. As above. */
-int listed_files_parse(struct recording *rec, const char *text, uint64_t size, struct err *e);
-
 #endif

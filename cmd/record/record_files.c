@@ -178,8 +178,8 @@ static int read_mappings(struct mappings *all, const char *path)
 	return rc;
 }
 
-/* 1 when the file at the mapping's path, *here, is surely the mapped one: no inode number was used
- * again, as its generation shows, or its age. */
+/* 1 when the file at the mapping's path, *here, is surely the mapped one: no inode number was
+ * used again, as its generation shows, or its age. */
 static int is_at_path(const struct mapped *m, const struct file_id *here, int64_t changed,
 		      int64_t began)
 {

@@ -1,6 +1,6 @@
 #include "libsym/elf/plausible.h"
 
-void code_ranges_add(struct code_ranges *c, uint64_t start, uint64_t end)
+static void code_ranges_add(struct code_ranges *c, uint64_t start, uint64_t end)
 {
 	if (end <= start)
 		return;
@@ -26,7 +26,8 @@ void code_ranges_of(struct code_ranges *c, const struct elf_file *f)
 					f->segments[i].vaddr + f->segments[i].memsz);
 }
 
-int code_ranges_hold(const struct code_ranges *c, uint64_t start, uint64_t end)
+/* 1 when a function's entry and end are in one range, in this order. */
+static int code_ranges_hold(const struct code_ranges *c, uint64_t start, uint64_t end)
 {
 	for (size_t i = 0; i < c->n; i++)
 		if (c->v[i].start <= start && start <= end && end <= c->v[i].end &&

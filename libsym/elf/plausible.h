@@ -17,14 +17,8 @@ struct code_ranges {
 	size_t n;
 };
 
-/* Add [start, end). */
-void code_ranges_add(struct code_ranges *c, uint64_t start, uint64_t end);
-
 /* The executable sections of a file, or its segments if it has no sections. */
 void code_ranges_of(struct code_ranges *c, const struct elf_file *f);
-
-/* 1 when a function's entry and end are in one range, in this order. */
-int code_ranges_hold(const struct code_ranges *c, uint64_t start, uint64_t end);
 
 /* 1 when nearly all of n functions are in the ranges: all but one in `spared`. */
 int functions_fit(const struct code_ranges *c, const struct raw_symbol *v, size_t n,

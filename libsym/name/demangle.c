@@ -62,8 +62,8 @@ static int run(demangler f, const char *name, int options, struct buf *out)
 
 /* --- legacy Rust with letters beyond ASCII ------------------------------------------------- */
 
-/* libiberty takes these for C++ and shows escapes and hash. `_ZN`, length-prefixed parts, the last
- * of which is a hash, `E`; perhaps a suffix. */
+/* libiberty takes these for C++ and shows escapes and hash. `_ZN`, length-prefixed parts, the
+ * last of which is a hash, `E`; perhaps a suffix. */
 static const char *rust_hash(const char *name)
 {
 	enum { HASH = 16 };

@@ -162,13 +162,15 @@ static int mangling_of(struct module *mod)
 }
 
 /* DWARF's name of a function: the linkage name demangled, else with its namespaces and classes,
- * as static functions have it in C++. perf leaves these out. */
+ * as static functions have it in C++. perf leaves these out; of
+ * templates, whose names may be long, so does this. */
 static int lookup_scoped(struct modules *ms, const struct debuginfo_frame *f, int mangled,
 			 uint32_t *id)
 {
 	struct buf full = {0};
 	char cut[LONG_NAME];
-	if (!f->name || !f->scope || ms->opt.no_demangle)
+	if (!f->name || !f->scope || ms->opt.no_demangle || strchr(f->name, '<') ||
+	    strchr(f->scope, '<'))
 		return lookup_printable(ms, f->name ? f->name : "", mangled, id);
 	size_t n = strnlen(f->name, NAME_CUT);
 	buf_str(&full, f->scope);
