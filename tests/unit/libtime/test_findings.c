@@ -285,7 +285,7 @@ static const struct fault {
 	 0,
 	 {.dso = "/no/such"},
 	 {.dso = "/no/such", .build_ids = 1}},
-	{"no-build-ids",
+	{"shared-path",
 	 SEVERITY_PARTIAL,
 	 0,
 	 {.dso = "/no/such", .build_ids = 2},
