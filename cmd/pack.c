@@ -328,18 +328,24 @@ static int make_manifest(struct packer *k, struct err *e)
 
 /* --- writing ----------------------------------------------------------------------------- */
 
-/* Add the context of the recording's host, if it is next to the recording and belongs to it. */
+/* Add the context of the recording's host, if it is next to the recording and belongs to it, and
+ * what only this machine can tell about files. */
 static int add_context(const struct packer *k, struct bundle_writer *w, struct err *e)
 {
-	struct fd_context *context;
-	struct buf path = {0};
-	int rc = fd_context_load(&context, k->recording, e);
-	if (!rc && context) {
-		buf_fmt(&path, "%s.context", k->recording);
-		rc = bundle_add_file(w, "perf.data.context", buf_cstr(&path), e);
-	}
-	fd_context_free(context);
-	buf_release(&path);
+	struct buf text = {0};
+	struct stat st;
+	int rc = fd_context_read(&text, k->recording, e);
+	size_t n = text.n;
+	if (!rc && !n && !stat(k->recording, &st) && S_ISREG(st.st_mode))
+		buf_fmt(&text, FD_CONTEXT_HEAD, (long long)st.st_size);
+	size_t head = text.n;
+	if (!rc && head)
+		modules_list_others(k->in.profile->modules, &text);
+	if (!rc && buf_failed(&text))
+		rc = err_nomem(e);
+	if (!rc && (n || text.n > head))
+		rc = bundle_add(w, "perf.data.context", text.v, text.n, e);
+	buf_release(&text);
 	return rc;
 }
 

@@ -9,6 +9,7 @@
 #include "cmd/record/record_calls.h"
 #include "cmd/record/record_chosen.h"
 #include "cmd/record/record_context.h"
+#include "cmd/record/record_files.h"
 #include "cmd/record/record_jitter.h"
 #include "cmd/record/record_like.h"
 #include "cmd/record/record_run.h"
@@ -22,6 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 struct record_opts {
@@ -409,24 +411,35 @@ static void next_step(const struct record_plan *p, const struct record_wish *w,
 	buf_release(&b);
 }
 
-/* Run perf, and for modes about waits add the open descriptors before and after, unless it is a
- * stream. */
+static int64_t wall_ns(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_REALTIME, &t);
+	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+/* Run perf, and add which files are mapped before and after, and for modes about waits the open
+ * descriptors, unless it is a stream. */
 static int run_perf(const struct record_plan *p, const struct record_wish *w,
 		    const struct words *to, struct buf *context, int *reader_status)
 {
-	int wanted = w->mode != RECORD_CPU;
+	int waits = w->mode != RECORD_CPU;
 	*reader_status = 0;
 	if (!strcmp(w->output, "-"))
 		return run_stream(&p->record, to, reader_status);
-	if (wanted)
+	if (waits || !w->ncommand)
+		record_files_of_processes(context, waits ? NULL : w->pid);
+	if (waits)
 		record_context_add(context, w->pid);
+	int64_t began = wall_ns();
 	int status = run_words(&p->record, 0);
-	if (wanted)
+	if (waits)
 		record_context_add(context, w->pid);
+	record_files_of_recording(context, w->output, began);
 	return status;
 }
 
-/* Without it only the direction of sockets is not known. */
+/* Without it the direction of sockets is not known, nor which file of a path was mapped. */
 static void write_context(const struct buf *context, const char *output)
 {
 	struct err e = {0};
@@ -449,7 +462,7 @@ static int no_such_task(const struct record_wish *w, struct err *e)
 static int record(struct record_plan *p, struct record_wish *w, const struct chosen_wish *c,
 		  const struct words *to, struct err *e)
 {
-	struct buf context = {0};
+	struct buf context = {.max = RECORD_CONTEXT_MAX};
 	struct stat before;
 	int reader_status = 0;
 	if (stat(w->output, &before))

@@ -159,7 +159,7 @@ int record_mmap_decode(const struct record *r, int swap, struct record_mmap *out
 			out->dev_major = bytes_u32(&b);
 			out->dev_minor = bytes_u32(&b);
 			out->ino = bytes_u64(&b);
-			bytes_skip(&b, 8); /* ino_generation */
+			out->ino_generation = bytes_u64(&b);
 		}
 		out->prot = bytes_u32(&b);
 		out->flags = bytes_u32(&b);

@@ -67,6 +67,7 @@ struct record_mmap {
 	uint32_t prot;  /* PROT_*; MMAP: PROT_EXEC unless the misc bit MMAP_DATA is set */
 	uint32_t flags; /* MAP_*; 0 for MMAP */
 	uint64_t ino;   /* 0 when a build-id replaces it, and for MMAP */
+	uint64_t ino_generation; /* of the inode number; 0 if perf found the mapping in /proc */
 	uint32_t dev_major, dev_minor; /* of the file system; valid with ino */
 	uint8_t build_id_size;
 	uint8_t build_id[20];

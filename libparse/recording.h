@@ -34,6 +34,14 @@ struct recorded_build_id {
 	const char *filename;
 };
 
+/* A mapped file and its build-id, as the recorded host had it (listed_files.h). */
+struct listed_file {
+	const char *path;
+	uint64_t ino, generation; /* generation 0: not known */
+	uint32_t dev_major, dev_minor;
+	uint8_t size, id[20];
+};
+
 /* The feature sections (or HEADER_FEATURE records); absent texts are NULL, numbers 0.
  */
 struct features {
@@ -103,6 +111,7 @@ struct recording {
 	int compressed;
 	VEC(struct event) events;
 	struct features features;
+	VEC(struct listed_file) files; /* from the context next to it */
 	struct recording_stats stats;
 	uint64_t data_size; /* bytes of the data sections; 0 for a stream not yet read */
 	int64_t written_ns; /* time of the file's last write, since 1970; 0: no file */

@@ -1,6 +1,7 @@
 /* recording_open.c - opens, rewinds and closes a recording: a file, a pipe or a directory. */
 #include "libparse/recording.h"
 #include "base/mem.h"
+#include "libparse/listed_files.h"
 #include "libparse/reader.h"
 
 #include <errno.h>
@@ -186,6 +187,8 @@ int recording_open_as(struct recording **out, const char *path, const char *name
 	r = open_source(rec, path, e);
 	if (!r)
 		r = open_contents(rec, path, e);
+	if (!r)
+		r = listed_files_load(rec, path, e);
 	return opened(out, rec, r);
 }
 
@@ -240,6 +243,7 @@ void recording_close(struct recording *rec)
 	vec_release(&rec->events);
 	vec_release(&rec->features.build_ids);
 	vec_release(&rec->features.groups);
+	vec_release(&rec->files);
 	u64map_release(&rec->by_id);
 	arena_release(&rec->strings);
 	mem_free(rec);

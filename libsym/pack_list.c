@@ -180,8 +180,7 @@ static void runtime_name(struct lister *l, uint32_t dso, struct buf *b)
 	if (d->id.len)
 		cache_name(b, &d->id, d->kind == DSO_VDSO ? "vdso" : "elf");
 	else if (d->file.shared_path)
-		buf_fmt(b, "symfs" DSO_BY_INODE, d->file.dev_major, d->file.dev_minor,
-			(unsigned long long)d->file.ino, path);
+		buf_fmt(b, "symfs" DSO_BY_INODE, DSO_INODE_ARGS(&d->file), path);
 	else
 		symfs_name(b, path);
 }

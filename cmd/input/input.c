@@ -7,6 +7,7 @@
 #include "cmd/input/fetch_line.h"
 #include "cmd/input/input_kind.h"
 #include "cmd/cli/say.h"
+#include "libparse/listed_files.h"
 #include "libsym/elf/kallsyms.h"
 #include "render/text/escape.h"
 #include "render/text/finding_text.h"
@@ -442,9 +443,14 @@ int input_open_source(struct input *in, const char *verb, const struct input_opt
 	warn_absent(in, "buildid-dir", opt->buildid_dir, F_OK);
 	rc = bundle_input_open(&in->bundle, path, src, !opt->no_cache, &e);
 	src->unbounded = opt->force;
-	if (!rc && (src->data || src->fd >= 0))
+	if (!rc && (src->data || src->fd >= 0)) {
 		rc = recording_open_source(&rec, src, &e);
-	else if (!rc)
+		if (!rc)
+			rc = listed_files_load(
+				rec, in->bundle.recording ? in->bundle.recording : path, &e);
+		if (rc)
+			recording_close(rec);
+	} else if (!rc)
 		rc = recording_open_as(&rec, in->bundle.recording ? in->bundle.recording : path,
 				       path, &e);
 	if (!rc && (rc = open_archive(in, rec, &e)))

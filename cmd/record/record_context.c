@@ -4,6 +4,7 @@
 #include "base/outfile.h"
 #include "base/text/strtab.h"
 #include "cmd/record/record_host.h"
+#include "libtime/build/fd_context.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -16,7 +17,6 @@
 #include <unistd.h>
 
 enum {
-	TEXT_MAX = 32 << 20, /* of a snapshot: some 500,000 descriptors */
 	PROC_PATH = 96,
 	INET_INODE = 9, /* columns of /proc/net/tcp and its like, from 0 */
 	INET_STATE = 3,
@@ -181,7 +181,6 @@ void record_context_add(struct buf *out, const char *pids)
 {
 	static const char *const files[] = {"tcp", "tcp6", "udp", "udp6", "unix"};
 	struct snapshot s = {.out = out};
-	out->max = out->max ? out->max : TEXT_MAX;
 	buf_str(out, "snapshot\n");
 	if (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
 		buf_str(out, "order big\n");
@@ -210,7 +209,7 @@ int record_context_write(const struct buf *snapshots, const char *recording, str
 	if (!r)
 		r = outfile_open_private(&out, buf_cstr(&path), e);
 	if (!r) {
-		fprintf(out.f, "perfkit-context 1\nof %lld\n", (long long)st.st_size);
+		fprintf(out.f, FD_CONTEXT_HEAD, (long long)st.st_size);
 		fwrite(snapshots->v, 1, snapshots->n, out.f);
 		r = outfile_end(&out, 0, e);
 	}

@@ -8,6 +8,8 @@
 #include "base/text/buf.h"
 #include "base/err.h"
 
+enum { RECORD_CONTEXT_MAX = 32 << 20 }; /* bytes: some 500,000 descriptors */
+
 /*
  * Append a snapshot of the processes `pids` ("12,34"), or, if NULL, of all that are readable.
  * What cannot be read is left out; check buf_failed afterwards.

@@ -12,6 +12,13 @@ static int known(const struct build_id *id)
 	return 0;
 }
 
+int file_id_fits(const struct file_id *a, const struct file_id *b)
+{
+	return a->ino == b->ino && a->dev_major == b->dev_major &&
+	       a->dev_minor == b->dev_minor &&
+	       (!a->generation || !b->generation || a->generation == b->generation);
+}
+
 int build_id_equal(const struct build_id *a, const struct build_id *b)
 {
 	if (!known(a) || !known(b))

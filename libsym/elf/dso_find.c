@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "libparse/source.h"
 #include "libsym/elf/dso_find_internal.h"
+#include "libsym/elf/file_at.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -11,7 +12,6 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -213,16 +213,15 @@ static int is_newer(const struct dso_search *s, const struct stat *st)
 	       source_mtime_ns(st) > s->opt->written_ns;
 }
 
-/* 1 for a file rebuilt or upgraded since: the same file system, another inode. On another file
- * system (overlays, subvolumes) inode numbers prove nothing. */
+/* 1 for a file rebuilt or upgraded since, or of another root. */
 static int is_replaced(struct dso_search *s)
 {
 	struct stat st;
+	struct file_id here;
 	if (s->want.len || stat(buf_cstr(&s->path), &st))
 		return 0;
-	if (!is_newer(s, &st) &&
-	    (!s->mapped.ino || st.st_ino == s->mapped.ino ||
-	     st.st_dev != makedev(s->mapped.dev_major, s->mapped.dev_minor)))
+	if (!is_newer(s, &st) && (!s->mapped.ino || !file_at(buf_cstr(&s->path), &here, NULL) ||
+				  file_compare(&s->mapped, &here) != FILE_OTHER))
 		return 0;
 	char text[DSO_DETAIL_MAX];
 	snprintf(text, sizeof(text),
@@ -237,10 +236,10 @@ static int is_replaced(struct dso_search *s)
 static void find_by_inode(struct dso_search *s, const char *path, struct dso_files *out)
 {
 	const struct file_id *m = &s->mapped;
+	struct file_id here;
 	struct stat st;
 	if (have_symfs(s->opt) && path[0] == '/' && !has_parent_dir(path)) {
-		dso_path(s, "%s" DSO_BY_INODE, s->opt->symfs, m->dev_major, m->dev_minor,
-			 (unsigned long long)m->ino, path);
+		dso_path(s, "%s" DSO_BY_INODE, s->opt->symfs, DSO_INODE_ARGS(m), path);
 		out->runtime_from = DSO_FROM_SYMFS;
 		out->runtime = dso_try(s, 1);
 	}
@@ -248,12 +247,27 @@ static void find_by_inode(struct dso_search *s, const char *path, struct dso_fil
 		return;
 	dso_path(s, "%s", path);
 	out->runtime_from = DSO_FROM_LOCAL;
-	if (path[0] == '/' && !s->opt->no_local && s->opt->host_is_ours &&
-	    !stat(buf_cstr(&s->path), &st) && st.st_ino == m->ino &&
-	    st.st_dev == makedev(m->dev_major, m->dev_minor) && !is_newer(s, &st))
+	if (path[0] == '/' && !s->opt->no_local && s->opt->host_is_ours && m->ino &&
+	    !stat(buf_cstr(&s->path), &st) && !is_newer(s, &st) &&
+	    file_at(buf_cstr(&s->path), &here, NULL) && file_compare(m, &here) == FILE_SAME)
 		out->runtime = dso_try(s, 1);
 	else
-		dso_note(s, DSO_SHARED_PATH, "which file has which build-id was not recorded");
+		dso_note(s, DSO_SHARED_PATH, "which of them this was is not recorded");
+}
+
+int dso_id_is_others(const struct dso_options *opt, const char *path, const struct build_id *id,
+		     const struct file_id *mapped, struct file_id *here)
+{
+	struct elf_file *f = NULL;
+	int64_t changed;
+	if (!mapped->id_of_path || !mapped->ino || !id->len || opt->no_local ||
+	    !opt->host_is_ours || path[0] != '/' || is_special(path) ||
+	    !file_at(path, here, &changed) || file_compare(mapped, here) != FILE_OTHER ||
+	    changed >= opt->written_ns || elf_file_open(path, &f, NULL))
+		return 0;
+	int is = build_id_equal(&f->id, id);
+	elf_file_close(f);
+	return is;
 }
 
 static void find_runtime(struct dso_search *s, const char *path, struct dso_files *out)
@@ -513,6 +527,11 @@ static void find_files(struct dso_search *s, const char *path, struct dso_files 
 	if (is_special(path)) {
 		out->reason = DSO_SPECIAL_FILE;
 		return;
+	}
+	struct file_id here;
+	if (!vdso && dso_id_is_others(s->opt, path, &s->want, &s->mapped, &here)) {
+		s->want.len = out->id.len = 0;
+		s->mapped.shared_path = 1;
 	}
 	if (vdso)
 		find_vdso(s, out);

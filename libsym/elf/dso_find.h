@@ -87,8 +87,21 @@ struct dso_files {
 	char detail[DSO_DETAIL_MAX]; /* one line: the refused candidate, and why; "" if none */
 };
 
-/* Where a bundle has, below symfs, a file whose path was shared: device, inode, path. */
-#define DSO_BY_INODE "/inode/%u-%u-%llu%s"
+/* Where a bundle has, below symfs, a file whose path was shared: device, inode, generation if
+ * known, path. */
+#define DSO_BY_INODE "/inode/%u-%u-%llu%s%.0llu%s"
+#define DSO_INODE_ARGS(f)                                             \
+	(f)->dev_major, (f)->dev_minor, (unsigned long long)(f)->ino, \
+		(f)->generation ? "-" : "", (unsigned long long)(f)->generation
+
+/*
+ * 1 when a build-id that the header has for `path` is not that of the mapped file: perf took it
+ * from the path when it ended, and there is, on the recorded machine, since before then,
+ * another file (*here) with this build-id. So it is for programs in a chroot, and for those
+ * that were replaced while they ran.
+ */
+int dso_id_is_others(const struct dso_options *opt, const char *path, const struct build_id *id,
+		     const struct file_id *mapped, struct file_id *here);
 
 /*
  * Find the files of a mapping `path` with the recorded build-id `id` (NULL or len 0: none).

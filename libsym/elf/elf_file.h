@@ -29,9 +29,14 @@ struct build_id {
 /* The file that was mapped, as MMAP2 records it. ino 0: not recorded. */
 struct file_id {
 	uint64_t ino;
+	uint64_t generation; /* of the inode number, which is used again; 0: not recorded */
 	uint32_t dev_major, dev_minor;
 	uint8_t shared_path; /* several files had its path: only this very file may be used */
+	uint8_t id_of_path;  /* its build-id is that of the file at its path in the end */
 };
+
+/* 1 when both may be one file: the same device and inode, no two generations. */
+int file_id_fits(const struct file_id *a, const struct file_id *b);
 
 /* 1 when both are known and equal over the shorter length perf may have padded with zeroes. An
  * id of only zeroes counts as unknown. */

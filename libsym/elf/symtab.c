@@ -125,6 +125,9 @@ static int first_wins(struct chooser *c, const struct raw_symbol *a, const struc
 	int ea = a->end == a->start, eb = b->end == b->start;
 	if (ea != eb)
 		return eb;
+	/* perf compares the ends that it made up: a label of the function's address may win */
+	if (a->sizeless != b->sizeless)
+		return b->sizeless;
 	if ((a->bind == STB_WEAK) != (b->bind == STB_WEAK))
 		return b->bind == STB_WEAK;
 	if ((a->bind == STB_GLOBAL) != (b->bind == STB_GLOBAL))
@@ -280,6 +283,8 @@ int symtab_builder_finish(struct symtab_builder *b, struct symtab **out, struct 
 	}
 	if (!rc)
 		rc = index_stretches(t);
+	if (t)
+		t->doubt = b->doubt;
 	symtab_builder_release(b);
 	if (rc) {
 		symtab_free(t);

@@ -51,6 +51,7 @@ struct symtab { /* immutable once built: any number of threads may look up */
 	uint32_t *first;
 	size_t stretches;
 	unsigned shift;
+	const char *doubt; /* why names were left out (static); NULL: none were */
 };
 
 /* The result of a lookup; `name` lives as long as the table. */
@@ -146,6 +147,7 @@ struct symtab_builder {
 	size_t room;       /* bytes of names that may still be read from shared tables */
 	char *names;       /* NULL, or the text with all names: the table owns it */
 	size_t names_size;
+	const char *doubt; /* of the table */
 };
 
 /* The total length of symbol names, at most, as a multiple of their string table. Real files

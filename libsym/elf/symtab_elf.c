@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "libsym/elf/decompress.h"
+#include "libsym/elf/plausible.h"
 
 #include <limits.h>
 #include <string.h>
@@ -240,6 +241,24 @@ static int open_minidebug(struct elf_file *f, uint8_t **image, struct elf_file *
 
 /* --- all of a module -------------------------------------------------------------------- */
 
+/*
+ * Keep the symbols from `from` on, of a file that is not the one that ran, if they are in its
+ * code: prelink moves a program, but not its debug file, and keeps its build-id.
+ */
+static void keep_if_plausible(struct symtab_builder *b, size_t from,
+			      const struct elf_file *runtime)
+{
+	enum { SPARED = 8 }; /* labels, and functions that strip left without a section */
+	struct code_ranges code = {0};
+	if (!runtime)
+		return;
+	code_ranges_of(&code, runtime);
+	if (functions_fit(&code, b->raw.v + from, b->raw.n - from, SPARED))
+		return;
+	b->raw.n = from;
+	b->doubt = "its debug file has other addresses (prelink?)";
+}
+
 static int collect(struct symtab_builder *b, struct elf_file *runtime, struct elf_file *debug,
 		   const struct plt_shapes *plt, uint8_t **image, struct elf_file **mini)
 {
@@ -249,6 +268,8 @@ static int collect(struct symtab_builder *b, struct elf_file *runtime, struct el
 	int rc = full ? add_table(b, full, SHT_SYMTAB, FUNCTIONS) : 0;
 	if (!rc && !full && runtime && open_minidebug(runtime, image, mini))
 		rc = add_table(b, *mini, SHT_SYMTAB, FUNCTIONS);
+	if (!rc && full != runtime)
+		keep_if_plausible(b, 0, runtime);
 	if (!rc && !full && runtime)
 		rc = symtab_builder_add_go(b, runtime);
 	if (!rc && runtime)

@@ -60,13 +60,216 @@ static int run(demangler f, const char *name, int options, struct buf *out)
 	return 1;
 }
 
+/* --- legacy Rust with letters beyond ASCII ------------------------------------------------- */
+
+/* libiberty takes these for C++ and shows escapes and hash. `_ZN`, length-prefixed parts, the
+ * last of which is a hash, `E`; perhaps a suffix. */
+static const char *rust_hash(const char *name)
+{
+	enum { HASH = 16 };
+	const char *end = strrchr(name, 'E'), *llvm = strstr(name, ".llvm.");
+	if (llvm)
+		for (end = llvm - 1; end > name && *end != 'E';)
+			end--;
+	if (!end || end - name < HASH + 3 || (end[1] && end[1] != '.'))
+		return NULL;
+	const char *hash = end - HASH - 3;
+	for (int i = 3; i < HASH + 3; i++)
+		if (hex_digit(hash[i]) < 0)
+			return NULL;
+	return strncmp(hash, "17h", 3) ? NULL : hash;
+}
+
+static void add_utf8(struct buf *out, unsigned c)
+{
+	static const unsigned char lead[] = {0, 0xc0, 0xe0, 0xf0};
+	int more = c < 0x80 ? 0 : c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
+	buf_char(out, (char)(lead[more] | c >> 6 * more));
+	while (more--)
+		buf_char(out, (char)(0x80 | (c >> 6 * more & 0x3f)));
+}
+
+/* An escape like $LT$ or $u7e$ at p: the position after it, or NULL. */
+static const char *rust_escape(const char *p, const char *end, struct buf *out)
+{
+	static const struct {
+		const char *escape, *text;
+	} map[] = {{"$SP$", "@"}, {"$BP$", "*"}, {"$RF$", "&"}, {"$LT$", "<"},
+		   {"$GT$", ">"}, {"$LP$", "("}, {"$RP$", ")"}, {"$C$", ","}};
+	for (size_t i = 0; i < sizeof(map) / sizeof(*map); i++)
+		if (!strncmp(p, map[i].escape, strlen(map[i].escape))) {
+			buf_str(out, map[i].text);
+			return p + strlen(map[i].escape);
+		}
+	unsigned c = 0;
+	const char *q = p + 2;
+	if (p[1] != 'u')
+		return NULL;
+	for (; q < end && hex_digit(*q) >= 0 && c < 0x110000; q++)
+		c = c << 4 | (unsigned)hex_digit(*q);
+	if (*q != '$' || c < 0x20 || (c >= 0x7f && c < 0xa0) || (c >= 0xd800 && c < 0xe000) ||
+	    c >= 0x110000)
+		return NULL;
+	add_utf8(out, c);
+	return q + 1;
+}
+
+static int rust_part(const char *p, const char *end, struct buf *out)
+{
+	if (p + 1 < end && p[0] == '_' && p[1] == '$')
+		p++;
+	while (p < end) {
+		if (*p == '$') {
+			p = rust_escape(p, end, out);
+			if (!p)
+				return 0;
+		} else if (*p == '.' && p + 1 < end && p[1] == '.') {
+			buf_str(out, "::");
+			p += 2;
+		} else {
+			buf_char(out, *p++);
+		}
+	}
+	return 1;
+}
+
+/* A letter, or an escape of one ($uc4$; $u7e$ is ASCII). */
+static int is_beyond_ascii(const char *p)
+{
+	size_t digits = strncmp(p, "$u", 2) ? 0 : strspn(p + 2, "0123456789abcdef");
+	return (unsigned char)*p >= 0x80 ||
+	       (digits && p[2 + digits] == '$' && (digits > 2 || (digits == 2 && p[2] >= '8')));
+}
+
+static int demangle_rust_letters(const char *name, struct buf *out)
+{
+	const char *p = name, *hash;
+	size_t start = out->n;
+	while (*p && !is_beyond_ascii(p))
+		p++;
+	if (!*p || strncmp(name, "_ZN", 3) != 0 || !(hash = rust_hash(name)))
+		return 0;
+	for (p = name + 3; p < hash;) {
+		size_t n = 0;
+		for (; isdigit((unsigned char)*p) && n <= DEMANGLE_INPUT_MAX; p++)
+			n = n * 10 + (size_t)(*p - '0');
+		if (out->n > start)
+			buf_str(out, "::");
+		if (!n || n > (size_t)(hash - p) || !rust_part(p, p + n, out)) {
+			out->n = start;
+			return 0;
+		}
+		p += n;
+	}
+	return out->n > start && p == hash;
+}
+
+/* --- D ------------------------------------------------------------------------------------- */
+
+/* Backward references may repeat each other: so many double the text at most so often. */
+enum { D_REFERENCES = 16 };
+
+/* Where the parameters begin, if the name ends with them. */
+static size_t before_parameters(const char *s, size_t n)
+{
+	size_t i = n, depth = 0;
+	if (!n || s[n - 1] != ')')
+		return n;
+	while (i--) {
+		depth += s[i] == ')';
+		depth -= s[i] == '(';
+		if (!depth)
+			return i && s[i - 1] != '!' ? i : n;
+	}
+	return n;
+}
+
+static int demangle_d(const char *name, int flags, struct buf *out)
+{
+	size_t references = 0;
+	if (strncmp(name, "_D", 2) != 0 ||
+	    (!isdigit((unsigned char)name[2]) && strcmp(name, "_Dmain") != 0))
+		return 0;
+	for (const char *p = name; *p; p++)
+		references += *p == 'Q';
+	char *text = references <= D_REFERENCES ? dlang_demangle(name, DMGL_PARAMS) : NULL;
+	size_t n = text ? strlen(text) : 0;
+	int ok = n && n <= DEMANGLE_OUTPUT_MAX;
+	if (ok)
+		buf_add(out, text, flags & DEMANGLE_PARAMS ? n : before_parameters(text, n));
+	mem_free(text);
+	return ok;
+}
+
+/* --- Nim ----------------------------------------------------------------------------------- */
+
+/* The character that begins p, as compiler/ccgutils.nim writes it: its length, or 0. */
+static size_t nim_special(const char *p, const char *end, char *c)
+{
+	static const struct {
+		const char *word;
+		char c;
+	} map[] = {{"dollar", '$'}, {"percent", '%'}, {"amp", '&'},        {"roof", '^'},
+		   {"emark", '!'},  {"qmark", '?'},   {"star", '*'},       {"plus", '+'},
+		   {"minus", '-'},  {"slash", '/'},   {"backslash", '\\'}, {"eq", '='},
+		   {"lt", '<'},     {"gt", '>'},      {"tilde", '~'},      {"colon", ':'},
+		   {"dot", '.'},    {"at", '@'},      {"bar", '|'}};
+	for (size_t i = 0; i < sizeof(map) / sizeof(*map); i++) {
+		size_t n = strlen(map[i].word);
+		*c = map[i].c;
+		if (n <= (size_t)(end - p) && !strncmp(p, map[i].word, n))
+			return n;
+	}
+	if (end - p < 3 || *p != 'X' || hex_digit(p[1]) < 0 || hex_digit(p[2]) < 0)
+		return 0;
+	*c = (char)(hex_digit(p[1]) << 4 | hex_digit(p[2]));
+	return *c > ' ' && *c < 0x7f ? 3 : 0;
+}
+
+/* An operator, plusstar_ for `+*`; a name stays as it is. */
+static void nim_name(const char *p, const char *end, struct buf *out)
+{
+	size_t start = out->n, n = 0;
+	char c;
+	for (const char *q = p; end[-1] == '_' && q < end - 1; q += n) {
+		n = nim_special(q, end - 1, &c);
+		if (!n)
+			break;
+		buf_char(out, c);
+	}
+	if (n)
+		return;
+	out->n = start;
+	buf_add(out, p, (size_t)(end - p));
+}
+
+/* name__module_123, since Nim 2 name__module_u123, as module.name. */
+static int demangle_nim(const char *name, struct buf *out)
+{
+	const char *module = NULL, *end = strrchr(name, '_');
+	for (const char *p = name; (p = strstr(p, "__")); p++)
+		module = p + 2;
+	if (!module || module - 2 == name || !end || end <= module)
+		return 0;
+	const char *number = end + 1 + (end[1] == 'u');
+	if (!*number || number[strspn(number, "0123456789")] ||
+	    !islower((unsigned char)*module))
+		return 0;
+	buf_add(out, module, (size_t)(end - module));
+	buf_char(out, '.');
+	nim_name(name, module - 2, out);
+	return 1;
+}
+
+/* --- C++ and Rust -------------------------------------------------------------------------- */
+
 static int demangle_abi(const char *name, int flags, struct buf *out)
 {
 	int options = flags & DEMANGLE_PARAMS ? DMGL_PARAMS | DMGL_ANSI : 0;
 	/* Besides "_Z" and "_R", libiberty knows "__Z", "R" and "_GLOBAL__I_" spellings. */
 	if (name[0] != '_' && name[0] != 'R' && name[0] != 'Z')
 		return 0;
-	if (run(rust_demangle_callback, name, options, out))
+	if (demangle_rust_letters(name, out) || run(rust_demangle_callback, name, options, out))
 		return 1;
 	return run(cplus_demangle_v3_callback, name, options, out);
 }
@@ -186,8 +389,9 @@ static int demangle_java(const char *name, struct buf *out)
 
 static int demangle_any(const char *name, int flags, struct buf *out)
 {
-	return demangle_abi(name, flags, out) || demangle_ocaml(name, out) ||
-	       demangle_java(name, out);
+	return (flags & DEMANGLE_NIM && demangle_nim(name, out)) ||
+	       demangle_abi(name, flags, out) || demangle_d(name, flags, out) ||
+	       demangle_ocaml(name, out) || demangle_java(name, out);
 }
 
 int demangle(const char *name, int flags, struct buf *out)

@@ -18,7 +18,8 @@ enum {
 };
 
 enum demangle_flag {
-	DEMANGLE_PARAMS = 1, /* C++: with parameter types and [clone .cold], as perf -v */
+	DEMANGLE_PARAMS = 1, /* C++, D: with parameter types and [clone .cold], as perf -v */
+	DEMANGLE_NIM = 2,    /* a Nim program's: fib__main_2 is main.fib */
 };
 
 /*

@@ -31,8 +31,10 @@ static int queue_mmap(struct machine *m, const struct recording *rec, const stru
 	p->exec = (r->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL ||
 		  mm.pid == -1;
 	p->flags = mm.flags;
-	p->file = (struct file_id){
-		.ino = mm.ino, .dev_major = mm.dev_major, .dev_minor = mm.dev_minor};
+	p->file = (struct file_id){.ino = mm.ino,
+				   .generation = mm.ino_generation,
+				   .dev_major = mm.dev_major,
+				   .dev_minor = mm.dev_minor};
 	p->id.len = mm.build_id_size;
 	memcpy(p->id.v, mm.build_id, sizeof(p->id.v));
 	return strtab_intern(m->strings, mapped_name(rec, &mm), &p->name) ? err_nomem(e) : 0;
@@ -433,6 +435,8 @@ void machine_release(struct machine *m)
 	vec_release(&m->spaces);
 	vec_release(&m->maps);
 	vec_release(&m->dsos);
+	vec_release(&m->paths);
+	u64map_release(&m->by_path);
 	vec_release(&m->pending);
 	vec_release(&m->unsorted);
 	u64map_release(&m->by_tid);

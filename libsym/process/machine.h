@@ -50,7 +50,20 @@ struct dso {
 	struct file_id file; /* distinguishes two files that had the same path */
 	int32_t pid;         /* DSO_ANON: the process that has the memory; else -1 */
 	uint32_t recorded;   /* strings id: name (DSO_VDSO: path) before the table gave one */
-	uint8_t id_given;    /* id is from the table */
+	uint8_t id_given;    /* id is not from the mappings, but from the table or a list */
+	uint8_t at_start, later; /* mapped when recording began (from /proc); afterwards */
+	uint8_t mixed;           /* mapped with and without generation */
+	uint32_t same_path; /* DSO_FILE: the one before it that has its path; NO_ID: none */
+};
+
+/* The files of one path. */
+struct path_files {
+	uint32_t dso[2];  /* of the first two files; NO_ID */
+	uint32_t newest;  /* DSO */
+	uint32_t with_id; /* first DSO whose mappings have a build-id; NO_ID */
+	uint8_t more;     /* there are more than two files, or build-ids of mappings */
+	uint8_t reused;   /* two had the same inode number */
+	uint8_t several;  /* decided: no build-id of the table is any of theirs */
 };
 
 /* One mapping of a space. It never changes; where mappings overlap, the latest wins.
@@ -139,6 +152,8 @@ struct machine {
 	VEC(struct dso) dsos;
 	struct u64map by_tid, by_pid; /* → newest thread / process */
 	struct idmap dso_index;
+	struct u64map by_path; /* strings id of a DSO_FILE's path → index of: */
+	VEC(struct path_files) paths;
 	uint32_t kernel_map;    /* of the kernel itself, the lowest one; or NO_ID */
 	struct u64map bpf;      /* address → the map last made of a BPF program there */
 	struct u64map cgroups;  /* cgroup id → strings id of its path */

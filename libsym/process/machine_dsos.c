@@ -1,6 +1,7 @@
 /* machine_dsos.c - what was mapped: DSOs by name, file and build-id; see machine_internal.h. */
 #include "libsym/process/machine_internal.h"
 #include "base/text/path.h"
+#include "libsym/elf/file_at.h"
 
 #include <stdio.h>
 #include <sys/mman.h>
@@ -34,14 +35,64 @@ static int is_jit(const char *name, const struct pending *p)
 	       (starts(name, "/memfd:") || (starts(name, "/dev/shm/") && !is_library(name)));
 }
 
-/* 1 when `known` and the new `d` are the same file. */
+/* 1 when `known` and the new `d` may be the same file. */
 static int same_dso(const struct dso *known, const struct dso *d)
 {
 	uint8_t len = known->id_given ? 0 : known->id.len;
 	if (known->recorded != d->recorded || known->kind != d->kind ||
-	    known->file.ino != d->file.ino || known->pid != d->pid)
+	    !file_id_fits(&known->file, &d->file) || known->pid != d->pid)
 		return 0;
 	return len == d->id.len && !memcmp(known->id.v, d->id.v, len);
+}
+
+/* perf reads mappings that exist when it starts from /proc, which has no generations. */
+static void note_generation(struct dso *known, const struct dso *d)
+{
+	known->mixed |= known->file.generation != d->file.generation;
+	if (!known->file.generation)
+		known->file.generation = d->file.generation;
+}
+
+static int is_same_inode(const struct dso *a, const struct dso *b)
+{
+	return a->file.ino == b->file.ino && a->file.dev_major == b->file.dev_major &&
+	       a->file.dev_minor == b->file.dev_minor;
+}
+
+/* Add a new DSO to the files of its path. */
+static void note_file(struct machine *m, struct path_files *f, uint32_t dso)
+{
+	const struct dso *d = &m->dsos.v[dso];
+	if (d->id.len) {
+		f->more |= f->with_id != NO_ID;
+		f->with_id = f->with_id == NO_ID ? dso : f->with_id;
+		return;
+	}
+	for (size_t i = 0; d->file.ino && i < 2; i++) {
+		if (f->dso[i] == NO_ID) {
+			f->dso[i] = dso;
+			return;
+		}
+		f->reused |= is_same_inode(&m->dsos.v[f->dso[i]], d);
+	}
+	f->more |= d->file.ino != 0;
+}
+
+static int add_to_path(struct machine *m, uint32_t dso)
+{
+	static const struct path_files none = {{NO_ID, NO_ID}, NO_ID, NO_ID, 0, 0, 0};
+	struct dso *d = &m->dsos.v[dso];
+	uint32_t at;
+	if (!u64map_get(&m->by_path, d->path, &at)) {
+		at = (uint32_t)m->paths.n;
+		if (vec_push(&m->paths, none) || u64map_put(&m->by_path, d->path, at))
+			return ERR_NOMEM;
+	}
+	struct path_files *f = &m->paths.v[at];
+	d->same_path = f->newest;
+	f->newest = dso;
+	note_file(m, f, dso);
+	return 0;
 }
 
 int machine_dso(struct machine *m, struct dso *d, uint32_t *id)
@@ -52,11 +103,16 @@ int machine_dso(struct machine *m, struct dso *d, uint32_t *id)
 	h = hash_u64(h ^ hash_bytes(d->id.v, d->id.len, h));
 	size_t at = 0;
 	while (idmap_next(&m->dso_index, h, &at, id))
-		if (same_dso(&m->dsos.v[*id], d))
+		if (same_dso(&m->dsos.v[*id], d)) {
+			note_generation(&m->dsos.v[*id], d);
 			return 0;
+		}
+	d->same_path = NO_ID;
 	if (vec_push(&m->dsos, *d))
 		return ERR_NOMEM;
 	*id = (uint32_t)(m->dsos.n - 1);
+	if (d->kind == DSO_FILE && add_to_path(m, *id))
+		return ERR_NOMEM;
 	return idmap_put(&m->dso_index, h, *id);
 }
 
@@ -137,7 +193,7 @@ static void set_build_id(struct dso *d, const struct recorded_build_id *b)
 	if (d->id.len)
 		return;
 	d->id.len = b->size;
-	d->id_given = 1;
+	d->id_given = d->file.id_of_path = 1;
 	memcpy(d->id.v, b->id, sizeof(d->id.v));
 }
 
@@ -164,6 +220,9 @@ struct id_giver {
 	struct u64map given; /* name → 1 + its first entry; 0: others follow */
 	const struct recorded_build_id *kernel; /* the kernel's first entry … */
 	uint32_t vmlinux; /* … and the last file named for it; 0: none */
+	const struct recording *rec;
+	struct idmap listed;    /* path, device and inode → rec->files … */
+	struct idmap listed_id; /* path and build-id → the first of these */
 };
 
 /* The last link of a name, or NO_ID. */
@@ -198,18 +257,168 @@ static int is_same_id(const struct recorded_build_id *a, const struct recorded_b
 	return a->size == b->size && !memcmp(a->id, b->id, a->size);
 }
 
-/* Files of one path with several build-ids, in containers: which DSO has which is not
- * recorded. */
-static void remove_id(struct id_giver *g, uint32_t name)
+/* --- which file of a path ----------------------------------------------------------------- */
+
+static uint64_t inode_hash(uint32_t path, uint32_t major, uint32_t minor, uint64_t ino)
 {
-	for (uint32_t at = links_of(g, name); at != NO_ID; at = g->links.v[at].next) {
-		struct dso *d = &g->m->dsos.v[g->links.v[at].dso];
-		if (d->path != name || !d->id_given)
+	return hash_u64(hash_u64(hash_seed() ^ ((uint64_t)path << 32 | major)) ^
+			((uint64_t)minor << 40) ^ ino);
+}
+
+static uint64_t id_hash(uint32_t path, const uint8_t *id, size_t n)
+{
+	return hash_bytes(id, n, hash_u64(hash_seed() ^ path));
+}
+
+static int index_listed(struct id_giver *g)
+{
+	for (size_t i = 0; i < g->rec->files.n; i++) {
+		const struct listed_file *f = &g->rec->files.v[i];
+		uint32_t path;
+		if (strtab_intern(g->m->strings, f->path, &path) ||
+		    idmap_put(&g->listed, inode_hash(path, f->dev_major, f->dev_minor, f->ino),
+			      (uint32_t)i) ||
+		    idmap_put(&g->listed_id, id_hash(path, f->id, f->size), (uint32_t)i))
+			return ERR_NOMEM;
+	}
+	return 0;
+}
+
+/* 1 when the list has this build-id of this path: then for the very files that had it. */
+static int is_listed(const struct id_giver *g, uint32_t path, const struct recorded_build_id *b)
+{
+	uint32_t i;
+	size_t at = 0;
+	while (idmap_next(&g->listed_id, id_hash(path, b->id, b->size), &at, &i)) {
+		const struct listed_file *f = &g->rec->files.v[i];
+		if (f->size == b->size && !memcmp(f->id, b->id, b->size) &&
+		    !strcmp(f->path, strtab_get(g->m->strings, path)))
+			return 1;
+	}
+	return 0;
+}
+
+static int is_listed_file(const struct id_giver *g, const struct listed_file *f,
+			  const struct dso *d)
+{
+	return f->ino == d->file.ino && f->dev_major == d->file.dev_major &&
+	       f->dev_minor == d->file.dev_minor &&
+	       (!d->file.generation || f->generation == d->file.generation) &&
+	       !strcmp(f->path, strtab_get(g->m->strings, d->path));
+}
+
+static struct path_files *path_files_of(struct machine *m, const struct dso *d)
+{
+	uint32_t at;
+	return d->kind == DSO_FILE && u64map_get(&m->by_path, d->path, &at) ? &m->paths.v[at]
+									    : NULL;
+}
+
+/* Take a file's build-id from the list, unless it has one, or two that differ. */
+static void take_listed(struct id_giver *g, struct dso *d)
+{
+	const struct listed_file *found = NULL;
+	const struct path_files *pf = path_files_of(g->m, d);
+	uint32_t i;
+	size_t at = 0;
+	if (d->id.len || !d->file.ino || !pf || (d->mixed && pf->reused))
+		return;
+	uint64_t h = inode_hash(d->path, d->file.dev_major, d->file.dev_minor, d->file.ino);
+	while (idmap_next(&g->listed, h, &at, &i)) {
+		const struct listed_file *f = &g->rec->files.v[i];
+		if (!is_listed_file(g, f, d))
 			continue;
-		d->id.len = 0;
-		d->file.shared_path = 1;
+		if (found && (found->size != f->size || memcmp(found->id, f->id, f->size)))
+			return;
+		found = f;
+	}
+	if (!found)
+		return;
+	d->id.len = found->size;
+	d->id_given = 1;
+	memcpy(d->id.v, found->id, sizeof(d->id.v));
+}
+
+/* 1 for one file of an overlay, whose device has no number, that may look like two. */
+static int is_backing_pair(const struct recording *rec, const struct dso *a,
+			   const struct dso *b)
+{
+	const struct dso *overlay = a->file.dev_major ? b : a, *below = overlay == a ? b : a;
+	return file_has_two_identities(rec->features.osrelease) && !overlay->file.dev_major &&
+	       overlay->at_start && !overlay->later && below->later && !below->at_start;
+}
+
+static int has_several(const struct machine *m, const struct recording *rec,
+		       const struct path_files *f)
+{
+	return f->more || (f->dso[1] != NO_ID &&
+			   !is_backing_pair(rec, &m->dsos.v[f->dso[0]], &m->dsos.v[f->dso[1]]));
+}
+
+/* The file that the table's build-id was read from may be any of its path, or none. */
+static void set_shared(struct dso *d)
+{
+	if (!d->file.id_of_path && d->id.len)
+		return;
+	d->id.len = d->id_given = d->file.id_of_path = 0;
+	d->file.shared_path = 1;
+}
+
+/* Which DSO of the path has which of its build-ids is not recorded: none gets one. */
+static void share_path(struct machine *m, struct path_files *f)
+{
+	f->several = 1;
+	for (uint32_t i = f->newest; i != NO_ID; i = m->dsos.v[i].same_path)
+		set_shared(&m->dsos.v[i]);
+}
+
+static void share_paths(struct id_giver *g)
+{
+	struct machine *m = g->m;
+	for (size_t i = g->first; i < m->dsos.n; i++) {
+		struct path_files *f = path_files_of(m, &m->dsos.v[i]);
+		if (f && f->several)
+			set_shared(&m->dsos.v[i]);
+		else if (f && has_several(m, g->rec, f))
+			share_path(m, f);
 	}
 }
+
+/* 1 when a mapping has another build-id than the table has for its path. */
+static int is_other_mapped(const struct machine *m, const struct path_files *f,
+			   const struct recorded_build_id *b)
+{
+	const struct build_id *id = f && f->with_id != NO_ID ? &m->dsos.v[f->with_id].id : NULL;
+	return id && (id->len != b->size || memcmp(id->v, b->id, b->size) != 0);
+}
+
+/* Give a DSO the build-id that the table has for its path, if it is surely its own. */
+static void give_id(struct id_giver *g, struct dso *d, const struct recorded_build_id *b)
+{
+	struct path_files *f = path_files_of(g->m, d);
+	if (f && !d->id.len && d->file.ino && is_listed(g, d->path, b)) {
+		d->file.shared_path = 1;
+		return;
+	}
+	set_build_id(d, b);
+	if (is_other_mapped(g->m, f, b))
+		share_path(g->m, f);
+}
+
+/* The table has two build-ids of one path. */
+static void share_name(struct id_giver *g, uint32_t name)
+{
+	uint32_t at;
+	if (u64map_get(&g->m->by_path, name, &at))
+		share_path(g->m, &g->m->paths.v[at]);
+	for (at = links_of(g, name); at != NO_ID; at = g->links.v[at].next) {
+		struct dso *d = &g->m->dsos.v[g->links.v[at].dso];
+		if (d->path == name && d->id_given)
+			set_shared(d);
+	}
+}
+
+/* --- the table ---------------------------------------------------------------------------- */
 
 static int set_id(struct id_giver *g, const struct recorded_build_id *b)
 {
@@ -226,14 +435,14 @@ static int set_id(struct id_giver *g, const struct recorded_build_id *b)
 	if (u64map_get(&g->given, name, &i)) {
 		if (!i || is_same_id(b, &g->table[i - 1]))
 			return 0;
-		remove_id(g, name);
+		share_name(g, name);
 		return u64map_put(&g->given, name, 0);
 	}
 	for (uint32_t at = links_of(g, name); at != NO_ID; at = g->links.v[at].next) {
 		struct dso *d = &g->m->dsos.v[g->links.v[at].dso];
 		if ((d->path != name && d->name != name) || (kernel && d->kind == DSO_KERNEL))
 			continue;
-		set_build_id(d, b);
+		give_id(g, d, b);
 		if (d->kind == DSO_ANON && d->path == name) { /* a program in /dev/shm */
 			d->kind = DSO_FILE;
 			d->pid = -1;
@@ -261,16 +470,25 @@ int machine_set_build_ids(struct machine *m, const struct recording *rec, struct
 	size_t n = rec->features.build_ids.n;
 	struct id_giver g = {.m = m,
 			     .first = m->ids_taken == n ? m->dsos_with_ids : 0,
+			     .rec = rec,
 			     .table = rec->features.build_ids.v};
 	if (g.first == m->dsos.n)
 		return 0;
 	m->ids_taken = n;
 	m->dsos_with_ids = m->dsos.n;
 	int rc = n ? index_names(&g) : 0;
+	if (!rc)
+		rc = index_listed(&g);
+	for (size_t i = g.first; !rc && i < m->dsos.n; i++)
+		take_listed(&g, &m->dsos.v[i]);
 	for (size_t k = 0; !rc && k < n; k++)
 		rc = set_id(&g, &rec->features.build_ids.v[k]);
-	if (!rc)
+	if (!rc) {
+		share_paths(&g);
 		set_kernel_id(&g);
+	}
+	idmap_release(&g.listed);
+	idmap_release(&g.listed_id);
 	u64map_release(&g.named);
 	vec_release(&g.links);
 	u64map_release(&g.given);

@@ -131,6 +131,8 @@ int machine_add_map(struct machine *m, uint32_t space, const struct pending *p, 
 		return 0;
 	if (machine_dso(m, d, &map.dso) || vec_push(&m->maps, map))
 		return ERR_NOMEM;
+	m->dsos.v[map.dso].at_start |= !p->time;
+	m->dsos.v[map.dso].later |= !!p->time;
 	return insert_map(m, space, (uint32_t)(m->maps.n - 1));
 }
 

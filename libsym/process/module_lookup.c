@@ -50,11 +50,13 @@ int lookup_printable(struct modules *ms, const char *raw, int mangled, uint32_t 
 	uint64_t key = (uint64_t)(uintptr_t)raw;
 	if (u64map_get(&ms->names, key, id))
 		return 0;
-	mangled &= !ms->opt.no_demangle && ms->names_growth < NAMES_GROWTH;
+	if (ms->opt.no_demangle || ms->names_growth >= NAMES_GROWTH)
+		mangled = 0;
 	int rc = mangled && ms->opt.constructors && special_constructor(ms, raw);
 	if (!rc) {
 		buf_clear(&ms->text);
-		rc = mangled ? demangle(raw, 0, &ms->text) : 0;
+		rc = mangled ? demangle(raw, mangled & LOOKUP_NIM ? DEMANGLE_NIM : 0, &ms->text)
+			     : 0;
 	}
 	if (rc == ERR_NOMEM)
 		return rc;
@@ -144,6 +146,38 @@ int module_debuginfo(struct modules *ms, const struct module *mod, struct debugi
 	return rc == ERR_NOMEM ? rc : 0;
 }
 
+/* Nim's names look like C's: they are taken apart only where Nim's main program is. */
+static int mangling_of(struct module *mod)
+{
+	struct symbol_hit hit;
+	if (!mod->mangling)
+		mod->mangling = mod->symbols && symtab_find_name(mod->symbols, "NimMain", &hit)
+					? LOOKUP_MANGLED | LOOKUP_NIM
+					: LOOKUP_MANGLED;
+	return mod->mangling;
+}
+
+/* DWARF's name of a function: the linkage name demangled, else with its namespaces and classes,
+ * as static functions have it in C++. perf leaves these out; of
+ * templates, whose names may be long, so does this. */
+static int lookup_scoped(struct modules *ms, const struct debuginfo_frame *f, int mangled,
+			 uint32_t *id)
+{
+	struct buf full = {0};
+	if (!f->name || !f->scope || ms->opt.no_demangle || strchr(f->name, '<') ||
+	    strchr(f->scope, '<'))
+		return lookup_printable(ms, f->name ? f->name : "", mangled, id);
+	size_t n = strnlen(f->name, NAME_CUT);
+	buf_str(&full, f->scope);
+	buf_str(&full, "::");
+	buf_add(&full, f->name, n);
+	int rc = buf_failed(&full)
+			 ? ERR_NOMEM
+			 : strtab_intern_n(ms->machine->strings, buf_cstr(&full), full.n, id);
+	buf_release(&full);
+	return rc;
+}
+
 /* Add DWARF's frames at va, inlined ones and the symbol; `out` stays as it is if there are
  * none. */
 static int add_inlines(struct modules *ms, struct module *mod, uint64_t va, const char *symbol,
@@ -157,6 +191,7 @@ static int add_inlines(struct modules *ms, struct module *mod, uint64_t va, cons
 	}
 	if (!mod->debuginfo)
 		return 0;
+	int mangled = mangling_of(mod);
 	int n = debuginfo_frames(mod->debuginfo, va, symbol, f, MODULE_FRAMES_MAX);
 	if (n < 0)
 		return n == ERR_NOMEM ? n : 0;
@@ -173,11 +208,8 @@ static int add_inlines(struct modules *ms, struct module *mod, uint64_t va, cons
 		*to = (struct module_frame){.start = outer ? start : f[i].entry,
 					    .inlined = f[i].inlined,
 					    .line = f[i].line};
-		if (lookup_printable(ms,
-				     outer && symbol ? symbol
-				     : f[i].name     ? f[i].name
-						     : "",
-				     1, &to->name))
+		if (outer && symbol ? lookup_printable(ms, symbol, mangled, &to->name)
+				    : lookup_scoped(ms, &f[i], mangled, &to->name))
 			return ERR_NOMEM;
 		if (f[i].file && strtab_intern(ms->machine->strings, f[i].file, &to->file))
 			return ERR_NOMEM;
@@ -285,7 +317,7 @@ static int lookup_file(struct modules *ms, const struct map *map, uint64_t ip, i
 	if (!code_vaddr(f->runtime ? f->runtime : f->debug, offset, how, &vaddr) ||
 	    !mod->symbols || !lookup_symbol(mod->symbols, &vaddr, how, &hit))
 		return 0;
-	int rc = lookup_named(ms, &hit, 1, out);
+	int rc = lookup_named(ms, &hit, mangling_of(mod), out);
 	if (!rc && (ms->opt.inlines || ms->opt.lines))
 		rc = add_inlines(ms, mod, vaddr, hit.name, out);
 	return rc;

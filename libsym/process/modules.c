@@ -1,5 +1,6 @@
 #include "libsym/process/modules_internal.h"
 #include "base/mem.h"
+#include "libparse/listed_files.h"
 #include "libsym/unwind/arch.h"
 #include "libsym/unwind/cfi.h"
 #include "libsym/unwind/unwind.h"
@@ -48,6 +49,9 @@ void modules_forget(struct modules *ms)
 		module_free(ms->forked.v[i].mod);
 	vec_release(&ms->forked);
 	u64map_release(&ms->forked_at);
+	for (size_t i = 0; i < ms->retired.n; i++)
+		module_free(ms->retired.v[i]);
+	vec_release(&ms->retired);
 	mem_free(ms->v);
 	ms->v = NULL;
 	ms->n = 0;
@@ -88,6 +92,7 @@ static int module_open(struct modules *ms, uint32_t dso, struct module *mod)
 	const struct dso *d = &ms->machine->dsos.v[dso];
 	const char *path = strtab_get(ms->machine->strings, d->path);
 	mod->opened = 1;
+	mod->shared = d->file.shared_path;
 	mod->files.reason = DSO_NOT_A_FILE;
 	if (d->kind != DSO_FILE && d->kind != DSO_VDSO && d->kind != DSO_MODULE)
 		return 0;
@@ -113,6 +118,13 @@ struct module *module_of(struct modules *ms, uint32_t dso)
 		ms->n = want;
 	}
 	struct module *mod = ms->v[dso];
+	/* a second file of the path was mapped after the file was opened for the first */
+	if (mod && !ms->preparer && !mod->busy &&
+	    mod->shared != ms->machine->dsos.v[dso].file.shared_path) {
+		if (vec_push(&ms->retired, mod))
+			return NULL;
+		mod = ms->v[dso] = NULL;
+	}
 	if (!mod)
 		mod = ms->v[dso] = mem_zalloc(1, sizeof(*mod));
 	if (mod && !mod->opened && module_open(ms, dso, mod))
@@ -316,6 +328,21 @@ int modules_each_note(const struct modules *ms, int (*take)(void *ctx, const cha
 	return rc;
 }
 
+void modules_list_others(const struct modules *ms, struct buf *out)
+{
+	const struct machine *m = ms->machine;
+	char hex[2 * BUILD_ID_MAX + 1];
+	struct file_id here;
+	for (size_t i = 0; i < m->dsos.n; i++) {
+		const struct dso *d = &m->dsos.v[i];
+		const char *path = strtab_get(m->strings, d->path);
+		if (d->kind == DSO_FILE && !strpbrk(path, "\n\r") &&
+		    dso_id_is_others(&ms->opt.find, path, &d->id, &d->file, &here))
+			buf_fmt(out, LISTED_FILE, here.dev_major, here.dev_minor, here.ino,
+				here.generation, build_id_hex(&d->id, hex), path);
+	}
+}
+
 enum dso_reason modules_reason(const struct modules *ms, uint32_t dso, const char **detail)
 {
 	const struct dso *d = &ms->machine->dsos.v[dso];
@@ -326,20 +353,32 @@ enum dso_reason modules_reason(const struct modules *ms, uint32_t dso, const cha
 	}
 	if (dso >= ms->n || !ms->v[dso])
 		return DSO_NOT_A_FILE;
+	const struct symtab *names = ms->v[dso]->symbols;
 	*detail = ms->v[dso]->files.detail;
+	if (!**detail && names && names->doubt)
+		*detail = names->doubt;
 	return ms->v[dso]->files.reason;
+}
+
+/* How well a DSO explains what its name lacks: of several files of one path, those that cannot
+ * be named do; 0: its files were not searched. */
+static int explains(const struct modules *ms, uint32_t dso)
+{
+	const char *detail;
+	enum dso_reason reason = modules_reason(ms, dso, &detail);
+	return reason == DSO_SHARED_PATH ? 2 : reason != DSO_NOT_A_FILE;
 }
 
 /* Note DSO i of the name: in *found if its files were searched, else in *first. */
 static void consider_dso(const struct modules *ms, uint32_t name, uint32_t i, uint32_t *found,
 			 uint32_t *first)
 {
-	const char *detail;
 	if (ms->machine->dsos.v[i].name != name)
 		return;
 	if (i < *first)
 		*first = i;
-	if (i < *found && modules_reason(ms, i, &detail) != DSO_NOT_A_FILE)
+	int how = explains(ms, i), before = *found == NO_ID ? 0 : explains(ms, *found);
+	if (how > before || (how && how == before && i < *found))
 		*found = i;
 }
 

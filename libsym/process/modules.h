@@ -9,6 +9,7 @@
 #ifndef LIBSYM_PROCESS_MODULES_H
 #define LIBSYM_PROCESS_MODULES_H
 
+#include "base/text/buf.h"
 #include "libsym/elf/dso_find.h"
 #include "libsym/name/frame_table.h"
 #include "libsym/elf/symtab.h"
@@ -241,6 +242,10 @@ int modules_each_file(const struct modules *ms,
  * as modules_each_file. */
 int modules_each_note(const struct modules *ms, int (*take)(void *ctx, const char *note),
 		      void *ctx);
+
+/* Append, as lines of libparse/listed_files.h, the files whose build-id the recording gives to a
+ * mapping of another file (dso_id_is_others): elsewhere that cannot be seen. */
+void modules_list_others(const struct modules *ms, struct buf *out);
 
 /*
  * 1 when a function of this name is entered by an interrupt, a signal or a planted return

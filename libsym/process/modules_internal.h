@@ -27,8 +27,10 @@
 
 /* One DSO's files and tables, if found. */
 struct module {
-	int opened; /* files were searched */
-	int busy;   /* a thread reads the files without holding the lock */
+	int opened;   /* files were searched */
+	int mangling; /* of its names: enum lookup_mangling; 0: not known yet */
+	int shared;   /* … when several files were known to have the path */
+	int busy;     /* a thread reads the files without holding the lock */
 	int cfi_tried, symbols_tried, variables_tried, debuginfo_tried, maps_tried;
 	struct dso_files files;
 	struct symtab *symbols, *variables;
@@ -75,6 +77,7 @@ struct modules {
 	struct frame_table *frames; /* the built-in one */
 	struct module **v;          /* by DSO index; made on first use */
 	size_t n;
+	VEC(struct module *) retired; /* of which callers may still have tables */
 	struct kernel_names kernel;
 	char *recorded_kallsyms;          /* of a directory; NULL for a file */
 	struct jit_mappings jit_mappings; /* found on first use */
@@ -139,7 +142,10 @@ int kernel_find_recorded(struct modules *ms);
  */
 int lookup_symbol(const struct symtab *t, uint64_t *vaddr, int how, struct symbol_hit *hit);
 
-/* The printable form of a raw name (`mangled` or not), made once. 0 or ERR_NOMEM. */
+enum lookup_mangling { LOOKUP_MANGLED = 1, LOOKUP_NIM = 2 };
+
+/* The printable form of a raw name (enum lookup_mangling; 0: not mangled), made once. 0 or
+ * ERR_NOMEM. */
 int lookup_printable(struct modules *ms, const char *raw, int mangled, uint32_t *id);
 
 /* Make a symbol, with its printable name, the only frame. 0 or ERR_NOMEM. */

@@ -458,20 +458,32 @@ static int is_of(const char *text, const char *recording)
 	       S_ISREG(st.st_mode) && st.st_size == size;
 }
 
-int fd_context_load(struct fd_context **out, const char *path, struct err *e)
+int fd_context_read(struct buf *out, const char *path, struct err *e)
 {
 	struct buf name = {0};
 	char *text = NULL;
 	size_t n;
-	*out = NULL;
 	buf_fmt(&name, "%s.context", path);
 	int r = buf_failed(&name) ? err_nomem(e)
 				  : read_file(buf_cstr(&name), FD_CONTEXT_MAX, &text, &n, e);
 	if (!r && is_of(text, path))
-		r = fd_context_parse(out, text, n, buf_cstr(&name), e);
+		buf_add(out, text, n);
+	if (!r && buf_failed(out))
+		r = err_nomem(e);
 	mem_free(text);
 	buf_release(&name);
 	return r == ERR_NOTFOUND ? 0 : r;
+}
+
+int fd_context_load(struct fd_context **out, const char *path, struct err *e)
+{
+	struct buf text = {0};
+	*out = NULL;
+	int r = fd_context_read(&text, path, e);
+	if (!r && text.n && strstr(buf_cstr(&text), "\nsnapshot"))
+		r = fd_context_parse(out, text.v, text.n, path, e);
+	buf_release(&text);
+	return r;
 }
 
 void fd_context_free(struct fd_context *c)

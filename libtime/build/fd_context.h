@@ -4,6 +4,7 @@
  *
  *	perfkit-context 1
  *	of BYTES			size of the recording that it belongs to
+ *	file ...			which mapped file was which: libparse/listed_files.h
  *	snapshot			one or more follow, each with all the lines below
  *	late SECONDS			it was taken that long after the end of the recording
  *	order big			byte order of socket addresses, if not little
@@ -31,6 +32,7 @@
 #ifndef LIBTIME_BUILD_FD_CONTEXT_H
 #define LIBTIME_BUILD_FD_CONTEXT_H
 
+#include "base/text/buf.h"
 #include "libtime/build/fact_table.h"
 
 struct fd_context;
@@ -42,9 +44,16 @@ enum { FD_CONTEXT_MAX = 64 << 20 }; /* bytes; longer texts are refused */
 int fd_context_parse(struct fd_context **out, const char *text, size_t n, const char *name,
 		     struct err *e);
 
-/* Load PATH.context of the recording `path`; *out is NULL if it does not exist or belongs to
- * another recording. Errors as above, and ERR_IO. */
+/* Load PATH.context of the recording `path`; *out is NULL if it does not exist, has no snapshot
+ * or belongs to another recording. Errors as above, and ERR_IO. */
 int fd_context_load(struct fd_context **out, const char *path, struct err *e);
+
+/* The first two lines, as printf's format, with the recording's size. */
+#define FD_CONTEXT_HEAD "perfkit-context 1\nof %lld\n"
+
+/* Append the text of PATH.context; nothing if it does not exist or belongs to another recording.
+ * Errors as above. */
+int fd_context_read(struct buf *out, const char *path, struct err *e);
 
 /* NULL is accepted. */
 void fd_context_free(struct fd_context *c);

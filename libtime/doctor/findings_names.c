@@ -22,7 +22,7 @@ struct dso_row {
 	size_t group; /* of name_forms */
 };
 
-enum { NAME_FORMS = 7 };
+enum { NAME_FORMS = 8 };
 
 /* What a frame shows about a stack that it is on. */
 enum {
@@ -122,9 +122,10 @@ static enum form name_finding(const struct profile *p, int no_kernel_map,
 		return FORM_UNMAPPED_FRAMES;
 	if (r->reason == DSO_MISMATCH)
 		return FORM_BUILD_ID_MISMATCH;
+	if (r->reason == DSO_SHARED_PATH)
+		return FORM_SHARED_PATH;
 	if (d && d->kind == DSO_FILE && !d->id.len &&
-	    (r->reason == DSO_UNTRUSTED || r->reason == DSO_SHARED_PATH ||
-	     r->reason == DSO_NOT_FOUND))
+	    (r->reason == DSO_UNTRUSTED || r->reason == DSO_NOT_FOUND))
 		return FORM_NO_BUILD_IDS;
 	return FORM_MISSING_SYMBOLS;
 }
@@ -137,6 +138,7 @@ static const struct name_form {
 	{FORM_KERNEL_MISMATCH, FORM_COPY_KALLSYMS},
 	{FORM_NO_KERNEL_SYMBOLS, FORM_SAVE_KALLSYMS},
 	{FORM_BUILD_ID_MISMATCH, FORM_COPY_FILES},
+	{FORM_SHARED_PATH, FORM_NONE},
 	{FORM_NO_BUILD_IDS, FORM_NONE},
 	{FORM_UNMAPPED_FRAMES, FORM_NONE},
 	{FORM_MISSING_SYMBOLS, FORM_COPY_OR_FETCH},
@@ -439,7 +441,7 @@ static void diagnose_group(struct diagnosis *j, const struct name_weights *w, si
 		return;
 	if (t->remedy)
 		diagnose_remedy(j, f, t->remedy, NO_FACTS);
-	else if (t->title == FORM_NO_BUILD_IDS)
+	else if (t->title == FORM_NO_BUILD_IDS || t->title == FORM_SHARED_PATH)
 		diagnose_ids(j, f, ids);
 	else if (by_frame_pointer(j))
 		diagnose_suggest_copies(j, f);

@@ -273,6 +273,8 @@
 	  "{samples:%1} of samples have frames of files that are another build here")          \
 	F(COPY_FILES, "copy-files",                                                            \
 	  "copy the files from the recorded machine below DIR, then --symfs DIR")              \
+	F(SHARED_PATH, "shared-path",                                                          \
+	  "{samples:%1} of samples have frames of files whose path several files had")         \
 	F(NO_BUILD_IDS, "no-build-ids",                                                        \
 	  "{samples:%1} of samples have frames of files recorded without build-id")            \
 	F(UNMAPPED_FRAMES, "unmapped-frames",                                                  \

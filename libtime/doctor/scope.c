@@ -31,6 +31,7 @@ static const struct {
 	{"kernel-mismatch", LACKS_KERNEL_NAME},
 	{"no-kernel-symbols", LACKS_KERNEL_NAME},
 	{"build-id-mismatch", LACKS_USER_NAME},
+	{"shared-path", LACKS_USER_NAME},
 	{"no-build-ids", LACKS_USER_NAME},
 	{"missing-symbols", LACKS_USER_NAME},
 	{"mappings-missing", LACKS_USER_NAME},

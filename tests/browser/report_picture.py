@@ -53,6 +53,7 @@ KINDS = [
     ("traced", "requests/traced.tar.zst", "requests/trace.json.gz", SPAN),
     ("deep", "deep/perf.data.gz", None, FLAME),
     ("narrow", "i386/perf.data.gz", None, FLAME),
+    ("same-path", "same-path/reload.data", None, FLAME),
     ("sched", "sched/perf.data", None, TIME),
     ("switch-events", "switch-events/perf.data", None, OFF),
     ("syscalls", "syscalls/perf.data.gz", None, SPAN),

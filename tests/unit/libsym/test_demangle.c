@@ -50,6 +50,51 @@ static void rust_loses_its_hash(void **state)
 	expect("_RNvC6_123foo3bar", 0, "123foo::bar");
 }
 
+/* As rustc 1.63 and newer write them: letters beyond ASCII are escaped, or (older) as they are. */
+static void rust_names_may_have_any_letters(void **state)
+{
+	(void)state;
+	expect("_ZN48_$LT$u..$uc4$$LT$u64$GT$$u20$as$u20$u..$udc$$GT$10_$ufc$"
+	       "bung17hc37d48221dc0cb6bE",
+	       0, "<u::\u00c4<u64> as u::\u00dc>::\u00fcbung");
+	expect("_ZN1u7stra\xc3\x9f"
+	       "e5gr\xc3\xb6"
+	       "e17h0123456789abcdefE",
+	       0, "u::stra\u00dfe::gr\u00f6e");
+	expect("_ZN1u7$u4e2d$17h0123456789abcdefE.llvm.123", 0, "u::\u4e2d");
+}
+
+static void d_names_are_demangled(void **state)
+{
+	(void)state;
+	expect("_D8demangle4testFaZv", 0, "demangle.test");
+	expect("_D8demangle4testFaZv", DEMANGLE_PARAMS, "demangle.test(char)");
+	expect("_D3std5stdio__T7writelnTAyaZQnFNfQjZv", 0,
+	       "std.stdio.writeln!(immutable(char)[]).writeln");
+	expect("_Dmain", 0, "D main");
+	expect("_D", 0, NULL);
+	expect("_Dear_reader", 0, NULL);
+	expect("_D9999999999x", 0, NULL);
+}
+
+/* Written by Nim 1.6 and 2.2 */
+static void nim_names_are_taken_apart_in_nim_programs(void **state)
+{
+	(void)state;
+	expect("fibo__fib_2", DEMANGLE_NIM, "fib.fibo");
+	expect("go__fib_u11", DEMANGLE_NIM, "fib.go");
+	expect("plusstar___fib_5", DEMANGLE_NIM, "fib.+*");
+	expect("X5BX5Deq___fib_u5", DEMANGLE_NIM, "fib.[]=");
+	expect("valueeq___fib_5", DEMANGLE_NIM, "fib.valueeq_");
+	expect("fibo__fib_2", 0, NULL);
+	expect("NimMain", DEMANGLE_NIM, NULL);
+	expect("Marker_tyRef__dJLgQyYmAVYQWHiOSBBTyA", DEMANGLE_NIM, NULL);
+	expect("__fib_2", DEMANGLE_NIM, NULL);
+	expect("a__", DEMANGLE_NIM, NULL);
+	expect("a__b_", DEMANGLE_NIM, NULL);
+	expect("_ZN3foo3barEi", DEMANGLE_NIM, "foo::bar");
+}
+
 static void plain_names_are_left_alone(void **state)
 {
 	(void)state;
@@ -166,6 +211,9 @@ int main(void)
 		cmocka_unit_test(cxx_comes_without_parameters),
 		cmocka_unit_test(suffixes_follow_libiberty),
 		cmocka_unit_test(rust_loses_its_hash),
+		cmocka_unit_test(rust_names_may_have_any_letters),
+		cmocka_unit_test(d_names_are_demangled),
+		cmocka_unit_test(nim_names_are_taken_apart_in_nim_programs),
 		cmocka_unit_test(plain_names_are_left_alone),
 		cmocka_unit_test(ocaml_and_java_read_well),
 		cmocka_unit_test(exploding_names_are_given_up),

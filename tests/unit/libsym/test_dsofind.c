@@ -4,6 +4,7 @@
 #include "tests/lib/temptree.h"
 
 #include "libsym/elf/dso_find.h"
+#include "libsym/elf/file_at.h"
 #include "libsym/elf/kallsyms.h"
 
 #include <endian.h>
@@ -122,18 +123,15 @@ static void without_an_id_a_file_put_in_the_place_is_not_taken(void **state)
 	(void)state;
 	put_elf("/usr/bin/prog", 1);
 	const char *path = in_root("/usr/bin/prog");
-	struct stat st;
-	assert_int_equal(stat(path, &st), 0);
 	struct dso_options o = {.buildid_dir = "", .host_is_ours = 1};
-	struct file_id is = {.ino = st.st_ino,
-			     .dev_major = major(st.st_dev),
-			     .dev_minor = minor(st.st_dev)},
-		       was = is, elsewhere = is;
+	struct file_id is, was, elsewhere;
+	assert_int_equal(file_at(path, &is, NULL), 1);
+	was = elsewhere = is;
 	was.ino++;
 	elsewhere.ino++, elsewhere.dev_minor++;
 	assert_int_equal(find_mapped(&o, path, NULL, &is), DSO_FOUND);
 	assert_int_equal(find_mapped(&o, path, NULL, &was), DSO_UNTRUSTED);
-	assert_int_equal(find_mapped(&o, path, NULL, &elsewhere), DSO_FOUND);
+	assert_int_equal(find_mapped(&o, path, NULL, &elsewhere), DSO_UNTRUSTED);
 	/* An id says more than a number. */
 	assert_int_equal(find_mapped(&o, path, &id, &was), DSO_FOUND);
 	/* Others had this path. */
@@ -157,12 +155,43 @@ static void without_an_id_a_file_written_after_the_recording_is_not_taken(void *
 	int64_t ns = (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
 	struct dso_options o = {.buildid_dir = "", .host_is_ours = 1, .written_ns = ns - 1};
 	/* the same inode: its number was free again */
-	struct file_id is = {st.st_ino, major(st.st_dev), minor(st.st_dev)};
+	struct file_id is;
+	assert_int_equal(file_at(path, &is, NULL), 1);
 	assert_int_equal(find_mapped(&o, path, NULL, &is), DSO_UNTRUSTED);
 	assert_int_equal(find_mapped(&o, path, NULL, NULL), DSO_UNTRUSTED);
 	assert_int_equal(find_mapped(&o, path, &id, &is), DSO_FOUND);
 	o.written_ns = ns;
 	assert_int_equal(find_mapped(&o, path, NULL, &is), DSO_FOUND);
+}
+
+/* perf took the path's build-id when it ended; the file there has been another since before. */
+static void an_id_of_another_file_is_not_the_mapped_ones(void **state)
+{
+	(void)state;
+	put_elf("/usr/bin/outside", 1);
+	const char *path = in_root("/usr/bin/outside");
+	struct dso_options o = {.buildid_dir = "", .host_is_ours = 1, .written_ns = INT64_MAX};
+	struct file_id is;
+	assert_int_equal(file_at(path, &is, NULL), 1);
+	is.id_of_path = 1;
+	assert_int_equal(find_mapped(&o, path, &id, &is), DSO_FOUND);
+	struct file_id in_a_chroot = is;
+	in_a_chroot.ino++;
+	assert_int_equal(find_mapped(&o, path, &id, &in_a_chroot), DSO_SHARED_PATH);
+	if (is.generation) { /* the same number, used again */
+		struct file_id before = is;
+		before.generation++;
+		assert_int_equal(find_mapped(&o, path, &id, &before), DSO_SHARED_PATH);
+	}
+	/* the mapping's own; or the file came later */
+	in_a_chroot.id_of_path = 0;
+	assert_int_equal(find_mapped(&o, path, &id, &in_a_chroot), DSO_FOUND);
+	in_a_chroot.id_of_path = 1;
+	o.written_ns = 1;
+	assert_int_equal(find_mapped(&o, path, &id, &in_a_chroot), DSO_FOUND);
+	o.written_ns = INT64_MAX;
+	o.host_is_ours = 0;
+	assert_int_equal(find_mapped(&o, path, &id, &in_a_chroot), DSO_FOUND);
 }
 
 static void symfs_may_be_flat_when_the_id_says_so(void **state)
@@ -391,6 +420,7 @@ int main(void)
 		ON_A_TREE(without_an_id_a_file_put_in_the_place_is_not_taken),
 		ON_A_TREE(without_an_id_a_file_written_after_the_recording_is_not_taken),
 		ON_A_TREE(symfs_may_be_flat_when_the_id_says_so),
+		ON_A_TREE(an_id_of_another_file_is_not_the_mapped_ones),
 		ON_A_TREE(both_layouts_of_the_build_id_cache_are_read),
 		ON_A_TREE(perfs_own_cache_is_read),
 		ON_A_TREE(special_files_are_never_opened),

@@ -358,8 +358,175 @@ static void one_of_several_files_of_a_path_is_not_guessed(void **state)
 			sample(PW_MISC_USER, pid, 0x400004);
 		}
 		fold();
-		expect(1, turn < 2 ? "" : "f");
-		expect(2, turn < 2 ? "" : "f");
+		expect(1, turn < 3 ? "" : "f");
+		expect(2, turn < 3 ? "" : "f");
+		end();
+	}
+}
+
+/* A mapping of `path` by process `pid`, and a sample in it. */
+static void mapped_file(uint32_t pid, uint64_t time, struct pw_mmap m)
+{
+	struct pw_id at = {.pid = pid, .tid = pid, .time = time};
+	m.pid = m.tid = pid;
+	m.addr = 0x400000;
+	m.len = 0x10000;
+	m.pgoff = 0x1000;
+	m.prot = 5;
+	m.filename = m.filename ? m.filename : "/srv/app";
+	pw_mmap2(&w, &at, &m);
+	sample(PW_MISC_USER, pid, 0x400004);
+}
+
+static void begin_with_id(void)
+{
+	begin();
+	pw_feature_build_id(&w, PW_MISC_USER, UINT32_MAX, id, sizeof(id), "/srv/app");
+}
+
+/* Upgrades, containers: device, inode and generation tell files apart. perf finds mappings from
+ * before it started in /proc, which has no generations. */
+static void a_build_id_of_the_table_is_of_one_file(void **state)
+{
+	(void)state;
+	static const uint8_t other[20] = {9};
+	static const struct {
+		struct pw_mmap a, b;
+		uint64_t a_time;
+		const char *release, *name;
+	} cases[] = {
+		{{.maj = 8, .ino = 5, .ino_generation = 1},
+		 {.maj = 8, .ino = 5, .ino_generation = 1},
+		 1,
+		 "6.1.0",
+		 "f"},
+		{{.maj = 8, .ino = 5, .ino_generation = 1},
+		 {.maj = 8, .ino = 6, .ino_generation = 1},
+		 1,
+		 "6.1.0",
+		 ""},
+		{{.maj = 8, .ino = 5, .ino_generation = 1},
+		 {.maj = 8, .ino = 5, .ino_generation = 2},
+		 1,
+		 "6.1.0",
+		 ""},
+		{{.maj = 8, .ino = 5, .ino_generation = 1},
+		 {.maj = 8, .min = 1, .ino = 5, .ino_generation = 1},
+		 1,
+		 "6.1.0",
+		 ""},
+		{{.maj = 8, .ino = 5},
+		 {.maj = 8, .ino = 5, .ino_generation = 2},
+		 0,
+		 "6.1.0",
+		 "f"},
+		{{.ino = 0}, {.maj = 8, .ino = 5, .ino_generation = 2}, 1, "6.1.0", "f"},
+		/* of an overlay: once by its own device, once by the one below; or two files */
+		{{.min = 50, .ino = 5},
+		 {.maj = 8, .ino = 9, .ino_generation = 2},
+		 0,
+		 "6.12.3",
+		 "f"},
+		{{.min = 50, .ino = 5},
+		 {.maj = 8, .ino = 9, .ino_generation = 2},
+		 0,
+		 "6.1.0",
+		 ""},
+		{{.min = 50, .ino = 5},
+		 {.maj = 8, .ino = 9, .ino_generation = 2},
+		 1,
+		 "6.12.3",
+		 ""},
+		/* a mapping has a build-id, and it is another one; or it is the same */
+		{{.build_id = other, .build_id_size = 20},
+		 {.maj = 8, .ino = 5, .ino_generation = 2},
+		 1,
+		 "6.1.0",
+		 ""},
+		{{.build_id = id, .build_id_size = 20},
+		 {.maj = 8, .ino = 5, .ino_generation = 2},
+		 1,
+		 "6.1.0",
+		 "f"},
+	};
+	put_elf(CACHED "elf");
+	put_elf("/symfs/srv/app");
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		begin_with_id();
+		pw_feature_string(&w, PW_FEAT_OSRELEASE, cases[i].release);
+		mapped_file(1, cases[i].a_time, cases[i].a);
+		mapped_file(2, 2, cases[i].b);
+		fold();
+		if (cases[i].a.build_id != other)
+			expect(1, cases[i].name);
+		expect(2, cases[i].name);
+		end();
+	}
+}
+
+/* Names of processes 1 and 2, of one path, with a context of these lines. */
+static void expect_listed(const char *lines, const char *first, const char *second)
+{
+	char text[512];
+	struct recording *rec;
+	struct err e = {0};
+	struct profile_options opt = {
+		.modules = {.find = {.buildid_dir = in_root("/debug"), .no_local = 1}}};
+	struct fold_options how = {.workers = 1, .aggregate.by = BY_PID};
+	begin_with_id();
+	mapped_file(1, 1, (struct pw_mmap){.maj = 8, .ino = 5, .ino_generation = 1});
+	mapped_file(2, 2, (struct pw_mmap){.maj = 8, .ino = 5, .ino_generation = 2});
+	assert_int_equal(pw_finish(&w, &image), 0);
+	put("/recorded", image.v, image.n);
+	int n = snprintf(text, sizeof(text), "perfkit-context 1\nof %zu\n%s", image.n, lines);
+	put("/recorded.context", text, (size_t)n);
+	assert_int_equal(recording_open(&rec, in_root("/recorded"), &e), 0);
+	assert_int_equal(profile_of(&profile, rec, &opt, &e), 0);
+	assert_int_equal(profile_fold(profile, &how, &e), 0);
+	expect(1, first);
+	expect(2, second);
+	end();
+}
+
+static void the_context_says_which_file_had_which_build_id(void **state)
+{
+	(void)state;
+#define ID "0102030405060708090a0b0c0d0e0f1011121314"
+	put_elf(CACHED "elf");
+	expect_listed("", "", "");
+	expect_listed("file 8:0 5 2 " ID " /srv/app\n", "", "f");
+	expect_listed("file 8:0 5 1 " ID " /srv/app\n", "f", "");
+	expect_listed("file 8:0 5 1 " ID " /srv/app\nfile 8:0 5 2 " ID " /srv/app\n", "f", "f");
+	expect_listed("file 8:0 5 0 " ID " /srv/app\n", "", "");
+	expect_listed("file 8:0 5 2 " ID " /srv/other\n", "", "");
+	expect_listed("file 8:0 5 2 " ID "aa /srv/app\n", "", "");
+	/* it contradicts itself */
+	expect_listed("file 8:0 5 2 " ID " /srv/app\nfile 8:0 5 2 09 /srv/app\n", "", "");
+}
+
+/* In a chroot: the path's own file was listed, the mapped one was not found any more. */
+static void an_id_listed_for_another_file_is_not_given(void **state)
+{
+	(void)state;
+	for (int listed = 0; listed < 2; listed++) {
+		char text[256];
+		struct recording *rec;
+		struct profile_options opt = {
+			.modules = {.find = {.buildid_dir = in_root("/debug"), .no_local = 1}}};
+		struct fold_options how = {.workers = 1, .aggregate.by = BY_PID};
+		put_elf(CACHED "elf");
+		begin_with_id();
+		mapped_file(1, 1, (struct pw_mmap){.maj = 8, .ino = 5, .ino_generation = 1});
+		assert_int_equal(pw_finish(&w, &image), 0);
+		put("/recorded", image.v, image.n);
+		int n = snprintf(text, sizeof(text),
+				 "perfkit-context 1\nof %zu\nfile 8:0 7 3 " ID " /srv/app\n",
+				 image.n + !listed); /* not of this recording */
+		put("/recorded.context", text, (size_t)n);
+		assert_int_equal(recording_open(&rec, in_root("/recorded"), NULL), 0);
+		assert_int_equal(profile_of(&profile, rec, &opt, NULL), 0);
+		assert_int_equal(profile_fold(profile, &how, NULL), 0);
+		expect(1, listed ? "" : "f");
 		end();
 	}
 }
@@ -473,6 +640,9 @@ int main(void)
 		ON_A_TREE(a_32_bit_vdso_is_another_file),
 		ON_A_TREE(a_32_bit_vdso_that_no_table_tells_of_is_called_vdso),
 		ON_A_TREE(one_of_several_files_of_a_path_is_not_guessed),
+		ON_A_TREE(a_build_id_of_the_table_is_of_one_file),
+		ON_A_TREE(the_context_says_which_file_had_which_build_id),
+		ON_A_TREE(an_id_listed_for_another_file_is_not_given),
 		ON_A_TREE(a_bundle_has_files_of_one_path_by_their_inodes),
 		ON_A_TREE(a_program_in_dev_shm_is_a_file),
 		ON_A_TREE(anonymous_code_is_jit_code_though_no_map_names_it),

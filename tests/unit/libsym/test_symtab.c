@@ -104,6 +104,29 @@ static void the_innermost_sized_symbol_wins_and_the_outer_one_resumes(void **sta
 	symtab_free(t);
 }
 
+/* OCaml begins each module with camlFoo__code_begin, C programs have assembler labels. */
+static void a_label_at_a_functions_address_is_not_its_name(void **state)
+{
+	(void)state;
+	for (int label_first = 0; label_first < 2; label_first++) {
+		start_elf(EM_X86_64);
+		if (label_first)
+			add("camlFoo__code_begin", STB_GLOBAL, STT_NOTYPE, 0x1000, 0);
+		add("camlFoo__leaf_81", STB_GLOBAL, STT_FUNC, 0x1000, 60);
+		if (!label_first)
+			add("camlFoo__code_begin", STB_GLOBAL, STT_NOTYPE, 0x1000, 0);
+		add("global_label_of_local", STB_GLOBAL, STT_NOTYPE, 0x1100, 0);
+		add("local", STB_LOCAL, STT_FUNC, 0x1100, 16);
+		add("next", STB_GLOBAL, STT_FUNC, 0x1200, 16);
+		struct symtab *t = build();
+		expect(t, 0x1000, "camlFoo__leaf_81");
+		expect(t, 0x1050, NULL); /* padding */
+		expect(t, 0x1100, "local");
+		expect(t, 0x1150, NULL);
+		symtab_free(t);
+	}
+}
+
 static void aliases_are_chosen_as_perf_does(void **state)
 {
 	(void)state;
@@ -552,6 +575,73 @@ static void go_functions_without_a_symbol_table(void **state)
 	symtab_free(t);
 }
 
+/* Where a Go program's functions begin: in the table, in moduledata, or in a relocation of one of
+ * them; `at` is not the start of .text, where C code is. */
+static void go_functions_begin_where_the_program_says(void **state)
+{
+	enum { IN_TABLE, IN_MODULE, IN_MODULE_RELOCATED, IN_TABLE_RELOCATED, NOWHERE, WHERES };
+	(void)state;
+	for (int where = 0; where < WHERES; where++)
+		for (uint64_t at = 0x1000; at <= 0x1fd0; at += 0xfd0) {
+			uint8_t table[300], module[24 * 8] = {0}, rela[2 * 24] = {0};
+			size_t n = go_table(table, 0xfffffff1);
+			uint64_t word = where == IN_TABLE_RELOCATED ? 0x2018 : 0x3000 + 22 * 8;
+			put(table + 24, where == IN_TABLE ? at : 0, 8);
+			put(module + 22 * 8, where == IN_MODULE ? at : 0, 8);
+			put(rela + 24, word, 8);
+			put(rela + 32, 8, 8); /* R_X86_64_RELATIVE */
+			put(rela + 40, at, 8);
+			start_elf(EM_X86_64);
+			smallelf_section(&s, ".gopclntab", SHT_PROGBITS, SHF_ALLOC, 0x2000,
+					 table, n);
+			if (where == IN_MODULE || where == IN_MODULE_RELOCATED)
+				smallelf_section(&s, ".go.module", SHT_PROGBITS, SHF_ALLOC,
+						 0x3000, module, sizeof(module));
+			if (where == IN_MODULE_RELOCATED || where == IN_TABLE_RELOCATED)
+				smallelf_section(&s, ".rela.dyn", SHT_RELA, SHF_ALLOC, 0x4000,
+						 rela, sizeof(rela));
+			struct symtab *t = build();
+			/* from 0x1fd0 on they would pass the end of .text */
+			int fits = at == 0x1000 && where != NOWHERE;
+			expect(t, 0x1010, fits ? "main.f" : NULL);
+			expect(t, at + 0x30, fits ? "main.g" : NULL);
+			assert_int_equal(t->doubt != NULL, !fits);
+			symtab_free(t);
+		}
+}
+
+/* prelink moves a program and keeps its build-id; its debug file stays as it was. */
+static void a_debug_file_of_other_addresses_names_nothing(void **state)
+{
+	(void)state;
+	static struct smallelf moved;
+	for (uint64_t by = 0; by <= 0x100000; by += 0x100000) {
+		struct elf_file *runtime = NULL, *debug = NULL;
+		struct symtab *t = NULL;
+		start_elf(EM_X86_64);
+		smallelf_dynsym(&s, "exported", STB_GLOBAL, STT_FUNC, (uint16_t)text, 0x1040,
+				16);
+		moved = s;
+		assert_int_equal(elf_file_open_mem(moved.image, smallelf_finish(&moved),
+						   "runtime", &runtime, NULL),
+				 0);
+		start_elf(EM_X86_64);
+		for (uint64_t i = 0; i < 16; i++)
+			add("hidden", STB_LOCAL, STT_FUNC, 0x1100 + by + i * 16, 16);
+		assert_int_equal(
+			elf_file_open_mem(s.image, smallelf_finish(&s), "debug", &debug, NULL),
+			0);
+		assert_int_equal(symtab_from_elf(runtime, debug, NULL, &t, NULL), 0);
+		expect(t, 0x1100, by ? NULL : "hidden");
+		expect(t, 0x1100 + by, by ? NULL : "hidden");
+		expect(t, 0x1040, "exported");
+		assert_int_equal(t->doubt != NULL, by != 0);
+		symtab_free(t);
+		elf_file_close(runtime);
+		elf_file_close(debug);
+	}
+}
+
 static void damaged_go_tables_are_survived(void **state)
 {
 	uint8_t table[300];
@@ -604,6 +694,7 @@ int main(void)
 		cmocka_unit_test(sized_symbols_cover_exactly_their_bytes),
 		cmocka_unit_test(sizeless_symbols_reach_to_the_next_or_the_section_end),
 		cmocka_unit_test(the_innermost_sized_symbol_wins_and_the_outer_one_resumes),
+		cmocka_unit_test(a_label_at_a_functions_address_is_not_its_name),
 		cmocka_unit_test(aliases_are_chosen_as_perf_does),
 		cmocka_unit_test(what_is_no_code_is_left_out),
 		cmocka_unit_test(risc_v_mapping_symbols_are_no_names),
@@ -618,6 +709,8 @@ int main(void)
 		cmocka_unit_test(exhaustion_is_an_error),
 		cmocka_unit_test(very_many_aliases_are_chosen_from_in_bounded_time),
 		cmocka_unit_test(go_functions_without_a_symbol_table),
+		cmocka_unit_test(go_functions_begin_where_the_program_says),
+		cmocka_unit_test(a_debug_file_of_other_addresses_names_nothing),
 		cmocka_unit_test(damaged_go_tables_are_survived),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

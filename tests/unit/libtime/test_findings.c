@@ -285,7 +285,7 @@ static const struct fault {
 	 0,
 	 {.dso = "/no/such"},
 	 {.dso = "/no/such", .build_ids = 1}},
-	{"no-build-ids",
+	{"shared-path",
 	 SEVERITY_PARTIAL,
 	 0,
 	 {.dso = "/no/such", .build_ids = 2},
@@ -630,7 +630,7 @@ static void files_of_one_path_are_told_apart_by_their_mappings(void **state)
 	(void)state;
 	struct answer a;
 	ask(&(struct scene){.dso = "/no/such", .build_ids = 2}, 0, &a);
-	const struct finding *f = find(&a, "no-build-ids");
+	const struct finding *f = find(&a, "shared-path");
 	assert_non_null(f);
 	assert_int_equal(f->remedies[0].form, FORM_MAPPED_IDS);
 	assert_string_equal(fact_of(f->remedies, "option")->text, "--buildid-mmap");

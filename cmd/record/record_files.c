@@ -1,0 +1,241 @@
+#include "cmd/record/record_files.h"
+#include "base/hash.h"
+#include "base/mem.h"
+#include "base/text/strtab.h"
+#include "base/vec.h"
+#include "libparse/listed_files.h"
+#include "libsym/elf/file_at.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+/* The kernel stamps inodes by a clock that may be a tick behind. */
+enum { CLOCK_TICK_NS = 20000000 };
+
+/* A mapping of a file's code. */
+struct mapped {
+	struct file_id file;
+	uint64_t start, end, pgoff;
+	const char *path;
+	long pid;
+};
+
+/* A line of /proc/PID/maps with a file's code: 1 and *m, whose path is in the line. */
+static int parse_map(char *line, struct mapped *m)
+{
+	char prot[8];
+	int at = 0;
+	line[strcspn(line, "\n")] = '\0';
+	if (sscanf(line,
+		   "%" SCNx64 "-%" SCNx64 " %7s %" SCNx64 " %" SCNx32 ":%" SCNx32 " %" SCNu64
+		   " %n",
+		   &m->start, &m->end, prot, &m->pgoff, &m->file.dev_major, &m->file.dev_minor,
+		   &m->file.ino, &at) != 7 ||
+	    prot[2] != 'x' || !m->file.ino || line[at] != '/' || strchr(line + at, '\\'))
+		return 0;
+	m->path = line + at;
+	return 1;
+}
+
+/* Read the build-id of a file. */
+static int read_id(const char *path, struct build_id *id)
+{
+	struct elf_file *f;
+	if (elf_file_open(path, &f, NULL))
+		return 0;
+	*id = f->id;
+	elf_file_close(f);
+	return id->len != 0;
+}
+
+/* The build-id of a living process's mapping, and its file's generation: of the mapping itself
+ * (as root), else through the process's root. */
+static int id_of_mapping(const struct mapped *m, struct build_id *id, uint64_t *generation)
+{
+	char path[PATH_MAX];
+	struct file_id here;
+	*generation = 0;
+	snprintf(path, sizeof(path), "/proc/%ld/map_files/%" PRIx64 "-%" PRIx64, m->pid,
+		 m->start, m->end);
+	if (!file_at(path, &here, NULL) || file_compare(&m->file, &here) != FILE_SAME) {
+		int n = snprintf(path, sizeof(path), "/proc/%ld/root%s", m->pid, m->path);
+		if (n >= (int)sizeof(path) || !file_at(path, &here, NULL) ||
+		    file_compare(&m->file, &here) != FILE_SAME)
+			return 0;
+	}
+	*generation = here.generation;
+	return read_id(path, id);
+}
+
+static void add_line(struct buf *out, const struct mapped *m, uint64_t generation,
+		     const struct build_id *id)
+{
+	char hex[2 * BUILD_ID_MAX + 1];
+	if (!strpbrk(m->path, "\n\r"))
+		buf_fmt(out, LISTED_FILE, m->file.dev_major, m->file.dev_minor, m->file.ino,
+			generation, build_id_hex(id, hex), m->path);
+}
+
+static uint64_t key_of(const struct file_id *f, const char *path)
+{
+	uint64_t h = hash_bytes(path, strlen(path), hash_u64(f->ino ^ f->generation << 32));
+	return hash_u64(h ^ (uint64_t)f->dev_major << 32 ^ f->dev_minor);
+}
+
+/* --- before ------------------------------------------------------------------------------- */
+
+static void add_process(struct buf *out, struct u64map *seen, long pid)
+{
+	char path[64], line[PATH_MAX + 128];
+	uint64_t generation;
+	struct build_id id;
+	uint32_t yes;
+	snprintf(path, sizeof(path), "/proc/%ld/maps", pid);
+	FILE *f = fopen(path, "re");
+	while (f && fgets(line, sizeof(line), f) && !buf_failed(out)) {
+		struct mapped m = {.pid = pid};
+		if (!parse_map(line, &m) || u64map_get(seen, key_of(&m.file, m.path), &yes))
+			continue;
+		if (u64map_put(seen, key_of(&m.file, m.path), 1))
+			out->failed = ERR_NOMEM;
+		else if (id_of_mapping(&m, &id, &generation))
+			add_line(out, &m, generation, &id);
+	}
+	if (f)
+		fclose(f);
+}
+
+void record_files_of_processes(struct buf *out, const char *pids)
+{
+	struct u64map seen = {0};
+	for (const char *p = pids; p && *p; p += strcspn(p, ","), p += *p == ',')
+		add_process(out, &seen, atol(p));
+	DIR *d = pids ? NULL : opendir("/proc");
+	for (const struct dirent *x; d && (x = readdir(d)) && !buf_failed(out);)
+		if (isdigit((unsigned char)*x->d_name))
+			add_process(out, &seen, atol(x->d_name));
+	if (d)
+		closedir(d);
+	u64map_release(&seen);
+}
+
+/* --- after -------------------------------------------------------------------------------- */
+
+struct mappings {
+	VEC(struct mapped) of; /* the latest mapping of each file by each path */
+	struct u64map index;   /* key_of → index of these */
+	struct strtab paths;
+};
+
+static int note_mapping(struct mappings *all, const struct record_mmap *r)
+{
+	struct mapped m = {.file = {.ino = r->ino,
+				    .generation = r->ino_generation,
+				    .dev_major = r->dev_major,
+				    .dev_minor = r->dev_minor},
+			   .start = r->addr,
+			   .pgoff = r->pgoff,
+			   .pid = r->pid};
+	uint32_t at, id;
+	if (!r->ino || *r->filename != '/' || !(r->prot & PROT_EXEC) || r->pid <= 0)
+		return 0;
+	uint64_t key = key_of(&m.file, r->filename);
+	if (strtab_intern(&all->paths, r->filename, &id))
+		return ERR_NOMEM;
+	m.path = strtab_get(&all->paths, id);
+	if (u64map_get(&all->index, key, &at)) {
+		all->of.v[at] = m;
+		return 0;
+	}
+	if (vec_push(&all->of, m))
+		return ERR_NOMEM;
+	return u64map_put(&all->index, key, (uint32_t)all->of.n - 1);
+}
+
+static int read_mappings(struct mappings *all, const char *path)
+{
+	struct recording *rec;
+	struct record r;
+	struct record_run run;
+	struct record_mmap m;
+	int rc = recording_open(&rec, path, NULL);
+	if (rc)
+		return rc;
+	for (;;) {
+		while (recording_sample_run(rec, 1 << 20, &run))
+			;
+		if (rc || recording_next(rec, &r, NULL) != 1)
+			break;
+		if (r.type == PERF_RECORD_MMAP2 && !record_mmap_decode(&r, rec->swap, &m, NULL))
+			rc = note_mapping(all, &m);
+	}
+	recording_close(rec);
+	return rc;
+}
+
+/* 1 when the file at the mapping's path, *here, is surely the mapped one: no inode number was
+ * used again, as its generation shows, or its age. */
+static int is_at_path(const struct mapped *m, const struct file_id *here, int64_t changed,
+		      int64_t began)
+{
+	return file_compare(&m->file, here) == FILE_SAME &&
+	       ((m->file.generation && here->generation) || changed < began - CLOCK_TICK_NS);
+}
+
+/* The mapping in the process that has it, if that still runs. */
+static int find_in_process(struct mapped *m)
+{
+	char path[64], line[PATH_MAX + 128];
+	int found = 0;
+	snprintf(path, sizeof(path), "/proc/%ld/maps", m->pid);
+	FILE *f = fopen(path, "re");
+	while (f && !found && fgets(line, sizeof(line), f)) {
+		struct mapped x = {0};
+		size_t n = strlen(m->path);
+		found = parse_map(line, &x) && x.start == m->start && x.pgoff == m->pgoff &&
+			!strncmp(x.path, m->path, n) &&
+			(!x.path[n] || !strcmp(x.path + n, " (deleted)")) &&
+			file_compare(&m->file, &x.file) != FILE_OTHER;
+		if (found) {
+			m->end = x.end;
+			m->file = x.file;
+		}
+	}
+	if (f)
+		fclose(f);
+	return found;
+}
+
+/* If another file is at the path, perf has taken its build-id: that is listed, too. */
+static void add_file(struct buf *out, const struct mapped *m, int64_t began)
+{
+	struct mapped there = *m, other = *m;
+	struct build_id id;
+	uint64_t generation;
+	int64_t changed = 0;
+	int any = file_at(m->path, &other.file, &changed);
+	int same = any && is_at_path(m, &other.file, changed, began);
+	if (any && file_compare(&m->file, &other.file) == FILE_OTHER && read_id(m->path, &id))
+		add_line(out, &other, other.file.generation, &id);
+	if (same ? read_id(m->path, &id)
+		 : find_in_process(&there) && id_of_mapping(&there, &id, &generation))
+		add_line(out, m, m->file.generation, &id);
+}
+
+void record_files_of_recording(struct buf *out, const char *recording, int64_t began)
+{
+	struct mappings all = {0};
+	int rc = read_mappings(&all, recording);
+	if (rc == ERR_NOMEM)
+		out->failed = ERR_NOMEM;
+	for (size_t i = 0; i < all.of.n && !buf_failed(out); i++)
+		add_file(out, &all.of.v[i], began);
+	vec_release(&all.of);
+	u64map_release(&all.index);
+	strtab_release(&all.paths);
+}

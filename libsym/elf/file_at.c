@@ -1,0 +1,74 @@
+#include "libsym/elf/file_at.h"
+#include "libparse/source.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <linux/fs.h>
+#include <stdio.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+/* The device and inode of the mapping at `at`, in /proc/self/maps. */
+static int find_mapping(uintptr_t at, struct file_id *out)
+{
+	char line[512];
+	int found = 0, begins = 1;
+	FILE *f = fopen("/proc/self/maps", "re");
+	while (f && !found && fgets(line, sizeof(line), f)) {
+		uintptr_t start;
+		found = begins &&
+			sscanf(line,
+			       "%" SCNxPTR "-%*x %*s %*x %" SCNx32 ":%" SCNx32 " %" SCNu64,
+			       &start, &out->dev_major, &out->dev_minor, &out->ino) == 4 &&
+			start == at;
+		begins = strchr(line, '\n') != NULL;
+	}
+	if (f)
+		fclose(f);
+	return found && out->ino;
+}
+
+int file_at(const char *path, struct file_id *out, int64_t *changed_ns)
+{
+	struct stat st;
+	unsigned int generation; /* the kernel writes an int */
+	int found = 0;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	*out = (struct file_id){0};
+	if (fd < 0)
+		return 0;
+	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_size > 0) {
+		void *p = mmap(NULL, 1, PROT_READ, MAP_PRIVATE, fd, 0);
+		if (p != MAP_FAILED) {
+			found = find_mapping((uintptr_t)p, out);
+			munmap(p, 1);
+		}
+		if (!ioctl(fd, FS_IOC_GETVERSION, &generation))
+			out->generation = generation;
+		if (changed_ns)
+			*changed_ns =
+				(int64_t)st.st_ctim.tv_sec * 1000000000 + st.st_ctim.tv_nsec;
+	}
+	close(fd);
+	return found;
+}
+
+int file_has_two_identities(const char *release)
+{
+	unsigned major, minor;
+	return release && sscanf(release, "%u.%u", &major, &minor) == 2 && major == 6 &&
+	       minor >= 7 && minor <= 17;
+}
+
+enum file_match file_compare(const struct file_id *mapped, const struct file_id *here)
+{
+	struct utsname u;
+	if (file_id_fits(mapped, here))
+		return FILE_SAME;
+	if (!mapped->dev_major == !here->dev_major || uname(&u))
+		return FILE_OTHER;
+	return file_has_two_identities(u.release) ? FILE_UNSURE : FILE_OTHER;
+}

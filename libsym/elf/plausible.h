@@ -1,0 +1,27 @@
+/*
+ * plausible.h - the one check of names whose addresses were computed, or come from another file
+ * than the one that ran: a Go program's function table, MiniDebugInfo, a debug file of a program
+ * that was prelinked since, kallsyms of another boot. A wrong base gives every address its
+ * neighbour's name, so what does not pass names nothing.
+ */
+#ifndef LIBSYM_ELF_PLAUSIBLE_H
+#define LIBSYM_ELF_PLAUSIBLE_H
+
+#include "libsym/elf/symtab.h"
+
+/* Ranges of code; zero-initialised is empty. */
+struct code_ranges {
+	struct code_range {
+		uint64_t start, end;
+	} v[32]; /* more are joined with the last */
+	size_t n;
+};
+
+/* The executable sections of a file, or its segments if it has no sections. */
+void code_ranges_of(struct code_ranges *c, const struct elf_file *f);
+
+/* 1 when nearly all of n functions are in the ranges: all but one in `spared`. */
+int functions_fit(const struct code_ranges *c, const struct raw_symbol *v, size_t n,
+		  size_t spared);
+
+#endif
