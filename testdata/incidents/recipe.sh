@@ -7,7 +7,8 @@
 # perf 6.1.192, Linux 6.18, x86-64, two virtual CPUs; run as root with perfkit's build on PATH. The
 # programs are tests/truth/incident.c, slowdisk.c and quota.c. Of the context only what the host counted and
 # its disks are kept. An attempt whose first sentence tests/cli/incidents_kept.sh does not accept is
-# repeated: another program was a louder cause.
+# repeated: another program was a louder cause. perfkit recorded no list of mapped files then; which libc
+# the build-id of inversion's belongs to (the program's own, inode 326269) was written into its context later.
 set -e
 cd "$(dirname "$0")"
 here=$PWD
