@@ -222,8 +222,8 @@ int event_of_core(const char *name);
 int event_is_chosen(const char *name, const char *found, const char *want);
 
 /* The rule for the event that is shown where none is asked for, in every command: of those that
- * have samples, the first of the lowest rank, with its other halves. 0: it samples CPU time; 1: it
- * is not the scheduler's; 2: a tracepoint sched:*. */
+ * have samples, the first of the lowest rank, with its other halves. The rank is 0 if it samples
+ * CPU time, 1 if it is not the scheduler's, 2 for a tracepoint sched:*. */
 int event_default_rank(const char *name, int tracepoint);
 
 /* 1 for the event of perf record --off-cpu, whose samples are waits. */

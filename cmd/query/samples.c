@@ -180,12 +180,6 @@ uint64_t samples_start(const struct samples *s, uint32_t event, event_is *is)
 	return event_times_start(&s->sums.times, event, is, s);
 }
 
-int samples_same_name(const void *samples, uint32_t a, uint32_t b)
-{
-	const struct samples *s = samples;
-	return a == b || !strcmp(s->events.v[a].name, s->events.v[b].name);
-}
-
 int samples_same_event(const void *samples, uint32_t a, uint32_t b)
 {
 	const struct samples *s = samples;

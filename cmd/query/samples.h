@@ -51,8 +51,8 @@ double samples_seconds(const struct samples *s, uint32_t event, event_is *is);
 /* Time of the first sample of such an event on the recording's clock; UINT64_MAX: unknown. */
 uint64_t samples_start(const struct samples *s, uint32_t event, event_is *is);
 
-/* 1 for events with equal names; with names equal except for the kind of core; for all. */
-event_is samples_same_name, samples_same_event, samples_any_event;
+/* 1 for events with equal names, except for the kind of core; for all. */
+event_is samples_same_event, samples_any_event;
 
 /* Check findings for an answer about event `shown` (NO_ID: all wanted ones), as
  * input_check_findings does; those of a store were found by import. 0, or the exit status. */

@@ -11,6 +11,8 @@ for dir in "$SRC"/testdata/*/; do
 	name=$(basename "$dir")
 	cd "$dir" || exit 1
 	args=$(cat args)
+	shown= # the script takes the event of the first sample
+	[ ! -f script-event ] || shown="-e $(cat script-event)"
 	wrong=0
 	elf=$(find symfs -type f -size +1k 2>/dev/null | sed 's/^/--elf /')
 	lbr= # what perf says of the branch records
@@ -21,7 +23,7 @@ for dir in "$SRC"/testdata/*/; do
 		want=$1
 		shift
 		# shellcheck disable=SC2086
-		if ! timeout 60 "$PERFKIT" collapse -q --no-local $args "$@" \
+		if ! timeout 60 "$PERFKIT" collapse -q --no-local $args $shown "$@" \
 			--buildid-dir "$OLDPWD" -i perf.data >"$OLDPWD/got" 2>"$OLDPWD/err"; then
 			echo "$name $*: perfkit fails: $(cat "$OLDPWD/err")"
 			wrong=1
@@ -40,9 +42,12 @@ for dir in "$SRC"/testdata/*/; do
 	same folded-pid.txt.gz --pid-name
 	same folded-tid.txt.gz --tid-name
 	if [ -f events ]; then
+		keep=$shown
 		while read -r event; do
-			same "folded-event-$(echo "$event" | tr : _).txt.gz" -e "$event"
+			shown="-e $event"
+			same "folded-event-$(echo "$event" | tr : _).txt.gz"
 		done <events
+		shown=$keep
 	fi
 	differ="$lbr $elf --inline --callchains" inlined=folded.txt.gz # perf shows none
 	[ ! -f folded-inline.txt.gz ] ||

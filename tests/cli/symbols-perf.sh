@@ -61,8 +61,12 @@ compare()
 	offset($2) == offset($3) && index(" " $2, " " name_of($3) "(") { params++; next }
 	# perf 6.12 leaves the names of Rust as the linker has them, or with their hash
 	offset($2) == offset($3) && ($2 ~ /^_R/ || $2 ~ /::h[0-9a-f]+[+]/) { rust++; next }
+	# perf leaves the names of D as the linker has them
+	offset($2) == offset($3) && $2 ~ /^_D[0-9]/ { dlang++; next }
 	# of two names at one address, perf 6.12 prefers the one that is longer when demangled
 	offset($2) == offset($3) && name_of($2) == "a::b()" && name_of($3) == "aabb" { alias++; next }
+	# perf prefers a global label without a size to the function of its address
+	name_of($2) == "d_label" && $3 ~ /^(d_func[+]0x1?[0-9a-f]|\[unknown\])$/ { label++; next }
 	# ours is the enclosing function: it starts earlier, so its offset is larger
 	$2 != "[unknown]" && $3 != "[unknown]" && offset($2) < offset($3) { label++; next }
 	{ print "  " $0; bad++ }
@@ -74,8 +78,8 @@ compare()
 		return x
 	}
 	END {
-		printf "%s: %d addresses, plt %d, label %d, builtin %d, params %d, rust %d, alias %d, unclassified %d\n",
-			name, n, plt, label, builtin, params, rust, alias, bad
+		printf "%s: %d addresses, plt %d, label %d, builtin %d, params %d, rust %d, d %d, alias %d, unclassified %d\n",
+			name, n, plt, label, builtin, params, rust, dlang, alias, bad
 		exit bad > 0 || n < 500
 	}'
 }
