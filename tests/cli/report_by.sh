@@ -44,7 +44,7 @@ assert total(locks, "total_ns") == total(only, "blocked_ns")
 assert [r["lock"] for r in locks if r["lock"]] == ["orders: book"] and locks[0]["address"], locks
 assert locks == report("lock", "orders.db")
 assert locks[0]["holder_comm"] == "snapshot" and 0 < locks[0]["holder_ns"] <= locks[0]["total_ns"]
-assert all(r["holds"] <= r["waits"] and r["waiters"] <= r["waits"] for r in locks)
+assert all(r["waiters"] <= r["waits"] for r in locks) # a wait may have several holders in turn
 
 # windows add up to the whole
 for by, file, more in (("thread", orders, []), ("site", orders, []), ("lock", orders, []),
