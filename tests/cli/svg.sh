@@ -227,5 +227,5 @@ printf 'book;main;%s 50\nbook;main;other 100\n' "$long" >long.folded
 "$PERFKIT" svg -q long.folded -o long.svg
 has long.svg '>exchange::OrderBookIndex&lt;…&gt;::insert_order<'
 "$PERFKIT" svg -q --width 400 long.folded -o long.svg
-has long.svg '::insert_order<'
+has long.svg '…insert_order<'
 lacks long.svg '>exchange::OrderBookIndex&lt;…&gt;::insert_order<'
