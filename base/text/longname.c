@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { TAIL = 64 };
+enum { MARK = 64, END = 1024 };
 
 /* The last boundary between characters at or before `n`. */
 static size_t between_characters(const char *s, size_t n)
@@ -20,11 +20,14 @@ const char *long_name(const char *s, size_t *n, char out[LONG_NAME])
 {
 	if (*n <= LONG_NAME)
 		return s;
-	size_t keep = between_characters(s, LONG_NAME - TAIL);
-	uint64_t hash = hash_bytes(s + keep, *n - keep, 0);
-	memcpy(out, s, keep);
-	int tail = snprintf(out + keep, TAIL, "...[%zu bytes, %016llx]", *n - keep,
+	size_t from = between_characters(s, LONG_NAME - MARK - END);
+	size_t to = between_characters(s, *n - END);
+	uint64_t hash = hash_bytes(s + from, to - from, 0);
+	memcpy(out, s, from);
+	int mark = snprintf(out + from, MARK, "...[%zu bytes, %016llx]...", to - from,
 			    (unsigned long long)hash);
-	*n = keep + (size_t)tail;
+	size_t end = from + (size_t)mark, rest = *n - to;
+	memcpy(out + end, s + to, rest);
+	*n = end + rest;
 	return out;
 }

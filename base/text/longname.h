@@ -2,8 +2,9 @@
  * longname.h - bounds the length of untrusted names where they are repeated.
  *
  * A perf map names a function in 400 KB once, and a picture of 150,000 boxes would repeat it in
- * each. A name longer than LONG_NAME bytes is cut; the number of bytes cut off and their hash
- * replace them, so that different names stay different.
+ * each. A name longer than LONG_NAME bytes is cut in the middle, since the function's own name is
+ * at its end; the number of bytes cut out and their hash replace them, so that different names
+ * stay different.
  */
 #ifndef BASE_TEXT_LONGNAME_H
 #define BASE_TEXT_LONGNAME_H

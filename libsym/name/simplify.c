@@ -1,6 +1,7 @@
 /* simplify.c - shortens names. */
 #include "libsym/name/simplify.h"
 
+#include "libsym/name/match_text.h"
 #include "libsym/name/name_scan.h"
 
 enum { NEST_LIMIT = 64 }; /* deeper template arguments are copied unchanged */
@@ -235,21 +236,34 @@ static void names(struct buf *out, const char *s, size_t n, unsigned flags, int 
 	}
 }
 
-/* --- constructors ----------------------------------------------------------------------- */
+/* --- components ------------------------------------------------------------------------- */
 
-/* The start of the last component ("Foo" in "ns::Foo<int>::Foo") of s[0..n). */
-static size_t last_component(const char *s, size_t n)
+/* The length of the separator at s[i], or 0. A "." before a digit is a compiler's. */
+static size_t separator(const char *s, size_t n, size_t i, int dots)
+{
+	if (name_at(s, n, i, "::"))
+		return 2;
+	if (!dots || s[i] != '.' || i + 1 >= n || !i)
+		return 0;
+	return (name_char(s[i + 1]) && !(s[i + 1] >= '0' && s[i + 1] <= '9')) ||
+	       s[i + 1] == '(';
+}
+
+/* The start of the last component of s[0..n). */
+static size_t component(const char *s, size_t n, int dots)
 {
 	size_t at = 0;
 	for (size_t i = 0; i < n;) {
 		size_t op = name_operator(s, n, i);
 		size_t end = strchr("(<[{", s[i]) && s[i] && !op ? name_group(s, n, i) : 0;
-		if (name_at(s, n, i, "::"))
-			at = i + 2;
-		i = op ? i + op : end ? end : i + 1;
+		size_t sep = op || end ? 0 : separator(s, n, i, dots);
+		i = op ? i + op : end ? end : sep ? i + sep : i + 1;
+		at = sep || (dots && i && s[i - 1] == '/') ? i : at;
 	}
 	return at;
 }
+
+/* --- constructors ----------------------------------------------------------------------- */
 
 /*
  * If s[0..n) is "CLASS::NAME(CLASS const&)" or "CLASS::NAME(CLASS&&)", and NAME is that of
@@ -266,10 +280,10 @@ static size_t special_constructor(const char *s, size_t n, const char **verb)
 			open = i;
 			break;
 		}
-	size_t name = last_component(s, open);
+	size_t name = component(s, open, 0);
 	if (open == n || name < 3)
 		return 0;
-	size_t class = name - 2, base = last_component(s, class);
+	size_t class = name - 2, base = component(s, class, 0);
 	size_t len = open - name; /* the constructor's name is the class's without arguments */
 	if (len > class - base || memcmp(s + base, s + name, len) != 0 ||
 	    (len < class - base && s[base + len] != '<'))
@@ -319,4 +333,96 @@ void simplify(struct buf *out, const char *name, size_t n, unsigned flags)
 		class = special_constructor(name, n, &verb);
 	names(out, name, class ? class : n, flags, 0);
 	buf_str(out, verb);
+}
+
+/* --- narrow places ---------------------------------------------------------------------- */
+
+/* 1 when s[0..n) does not name a function by itself. */
+static int is_anonymous(const char *s, size_t n)
+{
+	return s[0] == '{' || name_at(s, n, 0, "operator()");
+}
+
+/* How much of the name is before a compiler's suffix. */
+static size_t without_suffix(const char *name, size_t n)
+{
+	struct buf all = {0}, plain = {0};
+	buf_add(&all, name, n);
+	match_symbol(&plain, buf_cstr(&all));
+	if (!buf_failed(&plain) && plain.n && plain.n < n && !memcmp(plain.v, name, plain.n))
+		n = plain.n;
+	buf_release(&all);
+	buf_release(&plain);
+	return n;
+}
+
+size_t name_own(const char *name, size_t n)
+{
+	size_t end = without_suffix(name, n), at = end, sep = 0;
+	int dots = !memmem(name, n, "::", 2) && !memchr(name, ' ', n);
+	do {
+		at = component(name, at - sep, dots);
+		sep = at ? (dots ? 1 : 2) : 0;
+	} while (at && is_anonymous(name + at, end - at));
+	return at;
+}
+
+static size_t characters(const char *s, size_t n)
+{
+	size_t chars = 0;
+	for (size_t i = 0; i < n; i++)
+		chars += ((unsigned char)s[i] & 0xc0) != 0x80;
+	return chars;
+}
+
+/* The bytes of the first `chars` characters. */
+static size_t prefix(const char *s, size_t n, size_t chars)
+{
+	size_t i = 0;
+	for (; i < n; i++)
+		if (((unsigned char)s[i] & 0xc0) != 0x80 && !chars--)
+			break;
+	return i;
+}
+
+void name_short(struct buf *out, const char *name, size_t n)
+{
+	size_t from = pairs(name, n) ? 0 : component(name, n, 0);
+	simplify(out, name + from, n - from, SIMPLIFY_ALL);
+}
+
+/* The short name s[0..n), of more than `room` characters, cut. */
+static void cut(struct buf *out, const char *s, size_t n, size_t room)
+{
+	enum { SCOPE_LEAST = 3 }; /* characters, for which the separator is worth its place */
+	size_t at = name_own(s, n), own = characters(s + at, n - at);
+	if (!at || own >= room) {
+		buf_add(out, s + at, prefix(s + at, n - at, room - 1));
+		buf_str(out, "…");
+		return;
+	}
+	if (s[at - 1] == ':' && room > own + 2 + SCOPE_LEAST) {
+		at -= 2;
+		own += 2;
+	}
+	buf_add(out, s, prefix(s, at, room - own - 1));
+	buf_str(out, "…");
+	buf_add(out, s + at, n - at);
+}
+
+void name_fit(struct buf *out, const char *name, size_t n, size_t room)
+{
+	struct buf text = {0};
+	if (characters(name, n) <= room) {
+		buf_add(out, name, n);
+		return;
+	}
+	name_short(&text, name, n);
+	if (buf_failed(&text))
+		out->failed = text.failed;
+	else if (characters(text.v, text.n) <= room)
+		buf_add(out, text.v, text.n);
+	else if (room)
+		cut(out, text.v, text.n, room);
+	buf_release(&text);
 }

@@ -35,4 +35,22 @@ enum simplify_flag {
  * unbalanced brackets is appended unchanged. */
 void simplify(struct buf *out, const char *name, size_t n, unsigned flags);
 
+/*
+ * Where a function's own name begins in `name`: after its namespaces, classes, packages. A
+ * closure's and a call operator's names nothing, so it is that with what is before it.
+ *
+ *	OrderBook<…>::insert            insert
+ *	serve::{lambda#1}::operator()   serve::{lambda#1}::operator()
+ *	main.(*Server).Serve            Serve
+ */
+size_t name_own(const char *name, size_t n);
+
+/* Append the name simplified as far as possible. Of one whose brackets do not match, because
+ * its middle was cut out (longname.h), that is its own name. */
+void name_short(struct buf *out, const char *name, size_t n);
+
+/* Append the name in at most `room` characters (of UTF-8): as it is; or short; or that with "…"
+ * for what is before its own name, "exchange::OrderB…::insert"; or the begin of its own name. */
+void name_fit(struct buf *out, const char *name, size_t n, size_t room);
+
 #endif

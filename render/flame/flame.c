@@ -1,6 +1,8 @@
 #include "render/flame/flame.h"
 #include "base/mem.h"
 #include "base/radix.h"
+#include "libsym/name/simplify.h"
+#include "render/text/escape.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -103,6 +105,28 @@ static char annotation(const char *name, size_t n)
 size_t flame_label_len(const char *name, size_t n)
 {
 	return annotation(name, n) ? n - 4 : n;
+}
+
+size_t flame_short_label(const struct flame *f, const struct flame_frame *fr, struct buf *out)
+{
+	struct buf visible = {0};
+	size_t n, from = out->n;
+	const char *name = flame_name(f, fr, &n);
+	n = flame_label_len(name, n);
+	name_short(out, name, n);
+	if (buf_failed(out))
+		return 0;
+	const char *s = out->v + from;
+	size_t len = out->n - from, at = len ? name_own(s, len) : 0;
+	if (at)
+		escape_visible(&visible, s + at, len - at);
+	size_t own = at ? escape_chars(buf_cstr(&visible), visible.n) : 0;
+	if (len == n && !memcmp(s, name, n))
+		out->n = from;
+	if (buf_failed(&visible))
+		out->failed = visible.failed;
+	buf_release(&visible);
+	return own;
 }
 
 static uint32_t kind_of_name(const char *name, size_t n)

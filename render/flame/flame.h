@@ -15,6 +15,7 @@
 
 #include "base/err.h"
 #include "base/hash.h"
+#include "base/text/buf.h"
 #include "base/text/strtab.h"
 #include "base/vec.h"
 
@@ -147,6 +148,13 @@ uint64_t flame_self(const struct flame *f, uint32_t node, int which);
 
 /* Bytes of `name` without a trailing _[k] _[j] _[i] _[w]. */
 size_t flame_label_len(const char *name, size_t n);
+
+/*
+ * The text that pictures put into boxes too narrow for a frame's label: the simplified label is
+ * appended to *out if it differs, else nothing. Returns the characters of the function's own
+ * name at the end (simplify.h).
+ */
+size_t flame_short_label(const struct flame *f, const struct flame_frame *fr, struct buf *out);
 
 static inline const struct flame_frame *flame_node_frame(const struct flame *f, uint32_t node)
 {

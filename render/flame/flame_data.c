@@ -193,6 +193,7 @@ static uint32_t number_of(struct numbering *m, uint64_t key, int *is_new, int *f
 
 struct tables {
 	struct numbering string_no, color_no;
+	struct strtab shorts;
 	struct buf strings, colors, frames;
 	int failed;
 };
@@ -211,6 +212,26 @@ static uint32_t string_number(struct tables *t, const struct flame *f, uint32_t 
 	return no + 1;
 }
 
+/* The number of the simplified label; 0: it is the label. */
+static uint32_t short_number(struct tables *t, const struct flame *f, uint32_t frame,
+			     size_t *own)
+{
+	struct buf text = {0};
+	uint32_t id = 0, no = 0;
+	int is_new = 0;
+	*own = flame_short_label(f, &f->frames.v[frame], &text);
+	if (buf_failed(&text) || (text.n && strtab_intern_n(&t->shorts, text.v, text.n, &id)))
+		t->failed = 1;
+	else if (id)
+		no = number_of(&t->string_no, 1ull << 32 | id, &is_new, &t->failed) + 1;
+	if (is_new) {
+		buf_char(&t->strings, '\n');
+		escape_xml(&t->strings, text.v, text.n);
+	}
+	buf_release(&text);
+	return no;
+}
+
 static uint32_t color_number(struct tables *t, uint32_t rgb)
 {
 	int is_new;
@@ -226,6 +247,7 @@ static void add_frame(struct tables *t, const struct writer *w, uint32_t frame)
 	int mark = frame == f->frames.n;
 	struct flame_frame fr =
 		mark ? (struct flame_frame){.kind = FLAME_MARK} : f->frames.v[frame];
+	size_t own = 0;
 	uint32_t name = string_number(t, f, fr.name);
 	if (mark) { /* strings id 0 is "", so UINT32_MAX is for the mark's text */
 		int is_new;
@@ -240,6 +262,8 @@ static void add_frame(struct tables *t, const struct writer *w, uint32_t frame)
 	svg_number(&t->frames, fr.line_to);
 	svg_number(&t->frames,
 		   color_number(t, mark ? 0xc8c8c8 : palette_color(w->p, f, frame)));
+	svg_number(&t->frames, mark ? 0 : short_number(t, f, frame, &own));
+	svg_number(&t->frames, own);
 }
 
 static void put_element(struct buf *b, const char *tag, const struct buf *content)
@@ -263,6 +287,7 @@ static int put_tables(struct writer *w)
 			 : flame_flush(w->b, w->out, w->e);
 	u64map_release(&t.string_no.no);
 	u64map_release(&t.color_no.no);
+	strtab_release(&t.shorts);
 	buf_release(&t.strings);
 	buf_release(&t.colors);
 	buf_release(&t.frames);

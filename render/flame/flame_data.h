@@ -8,7 +8,8 @@
  *	<d-strings> one string a line (visible form, see escape.h); line 0 is empty
  *	<d-colors>  six hex digits each, blank-separated
  *	<d-frames>  per frame: name, kind, dso, src (string numbers), first line, last
- *	            line, color number
+ *	            line, color number, simplified label (0: the same), characters of the
+ *	            function's own name at its end (simplify.h)
  *	<d-nodes>   per node in preorder: frame, ups, self v[0] and, if the graph has two
  *	            weights, self v[1]; a node is the child of the ancestor `ups` levels above
  *	            the node before it (0 = of that node). The root comes first.

@@ -134,9 +134,9 @@ function view0() {
 	return view.trees[state.tree];
 }
 
-// The text about a node as lines; the name first.
-function describe(tree, i) {
-	const frame = tree.frame[i], lines = [frames.label[frame]];
+// The text about a node as lines; first the name in `room` characters.
+function describe(tree, i, room) {
+	const frame = tree.frame[i], lines = [fitName(frame, room)];
 	const whole = tree.whole, parent = tree.total[tree.parent[i]];
 	if (conf.mode === "diff") {
 		const [before, after] = bothWeights(tree, i), change = after - before;
@@ -308,8 +308,7 @@ class Painter {
 		const room = Math.floor((b.w - 4) / (conf.fontSize * conf.fontWidth));
 		if (room < 3)
 			return;
-		const chars = Array.from(frames.label[b.tree.frame[b.node]]);
-		const text = chars.length <= room ? chars.join("") : chars.slice(0, room - 2).join("") + "..";
+		const frame = b.tree.frame[b.node], text = fitName(frame, room - (frames.label[frame].length > room ? 1 : 0));
 		const t = this.texts.put({x: (b.x + 3).toFixed(2), y: (b.y + conf.frameHeight / 2 + conf.fontSize * 0.3).toFixed(2),
 			class: b.above ? "caller" : ""});
 		if (t.textContent !== text)

@@ -1,6 +1,7 @@
 #include "render/flame/flame_svg.h"
 #include "base/check.h"
 #include "base/mem.h"
+#include "libsym/name/simplify.h"
 #include "render/text/escape.h"
 #include "render/flame/flame_data.h"
 #include "render/flame/flame_layout.h"
@@ -253,27 +254,24 @@ static void put_tooltip(struct writer *w, uint32_t node)
 	}
 }
 
-/* The name, cut to `room` characters with ".." at its end; nothing below three. */
-static int put_label(struct buf *b, const struct flame *f, const struct flame_frame *fr,
-		     double room)
+/* The name in `room` characters; nothing below three. */
+static void put_label(struct buf *b, const struct flame *f, const struct flame_frame *fr,
+		      double room)
 {
 	size_t n;
 	const char *name = flame_name(f, fr, &n);
+	struct buf text = {0}, fit = {0};
 	if (room < 3)
-		return 0;
-	struct buf text = {0};
+		return;
 	escape_visible(&text, name, flame_label_len(name, n));
-	size_t chars = escape_chars(text.v, text.n);
-	if ((double)chars <= room) {
-		escape_xml(b, text.v, text.n);
-	} else {
-		escape_xml(b, text.v, escape_prefix(text.v, text.n, (size_t)room - 2));
-		buf_str(b, "..");
-	}
-	if (buf_failed(&text))
-		b->failed = buf_failed(&text);
+	/* an ellipsis is wider than other characters */
+	size_t least = (double)escape_chars(buf_cstr(&text), text.n) > room;
+	name_fit(&fit, buf_cstr(&text), text.n, (size_t)room - least);
+	escape_xml(b, buf_cstr(&fit), fit.n);
+	if (buf_failed(&text) || buf_failed(&fit))
+		b->failed = ERR_NOMEM;
 	buf_release(&text);
-	return 1;
+	buf_release(&fit);
 }
 
 static double box_y(const struct writer *w, uint32_t depth)

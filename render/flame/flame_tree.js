@@ -12,13 +12,15 @@ function readFrames() {
 	const strings = element("d-strings").split("\n");
 	const colors = element("d-colors").split(" ");
 	const num = readNumbers(element("d-frames"));
-	const n = num.length / 7;
-	const frames = {n: n + 1, smaller: n, name: [], label: [], kind: new Uint8Array(n + 1), dso: [],
+	const n = num.length / 9;
+	const frames = {n: n + 1, smaller: n, name: [], label: [], short: [], own: [], kind: new Uint8Array(n + 1), dso: [],
 		src: [], color: [], order: new Int32Array(n + 1)};
 	for (let i = 0; i < n; i++) {
-		const [name, kind, dso, src, line, to, color] = num.subarray(7 * i, 7 * i + 7);
+		const [name, kind, dso, src, line, to, color, short, own] = num.subarray(9 * i, 9 * i + 9);
 		frames.name.push(strings[name]);
 		frames.label.push(strings[name].replace(/_\[[kjiw]\]$/, ""));
+		frames.short.push(short ? strings[short] : frames.label[i]);
+		frames.own.push(own);
 		frames.kind[i] = kind;
 		frames.dso.push(strings[dso]);
 		frames.src.push(!src ? "" : strings[src] + (line ? ":" + line : "") + (to ? "\u2013" + to : ""));
@@ -27,6 +29,8 @@ function readFrames() {
 	frames.kind[n] = KIND.mark;
 	frames.name.push("[smaller frames]");
 	frames.label.push("[smaller frames]");
+	frames.short.push("[smaller frames]");
+	frames.own.push(0);
 	frames.dso.push("");
 	frames.src.push("");
 	frames.color.push("#c8c8c8");

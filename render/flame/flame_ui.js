@@ -217,7 +217,7 @@ function outline(id, b) {
 
 function say(s) {
 	const tree = s && view.trees[s.t];
-	bar.say(tree ? [conf.nametype + " " + describe(tree, s.node).join(" \u00b7 ")] : []);
+	bar.say(tree ? [conf.nametype + " " + describe(tree, s.node, Math.max(20, Math.floor(conf.width / 17))).join(" \u00b7 ")] : []);
 }
 
 // Select a node; if it is too narrow to be drawn, outline its nearest drawn caller.
@@ -262,7 +262,7 @@ function boxAt(x, y) {
 function wayTo(tree, node) {
 	const names = [];
 	for (let i = node; i; i = tree.parent[i])
-		names.unshift(frames.label[tree.frame[i]]);
+		names.unshift(nameId(frames.label[tree.frame[i]]));
 	return conf.sorted ? names : [String(node)];
 }
 
@@ -272,7 +272,7 @@ function nodeAt(tree, names) {
 		return Number(names[0]) < tree.n ? Number(names[0]) : 0;
 	for (const name of names) {
 		let i = at + 1;
-		while (i < tree.end[at] && frames.label[tree.frame[i]] !== name)
+		while (i < tree.end[at] && frames.label[tree.frame[i]] !== name && nameId(frames.label[tree.frame[i]]) !== name)
 			i = tree.end[i];
 		if (i >= tree.end[at])
 			break;
@@ -291,24 +291,24 @@ function stateText() {
 	if (state.fold)
 		q.set("ic", "1");
 	if (state.focus !== null)
-		q.set("f", state.focus);
+		q.set("f", nameId(state.focus));
 	for (const [key, on] of [["leaf", state.leaf], ["flip", state.icicle !== conf.inverted > 0],
 		["t", state.towers]])
 		if (on)
 			q.set(key, "1");
 	for (const name of state.hide)
-		q.append("h", name);
+		q.append("h", nameId(name));
 	return q.toString();
 }
 
 function loadState(q) {
 	state.search = q.get("s") || "";
 	state.fold = q.get("ic") === "1";
-	state.focus = q.has("f") ? q.get("f") : null;
+	state.focus = q.has("f") ? nameOf(q.get("f")) : null;
 	state.leaf = q.get("leaf") === "1";
 	state.icicle = conf.inverted > 0 !== (q.get("flip") === "1");
 	state.towers = q.get("t") === "1";
-	state.hide = q.getAll("h");
+	state.hide = q.getAll("h").map(nameOf);
 	buildView();
 	state.tree = q.has("c") && view.trees[1] ? 1 : 0;
 	state.zoom = nodeAt(view.trees[state.tree], q.getAll(state.tree ? "c" : "z"));
@@ -422,7 +422,7 @@ function onMove(event) {
 	}
 	outline("hover", b);
 	say(b);
-	showCard(describe(b.tree, b.node), p.x, p.y);
+	showCard(describe(b.tree, b.node, cardRoom()), p.x, p.y);
 }
 
 function onClick(event) {

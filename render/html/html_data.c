@@ -444,20 +444,22 @@ static uint8_t *frame_parts(const struct html_data *d)
 
 int html_data_frames(struct html_data *d, struct err *e)
 {
-	static const char *const names[] = {"frame.name", "frame.dso",  "frame.src",
-					    "frame.line", "frame.to",   "frame.kind",
-					    "frame.hot",  "frame.cold", "frame.chain",
-					    "frame.part", NULL};
-	const struct flame *f = &d->flame;
+	static const char *const names[] = {
+		"frame.name",  "frame.dso", "frame.src",  "frame.line",  "frame.to",
+		"frame.kind",  "frame.hot", "frame.cold", "frame.chain", "frame.part",
+		"frame.short", "frame.own", NULL};
+	struct flame *f = &d->flame;
 	uint8_t *part = frame_parts(d);
 	if (!part)
 		return err_nomem(e);
 	const struct palette hot = {.id = PALETTE_HOT}, cause = {.id = PALETTE_CAUSE},
 			     chain = {.id = PALETTE_CHAIN};
-	struct html_column *v[10];
+	struct html_column *v[12];
+	struct buf text = {0};
+	int rc = 0;
 	for (size_t i = 0; names[i]; i++)
 		v[i] = html_column(&d->columns, names[i]);
-	for (uint32_t i = 0; i < f->frames.n; i++) {
+	for (uint32_t i = 0; i < f->frames.n && !rc; i++) {
 		const struct flame_frame *fr = &f->frames.v[i];
 		html_put(v[0], fr->name);
 		html_put(v[1], fr->dso);
@@ -469,9 +471,17 @@ int html_data_frames(struct html_data *d, struct err *e)
 		html_put(v[7], palette_color(&cause, f, i));
 		html_put(v[8], palette_color(&chain, f, i));
 		html_put(v[9], part[i]);
+		uint32_t id = 0;
+		buf_clear(&text);
+		html_put(v[11], flame_short_label(f, fr, &text));
+		if (buf_failed(&text) ||
+		    (text.n && strtab_intern_n(&f->strings, text.v, text.n, &id)))
+			rc = err_nomem(e);
+		html_put(v[10], id);
 	}
+	buf_release(&text);
 	mem_free(part);
-	return 0;
+	return rc;
 }
 
 /* --- all of it --------------------------------------------------------------------------- */

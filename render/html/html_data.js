@@ -151,12 +151,13 @@ function hex(rgb) {
 
 // As the flame graphs' scripts want them (flame_tree.js, readFrames).
 function makeFrames() {
-	const f = data.frame, n = f.name.length, out = {n, smaller: 0, name: [], label: [], kind: Uint8Array.from(f.kind),
+	const f = data.frame, n = f.name.length, out = {n, smaller: 0, name: [], label: [], short: [], own: f.own, kind: Uint8Array.from(f.kind),
 		part: Uint8Array.from(f.part), dso: [], src: [], hot: [], cold: [], chain: [], order: new Int32Array(n)};
 	for (let i = 0; i < n; i++) {
 		const name = strings[f.name[i]];
 		out.name.push(name);
 		out.label.push(name.replace(/_\[[kjiw]\]$/, ""));
+		out.short.push(f.short[i] ? strings[f.short[i]] : out.label[i]);
 		out.dso.push(strings[f.dso[i]]);
 		out.src.push(!f.src[i] ? "" : strings[f.src[i]] + (f.line[i] ? ":" + f.line[i] : "") +
 			(f.to[i] ? "\u2013" + f.to[i] : ""));

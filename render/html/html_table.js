@@ -1,7 +1,7 @@
 // html_table.js - functions of the flame graph as a table: self, total, and of one of them who
 // calls it and what it calls.
 
-const TABLE_ROWS = 100;
+const TABLE_ROWS = 100, NAME_ROOM = 56;
 
 // enum in html_data.c: a runtime's or the kernel's; how: wrappers of waits, the scheduler.
 const PART = {runtime: 1, kernel: 2, how: 4};
@@ -80,8 +80,15 @@ function share(x, whole) {
 	return whole > 0 ? (100 * x / whole).toFixed(1) + " %" : "";
 }
 
+// A function's name, cut as in the graph.
+function functionText(name) {
+	const frame = name.length > NAME_ROOM ? frames.label.indexOf(name) : -1;
+	return frame < 0 ? name : fitName(frame, NAME_ROOM);
+}
+
 function functionLink(name) {
-	return el("button", {class: "link", onclick: () => chooseFunction(name)}, name);
+	const text = functionText(name);
+	return el("button", {class: "link", title: text === name ? null : name, onclick: () => chooseFunction(name)}, text);
 }
 
 function sideTable(caption, map, kind, whole) {
@@ -111,8 +118,8 @@ function drawSandwich(tree, kind) {
 		[1, 2, 3, 4, 5, 6]));
 	if (view.fn && all.some((f) => f.name === view.fn)) {
 		const [callers, callees] = neighbours(tree, view.fn);
-		box.append(el("div", {class: "beside"}, sideTable("Callers of " + view.fn, callers, kind, whole),
-			sideTable("Called by " + view.fn, callees, kind, whole)));
+		box.append(el("div", {class: "beside"}, sideTable("Callers of " + functionText(view.fn), callers, kind, whole),
+			sideTable("Called by " + functionText(view.fn), callees, kind, whole)));
 	}
 }
 

@@ -50,7 +50,7 @@ function viewText() {
 	put("of", view.of, 0);
 	put("who", view.who, "");
 	put("label", view.label, head.label || "");
-	put("fn", view.fn, "");
+	put("fn", nameId(view.fn), "");
 	put("sort", view.sort, "self");
 	for (const kind in view.flame)
 		if (view.flame[kind])
@@ -115,7 +115,7 @@ function loadView() {
 	view.who = q.get("who") || "";
 	const asked = q.get("label") ?? (head.label || "");
 	view.label = chooseLabel(asked) ? asked : "";
-	view.fn = q.get("fn") || "";
+	view.fn = nameOf(q.get("fn") || "");
 	view.sort = q.get("sort") === "total" ? "total" : "self";
 	view.flame = {};
 	for (const [key, text] of q)

@@ -129,8 +129,13 @@ function inSight() {
 }
 
 // Lines of text in a card beside the point (x, y); the first one is a name.
+// Characters of a line of a card.
+function cardRoom() {
+	return Math.min(150, Math.floor((conf.width - 40) / 6.7));
+}
+
 function showCard(lines, x, y) {
-	const tip = svg.querySelector("#tip"), most = Math.min(150, Math.floor((conf.width - 40) / 6.7));
+	const tip = svg.querySelector("#tip"), most = cardRoom();
 	tip.textContent = "";
 	const card = make("rect", {rx: 4}, tip);
 	let width = 0;

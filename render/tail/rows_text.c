@@ -184,8 +184,10 @@ static int is_right(enum cell cell)
 }
 
 /* Names may be long; a row's key is kept whole if there is room. */
-static enum table_cut cut_of(enum cell cell, int first)
+static enum table_cut cut_of(enum cell cell, unsigned column, int first)
 {
+	if (column == COL_FUNCTION)
+		return TABLE_CUT_NAME;
 	if (cell == CELL_TEXT || cell == CELL_SITE || cell == CELL_NAME)
 		return first && cell == CELL_SITE ? TABLE_CUT_KEY : TABLE_CUT;
 	return (cell == CELL_THREAD || cell == CELL_ACTOR) && !first ? TABLE_CUT_ID
@@ -202,11 +204,11 @@ void rows_table(struct buf *b, const struct timeline *tl, const struct rows *row
 		const struct column_info *info = rows_info(rows, c->column);
 		x.shows[i] = is_in_text(rows, c) != 0;
 		if (x.shows[i])
-			columns[x.t.ncolumns++] =
-				(struct table_column){.head = info->head,
-						      .right = is_right(info->cell),
-						      .cut = cut_of(info->cell, i == 0),
-						      .drop = c->drop};
+			columns[x.t.ncolumns++] = (struct table_column){
+				.head = info->head,
+				.right = is_right(info->cell),
+				.cut = cut_of(info->cell, c->column, i == 0),
+				.drop = c->drop};
 	}
 	size_t left = each_row(rows, top, text_row, &x);
 	table_write(b, &x.t, width);

@@ -1,4 +1,5 @@
 #include "render/text/table.h"
+#include "libsym/name/simplify.h"
 #include "render/text/escape.h"
 #include "render/text/units.h"
 
@@ -141,6 +142,10 @@ static void put_cut(struct buf *out, const char *text, size_t n, size_t width,
 		buf_add(out, text + from, n - from);
 		return;
 	}
+	if (cut == TABLE_CUT_NAME) {
+		name_fit(out, text, n, width);
+		return;
+	}
 	const char *slash = cut == TABLE_CUT_ID ? memrchr(text, '/', n) : NULL;
 	size_t tail = slash ? (size_t)(text + n - slash) : 0;
 	size_t kept = slash ? escape_chars(slash, tail) + 1 : 1;
@@ -156,15 +161,21 @@ static void put_cut(struct buf *out, const char *text, size_t n, size_t width,
 static void put_cell(struct buf *out, const struct table_column *col, size_t width,
 		     const char *text, size_t n)
 {
+	struct buf shown = {0};
 	size_t chars = n ? escape_chars(text, n) : 0;
+	if (chars > width) {
+		put_cut(&shown, text, n, width, col->cut);
+		text = buf_cstr(&shown);
+		n = shown.n;
+		chars = escape_chars(text, n);
+		out->failed = out->failed ? out->failed : shown.failed;
+	}
 	size_t gap = chars < width ? width - chars : 0;
 	blanks(out, col->right ? gap : 0);
-	if (chars > width)
-		put_cut(out, text, n, width, col->cut);
-	else
-		buf_add(out, text, n);
+	buf_add(out, text, n);
 	blanks(out, col->right ? 0 : gap);
 	blanks(out, GAP);
+	buf_release(&shown);
 }
 
 /* Remove blanks at the end of a line. */

@@ -14,10 +14,11 @@
 #include <stdint.h>
 
 enum table_cut {
-	TABLE_WHOLE,   /* never cut */
-	TABLE_CUT,     /* "long na~" */
-	TABLE_CUT_ID,  /* "long na~/4711": the last slash and all after it stay */
-	TABLE_CUT_KEY, /* "worker-7: lock i~_append()": a row's key, cut after all others;
+	TABLE_WHOLE,    /* never cut */
+	TABLE_CUT,      /* "long na~" */
+	TABLE_CUT_NAME, /* a function's: "OrderB…::insert" (simplify.h, name_fit) */
+	TABLE_CUT_ID,   /* "long na~/4711": the last slash and all after it stay */
+	TABLE_CUT_KEY,  /* "worker-7: lock i~_append()": a row's key, cut after all others;
 			  columns are omitted for it, too */
 };
 

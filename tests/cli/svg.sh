@@ -220,3 +220,12 @@ for verb in 'svg -o probe.svg' 'collapse -o probe.folded'; do
 	"$PERFKIT" $verb --no-local --event perfkit_test:search_products "$probe" 2>err
 	has err 'search_products was sampled'
 done
+
+# A function's own name stays whole where its box is narrow, and in the table that a text is.
+long='exchange::OrderBookIndex<std::pair<long, std::vector<int, std::allocator<int> > >, Policy>::insert_order'
+printf 'book;main;%s 50\nbook;main;other 100\n' "$long" >long.folded
+"$PERFKIT" svg -q long.folded -o long.svg
+has long.svg '>exchange::OrderBookIndex&lt;…&gt;::insert_order<'
+"$PERFKIT" svg -q --width 400 long.folded -o long.svg
+has long.svg '…insert_order<'
+lacks long.svg '>exchange::OrderBookIndex&lt;…&gt;::insert_order<'

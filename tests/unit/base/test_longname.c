@@ -24,7 +24,7 @@ static void what_is_short_stays(void **state)
 	assert_true(n <= LONG_NAME);
 }
 
-static void names_that_differ_behind_the_cut_stay_different(void **state)
+static void names_that_differ_in_the_cut_stay_different(void **state)
 {
 	(void)state;
 	enum { BYTES = 400000 };
@@ -32,7 +32,7 @@ static void names_that_differ_behind_the_cut_stay_different(void **state)
 	size_t n = BYTES, m = BYTES, shorter = BYTES - 1;
 	memset(a, 'a', BYTES);
 	memset(b, 'a', BYTES);
-	b[BYTES - 1] = 'b';
+	b[BYTES / 2] = 'b';
 	long_name(a, &n, x);
 	long_name(b, &m, y);
 	assert_int_equal(n, m);
@@ -56,10 +56,25 @@ static void a_character_is_not_cut_in_two(void **state)
 		for (size_t i = shift; i < n; i++)
 			name[i] = "\xe2\x82\xac"[(i - shift) % 3];
 		long_name(name, &n, out);
-		const char *end = memmem(out, n, "...[", 4);
-		assert_non_null(end);
-		assert_int_equal((size_t)(end - out - (ptrdiff_t)shift) % 3, 0);
+		const char *from = memmem(out, n, "...[", 4), *to = memmem(out, n, "]...", 4);
+		assert_non_null(from);
+		assert_non_null(to);
+		assert_int_equal((size_t)(from - out - (ptrdiff_t)shift) % 3, 0);
+		assert_int_equal((unsigned char)to[4] & 0xc0, 0xc0);
 	}
+}
+
+static void both_ends_stay(void **state)
+{
+	(void)state;
+	char name[3 * LONG_NAME], out[LONG_NAME];
+	size_t n = sizeof(name);
+	memset(name, 'a', n);
+	memcpy(name, "ns::A<", 6);
+	memcpy(name + n - 9, ">::insert", 9);
+	long_name(name, &n, out);
+	assert_memory_equal(out, "ns::A<", 6);
+	assert_memory_equal(out + n - 9, ">::insert", 9);
 }
 
 static void an_interned_name_is_cut_and_found(void **state)
@@ -88,8 +103,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_short_stays),
-		cmocka_unit_test(names_that_differ_behind_the_cut_stay_different),
+		cmocka_unit_test(names_that_differ_in_the_cut_stay_different),
 		cmocka_unit_test(an_interned_name_is_cut_and_found),
+		cmocka_unit_test(both_ends_stay),
 		cmocka_unit_test(a_character_is_not_cut_in_two),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

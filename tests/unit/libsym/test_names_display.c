@@ -345,9 +345,56 @@ static void groups_close_at_their_own_bracket(void **state)
 	assert_int_equal(name_operator("myoperator<", 11, 2), 0);
 }
 
+/* --- narrow places ------------------------------------------------------------------------ */
+
+static void the_own_name_stays(void **state)
+{
+	static const char eigen[] =
+		"Eigen::internal::generic_product_impl<Eigen::Matrix<double, -1, -1, 0, -1, "
+		"-1>, "
+		"Eigen::Matrix<double, -1, -1, 0, -1, -1>, Eigen::DenseShape, "
+		"Eigen::DenseShape, 8>::scaleAndAddTo<Eigen::Matrix<double, -1, -1, 0, -1, -1> "
+		">";
+	static const struct {
+		const char *name;
+		size_t room;
+		const char *fit;
+	} v[] = {
+		{"main", 4, "main"},
+		{"handle_request", 8, "handle_…"},
+		{"handle_request", 0, ""},
+		{"OrderBook<std::pair<int, long>, Policy>::insert", 20, "OrderBook<…>::insert"},
+		{"OrderBook<std::pair<int, long>, Policy>::insert", 19, "OrderBook<…::insert"},
+		{"exchange::OrderBook::insert", 20, "exchange::O…::insert"},
+		{"exchange::OrderBook::insert", 10, "exc…insert"},
+		{"exchange::OrderBook::insert", 7, "…insert"},
+		{"exchange::OrderBook::insert", 6, "inser…"},
+		{eigen, 60, "Eigen::internal::generic_product_impl<…>::scaleAndAddTo<…>"},
+		{"serve(int)::{lambda(int)#1}::operator()", 30,
+		 "serve(int)::{lambda#1}::opera…"},
+		{"<core::iter::Map<I, F> as core::iter::Iterator>::fold", 30,
+		 "<core::iter::Map<…> as …::fold"},
+		{"github.com/org/app/server.(*Handler).ServeHTTP", 24,
+		 "github.com/org…ServeHTTP"},
+		{"com.example.orders.Matcher.match", 20, "com.example.or…match"},
+		{"parse_everything.constprop.0", 20, "parse_everything.co…"},
+		{"A<B<C<int...[70 bytes, 0123456789abcdef]..., D> >::insert<E<int> >", 12,
+		 "insert<…>"},
+		{"naïve::größer::grün", 12, "naïve…::grün"},
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof(v) / sizeof(*v); i++) {
+		struct buf out = {0};
+		name_fit(&out, v[i].name, strlen(v[i].name), v[i].room);
+		assert_string_equal(buf_cstr(&out), v[i].fit);
+		buf_release(&out);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_own_name_stays),
 		cmocka_unit_test(tidy_names),
 		cmocka_unit_test(tidy_marks_the_first_frame_only),
 		cmocka_unit_test(simplify_table),
