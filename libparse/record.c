@@ -63,6 +63,7 @@ int record_is_sideband(uint32_t type)
 	case PERF_RECORD_COMM:
 	case PERF_RECORD_FORK:
 	case PERF_RECORD_EXIT:
+	case PERF_RECORD_NAMESPACES:
 	case PERF_RECORD_KSYMBOL:
 	case PERF_RECORD_CGROUP:
 		return 1;
@@ -223,6 +224,23 @@ int record_ksymbol_decode(const struct record *r, int swap, struct record_ksymbo
 	out->flags = bytes_u16(&b);
 	out->name = bytes_ok(&b) ? string_at(&b) : NULL;
 	return out->name ? 0 : bad(r, e, "name does not end inside the record");
+}
+
+/* struct perf_ns_link_info dev, ino, by the kernel's NET_NS_INDEX ... CGROUP_NS_INDEX. */
+int record_namespaces_decode(const struct record *r, int swap, struct record_namespaces *out,
+			     struct err *e)
+{
+	enum { MNT_NS_INDEX = 5 };
+	struct bytes b = body(r, swap);
+	out->pid = (int32_t)bytes_u32(&b);
+	out->tid = (int32_t)bytes_u32(&b);
+	uint64_t n = bytes_u64(&b);
+	out->mount = 0;
+	for (int i = 0; n > MNT_NS_INDEX && i <= MNT_NS_INDEX; i++) {
+		bytes_u64(&b);
+		out->mount = bytes_u64(&b);
+	}
+	return bytes_ok(&b) ? 0 : bad(r, e, "too short");
 }
 
 int record_cgroup_decode(const struct record *r, int swap, struct record_cgroup *out,

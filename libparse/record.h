@@ -98,6 +98,11 @@ struct record_ksymbol {
 	const char *name;
 };
 
+struct record_namespaces {
+	int32_t pid, tid;
+	uint64_t mount; /* inode number of the mount namespace; 0: not recorded */
+};
+
 struct record_cgroup {
 	uint64_t id;
 	const char *path; /* below the cgroup root: "/", "/system.slice/…" */
@@ -129,6 +134,8 @@ int record_switch_decode(const struct record *r, int swap, struct record_switch 
 			 struct err *e);
 int record_ksymbol_decode(const struct record *r, int swap, struct record_ksymbol *out,
 			  struct err *e);
+int record_namespaces_decode(const struct record *r, int swap, struct record_namespaces *out,
+			     struct err *e);
 int record_cgroup_decode(const struct record *r, int swap, struct record_cgroup *out,
 			 struct err *e);
 int record_lost_decode(const struct record *r, int swap, struct record_lost *out,

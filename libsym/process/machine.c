@@ -26,7 +26,8 @@ static int queue_mmap(struct machine *m, const struct recording *rec, const stru
 	p->pid = mm.pid;
 	p->tid = mm.tid;
 	uint64_t end = mm.addr + mm.len < mm.addr ? UINT64_MAX : mm.addr + mm.len;
-	p->map = (struct map){.start = mm.addr, .end = end, .pgoff = mm.pgoff, .prot = mm.prot};
+	p->map = (struct map){
+		.start = mm.addr, .end = end, .pgoff = mm.pgoff, .prot = (uint16_t)mm.prot};
 	/* [stack], data: perf's name for guests' kernels is skipped with their samples */
 	p->exec = (r->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL ||
 		  mm.pid == -1;
@@ -65,6 +66,19 @@ static int queue_ksymbol(struct machine *m, const struct recording *rec, const s
 	p->map = (struct map){.start = k.addr, .end = k.addr + k.len, .prot = PROT_EXEC};
 	p->flags = k.flags;
 	return strtab_intern(m->strings, k.name, &p->name) ? err_nomem(e) : 0;
+}
+
+static int queue_namespaces(const struct recording *rec, const struct record *r,
+			    struct pending *p, struct err *e)
+{
+	struct record_namespaces n;
+	int rc = record_namespaces_decode(r, rec->swap, &n, e);
+	if (rc)
+		return rc;
+	p->pid = n.pid;
+	p->tid = n.tid;
+	p->mount = n.mount;
+	return 0;
 }
 
 static int queue_comm(struct machine *m, const struct recording *rec, const struct record *r,
@@ -123,6 +137,9 @@ static int apply_record(struct machine *m, const struct recording *rec, const st
 	case PERF_RECORD_FORK:
 	case PERF_RECORD_EXIT:
 		rc = queue_task(rec, r, &p, e);
+		break;
+	case PERF_RECORD_NAMESPACES:
+		rc = queue_namespaces(rec, r, &p, e);
 		break;
 	case PERF_RECORD_KSYMBOL:
 		rc = queue_ksymbol(m, rec, r, &p, e);
@@ -302,6 +319,8 @@ static int apply_fork(struct machine *m, const struct pending *p)
 		else if (new_process(m, p->pid, p->time, from, &process))
 			return ERR_NOMEM;
 		m->processes.v[process].ppid = p->ppid;
+		m->processes.v[process].mount =
+			m->processes.v[m->threads.v[parent].process].mount;
 	}
 	if (new_thread(m, p->pid, p->tid, p->time, process, &thread))
 		return ERR_NOMEM;
@@ -323,11 +342,23 @@ static int apply_mmap(struct machine *m, const struct pending *p)
 		return ERR_NOMEM;
 	uint32_t space = current_space(m, process), n = (uint32_t)m->maps.n;
 	int rc = machine_add_map(m, space, p, &d);
+	if (!rc && m->maps.n > n)
+		m->maps.v[n].mount = m->processes.v[process].mount;
 	if (rc || m->maps.n == n || !(p->map.prot & PROT_EXEC))
 		return rc;
 	return d.kind == DSO_FILE   ? machine_note_text(m, space, n)
 	       : d.kind == DSO_ANON ? machine_restore_text(m, space, n)
 				    : 0;
+}
+
+static int apply_namespaces(struct machine *m, const struct pending *p)
+{
+	uint32_t thread;
+	if (p->tid != p->pid || !p->mount)
+		return 0;
+	if (find_thread(m, p->pid, p->tid, p->time, &thread))
+		return ERR_NOMEM;
+	return machine_set_mount(m, thread, p);
 }
 
 static int apply_ksymbol(struct machine *m, const struct pending *p)
@@ -362,6 +393,8 @@ static int apply(struct machine *m, const struct pending *p)
 		if (u64map_get(&m->by_tid, (uint32_t)p->tid, &thread))
 			m->threads.v[thread].exit = p->time;
 		return 0;
+	case PERF_RECORD_NAMESPACES:
+		return apply_namespaces(m, p);
 	case PERF_RECORD_KSYMBOL:
 		return apply_ksymbol(m, p);
 	default:
@@ -436,6 +469,7 @@ void machine_release(struct machine *m)
 	vec_release(&m->maps);
 	vec_release(&m->dsos);
 	vec_release(&m->paths);
+	vec_release(&m->mounts);
 	u64map_release(&m->by_path);
 	vec_release(&m->pending);
 	vec_release(&m->unsorted);

@@ -53,7 +53,16 @@ struct dso {
 	uint8_t id_given;    /* id is not from the mappings, but from the table or a list */
 	uint8_t at_start, later; /* mapped when recording began (from /proc); afterwards */
 	uint8_t mixed;           /* mapped with and without generation */
+	uint8_t mount;           /* where it was mapped: enum dso_mount, decided late */
 	uint32_t same_path; /* DSO_FILE: the one before it that has its path; NO_ID: none */
+};
+
+/* The mount namespaces whose processes mapped a file. */
+enum dso_mount {
+	MOUNT_UNKNOWN,
+	MOUNT_OWN,   /* perf's own: what its paths mean there, they meant for perf */
+	MOUNT_OTHER, /* others only; perf reads a path there while the process lives */
+	MOUNT_GONE,  /* the same, and the last process that mapped it had ended by then */
 };
 
 /* The files of one path. */
@@ -74,7 +83,8 @@ struct map {
 	uint64_t since;      /* time when it came */
 	uint64_t until;      /* time when it went: unregistered BPF programs; else TIME_END */
 	uint32_t dso;
-	uint32_t prot;
+	uint16_t prot;
+	uint16_t mount; /* 1 + index in the machine's mounts: the process's then; 0: unknown */
 };
 
 /* The extent of the maps of a subtree, by which a search skips it. */
@@ -133,6 +143,7 @@ struct thread {
 /* A process: one life of a pid, with its images (a new one at each exec). */
 struct process {
 	int32_t pid, ppid; /* ppid -1: not known */
+	uint16_t mount;    /* as of the last record applied; see struct map */
 	struct life life;
 	VEC(struct process_image {
 		uint64_t since;
@@ -159,6 +170,9 @@ struct machine {
 	struct u64map cgroups;  /* cgroup id → strings id of its path */
 	VEC(uint32_t) unsorted; /* spaces to sort before the next question */
 	VEC(struct pending) pending;
+	VEC(uint64_t) mounts; /* mount namespaces, if recorded (perf record --namespaces) */
+	uint16_t own_mount;   /* perf's own, as in struct map; 0: unknown */
+	uint8_t own_unsure;   /* there are two that may be */
 	uint64_t seq;
 	uint64_t applied; /* all records up to here are applied */
 	uint8_t changing; /* set while a thread adds records or advances */
@@ -176,9 +190,9 @@ int machine_init(struct machine *m, struct strtab *strings, struct err *e);
 void machine_release(struct machine *m);
 
 /*
- * Queue one side-band record (mmap, comm, fork, exit, ksymbol, cgroup) of `rec`. `time` is the
- * record's (0 when it has none: applied before all others, in order). ERR_FORMAT for a record
- * that breaks its layout (skip it), ERR_NOMEM.
+ * Queue one side-band record (mmap, comm, fork, exit, namespaces, ksymbol, cgroup) of `rec`.
+ * `time` is the record's (0 when it has none: applied before all others, in order). ERR_FORMAT
+ * for a record that breaks its layout (skip it), ERR_NOMEM.
  */
 int machine_apply(struct machine *m, const struct recording *rec, const struct record *r,
 		  uint64_t time, struct err *e);

@@ -2,6 +2,7 @@
 #include "libsym/process/machine_internal.h"
 #include "base/text/path.h"
 #include "libsym/elf/file_at.h"
+#include "libsym/process/jit_files.h"
 
 #include <stdio.h>
 #include <sys/mman.h>
@@ -179,6 +180,8 @@ int machine_classify(struct machine *m, const struct pending *p, struct dso *d)
 	} else if (*name == '[' || !*name || is_anon(name, p->flags)) {
 		d->kind = DSO_SPECIAL;
 		d->file.ino = 0;
+	} else if (jitfiles_is_injected(name)) {
+		d->file.generation = 0; /* perf inject writes 1 */
 	}
 	return 0;
 }
@@ -223,6 +226,7 @@ struct id_giver {
 	const struct recording *rec;
 	struct idmap listed;    /* path, device and inode → rec->files … */
 	struct idmap listed_id; /* path and build-id → the first of these */
+	struct u64map twice;    /* names with several entries of one build-id */
 };
 
 /* The last link of a name, or NO_ID. */
@@ -364,6 +368,33 @@ static void set_shared(struct dso *d)
 	d->file.shared_path = 1;
 }
 
+/*
+ * 1 when one file of the path was mapped in perf's own mount namespace and all others elsewhere
+ * only. The table has an entry for each file with samples; equal ones were read at one place, so
+ * they are of the first.
+ */
+static int is_settled(const struct id_giver *g, const struct path_files *f)
+{
+	const struct machine *m = g->m;
+	uint32_t own = NO_ID, twice;
+	for (uint32_t i = f->newest; i != NO_ID; i = m->dsos.v[i].same_path) {
+		const struct dso *d = &m->dsos.v[i];
+		if (d->mount == MOUNT_UNKNOWN || (d->mount == MOUNT_OWN && own != NO_ID) ||
+		    !d->file.ino)
+			return 0;
+		own = d->mount == MOUNT_OWN ? i : own;
+	}
+	return own != NO_ID && u64map_get(&g->twice, m->dsos.v[own].path, &twice);
+}
+
+/* The table's build-id is of the file in perf's own mount namespace. */
+static void share_others(struct machine *m, const struct path_files *f)
+{
+	for (uint32_t i = f->newest; i != NO_ID; i = m->dsos.v[i].same_path)
+		if (m->dsos.v[i].mount != MOUNT_OWN)
+			set_shared(&m->dsos.v[i]);
+}
+
 /* Which DSO of the path has which of its build-ids is not recorded: none gets one. */
 static void share_path(struct machine *m, struct path_files *f)
 {
@@ -379,9 +410,15 @@ static void share_paths(struct id_giver *g)
 		struct path_files *f = path_files_of(m, &m->dsos.v[i]);
 		if (f && f->several)
 			set_shared(&m->dsos.v[i]);
-		else if (f && has_several(m, g->rec, f))
+		else if (f && has_several(m, g->rec, f) && !is_settled(g, f))
 			share_path(m, f);
+		else if (f && has_several(m, g->rec, f))
+			share_others(m, f);
 	}
+	/* perf could no longer enter their namespace: what it read is another file of the path */
+	for (size_t i = 0; machine_has_mounts(m) && i < m->dsos.n; i++)
+		if (m->dsos.v[i].mount == MOUNT_GONE)
+			set_shared(&m->dsos.v[i]);
 }
 
 /* 1 when a mapping has another build-id than the table has for its path. */
@@ -433,7 +470,9 @@ static int set_id(struct id_giver *g, const struct recorded_build_id *b)
 	if (kernel && *b->filename != '[')
 		g->vmlinux = name;
 	if (u64map_get(&g->given, name, &i)) {
-		if (!i || is_same_id(b, &g->table[i - 1]))
+		if (i && is_same_id(b, &g->table[i - 1]))
+			return u64map_put(&g->twice, name, 1);
+		if (!i)
 			return 0;
 		share_name(g, name);
 		return u64map_put(&g->given, name, 0);
@@ -472,11 +511,13 @@ int machine_set_build_ids(struct machine *m, const struct recording *rec, struct
 			     .first = m->ids_taken == n ? m->dsos_with_ids : 0,
 			     .rec = rec,
 			     .table = rec->features.build_ids.v};
-	if (g.first == m->dsos.n)
+	if (g.first == m->dsos.n && !machine_has_mounts(m))
 		return 0;
 	m->ids_taken = n;
 	m->dsos_with_ids = m->dsos.n;
-	int rc = n ? index_names(&g) : 0;
+	int rc = machine_find_mounts(m);
+	if (!rc && n)
+		rc = index_names(&g);
 	if (!rc)
 		rc = index_listed(&g);
 	for (size_t i = g.first; !rc && i < m->dsos.n; i++)
@@ -489,6 +530,7 @@ int machine_set_build_ids(struct machine *m, const struct recording *rec, struct
 	}
 	idmap_release(&g.listed);
 	idmap_release(&g.listed_id);
+	u64map_release(&g.twice);
 	u64map_release(&g.named);
 	vec_release(&g.links);
 	u64map_release(&g.given);

@@ -4,6 +4,7 @@
  *	machine.c         records queued and applied in time order; threads and processes
  *	machine_spaces.c  address spaces: mappings added, and found by address and time
  *	machine_dsos.c    the DSO of a mapping; build-ids from the table
+ *	machine_mounts.c  mount namespaces: which files perf's own paths were of
  */
 #ifndef LIBSYM_PROCESS_MACHINE_INTERNAL_H
 #define LIBSYM_PROCESS_MACHINE_INTERNAL_H
@@ -21,6 +22,7 @@ struct pending {
 	uint32_t flags;
 	struct file_id file;
 	struct build_id id;
+	uint64_t mount; /* inode number of a mount namespace */
 };
 
 /* All return 0 or ERR_NOMEM. */
@@ -46,6 +48,15 @@ int machine_add_map(struct machine *m, uint32_t space, const struct pending *p, 
  */
 int machine_note_text(struct machine *m, uint32_t space, uint32_t index);
 int machine_restore_text(struct machine *m, uint32_t space, uint32_t index);
+
+/* A process is in another mount namespace from now on; `thread` is its first. */
+int machine_set_mount(struct machine *m, uint32_t thread, const struct pending *p);
+
+/* Decide where each DSO was mapped (dso.mount), as far as records have been applied. */
+int machine_find_mounts(struct machine *m);
+
+/* 1 when perf's own mount namespace and another one are known. */
+int machine_has_mounts(const struct machine *m);
 
 /* A mapping of `space` came or ended: machine_sort_spaces sorts the space later, once for many
  * changes. Sorting after each change would take quadratic time. */

@@ -464,6 +464,73 @@ static void a_build_id_of_the_table_is_of_one_file(void **state)
 	}
 }
 
+static void in_mount(uint32_t pid, uint64_t time, uint64_t mount)
+{
+	const uint64_t dev_ino[14] = {4, 1, 4, 2, 4, 3, 4, 4, 4, 5, 4, mount, 4, 7};
+	pw_namespaces(&w, &(struct pw_id){.pid = pid, .tid = pid, .time = time}, pid, pid,
+		      dev_ino, 7);
+}
+
+/* With perf record --namespaces: process 1 is the recorded command, which has perf's own. The
+ * table has an entry for each file with samples. */
+static void a_build_id_of_the_table_is_of_perfs_own_mount_namespace(void **state)
+{
+	(void)state;
+	static const struct {
+		uint64_t mount;  /* of process 2; 1: of the first */
+		uint32_t a, b;   /* inodes that they map, 0: none */
+		int twice, ends; /* entries in the table; process 2 ended */
+		const char *first, *second;
+	} cases[] = {
+		{1, 5, 6, 1, 1, "", ""},    {9, 5, 6, 1, 1, "f", ""},
+		{9, 5, 6, 1, 0, "f", ""},   {9, 5, 6, 0, 1, "", ""},
+		{0, 5, 6, 1, 1, "", ""},    {9, 5, 5, 1, 1, "f", "f"},
+		{9, 0, 6, 0, 1, NULL, ""}, /* perf found its path in its own namespace only */
+		{9, 0, 6, 0, 0, NULL, "f"}, {1, 0, 6, 0, 1, NULL, "f"},
+	};
+	put_elf(CACHED "elf");
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		begin_with_id();
+		if (cases[i].twice)
+			pw_feature_build_id(&w, PW_MISC_USER, UINT32_MAX, id, sizeof(id),
+					    "/srv/app");
+		pw_comm(&w, &(struct pw_id){.pid = 1, .tid = 1}, 1, 1, "perf-exec", 0);
+		in_mount(1, 0, 1);
+		if (cases[i].mount)
+			in_mount(2, 0, cases[i].mount);
+		if (cases[i].a)
+			mapped_file(1, 1, (struct pw_mmap){.maj = 8, .ino = cases[i].a});
+		mapped_file(2, 2, (struct pw_mmap){.maj = 8, .ino = cases[i].b});
+		if (cases[i].ends)
+			pw_exit(&w, &(struct pw_id){.pid = 2, .tid = 2, .time = 20}, 2, 1, 2, 1,
+				20);
+		fold();
+		if (cases[i].first)
+			expect(1, cases[i].first);
+		expect(2, cases[i].second);
+		end();
+	}
+}
+
+/* The generation in perf inject's records is none. */
+static void an_injected_files_generation_is_not_compared(void **state)
+{
+	(void)state;
+	static const char path[] = "/tmp/jitted-1-2.so";
+	put_elf(CACHED "elf");
+	begin();
+	pw_feature_build_id(&w, PW_MISC_USER, UINT32_MAX, id, sizeof(id), path);
+	for (uint32_t pid = 1; pid <= 2; pid++)
+		mapped_file(
+			pid, pid,
+			(struct pw_mmap){
+				.maj = 8, .ino = 5, .ino_generation = pid, .filename = path});
+	fold();
+	expect(1, "f");
+	expect(2, "f");
+	end();
+}
+
 /* Names of processes 1 and 2, of one path, with a context of these lines. */
 static void expect_listed(const char *lines, const char *first, const char *second)
 {
@@ -641,6 +708,8 @@ int main(void)
 		ON_A_TREE(a_32_bit_vdso_that_no_table_tells_of_is_called_vdso),
 		ON_A_TREE(one_of_several_files_of_a_path_is_not_guessed),
 		ON_A_TREE(a_build_id_of_the_table_is_of_one_file),
+		ON_A_TREE(a_build_id_of_the_table_is_of_perfs_own_mount_namespace),
+		ON_A_TREE(an_injected_files_generation_is_not_compared),
 		ON_A_TREE(the_context_says_which_file_had_which_build_id),
 		ON_A_TREE(an_id_listed_for_another_file_is_not_given),
 		ON_A_TREE(a_bundle_has_files_of_one_path_by_their_inodes),
