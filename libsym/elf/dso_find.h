@@ -26,7 +26,8 @@ enum dso_reason {
 	DSO_MISMATCH,      /* candidates exist, all with another build-id (or none) */
 	DSO_UNTRUSTED,     /* a candidate exists, but no build-id was recorded to check it */
 	DSO_SHARED_PATH,   /* one of several files of this path, without build-ids */
-	DSO_UNREADABLE,    /* a candidate exists, but is damaged, not ELF, or not permitted */
+	DSO_UNREADABLE,    /* a candidate exists, but is damaged, not ELF, or not permitted, or
+			      has functions where the kernel had none */
 	DSO_ZERO_KALLSYMS, /* kernel: only a kallsyms full of zeroes (kptr_restrict) */
 	DSO_CYCLES,        /* generated code: a jitdump whose times are cycles, not ns */
 };
@@ -138,6 +139,7 @@ struct kernel_place {
 	struct build_id id;   /* len 0: none recorded */
 	const char *path;     /* the mapping's name; it ends with the symbol that located it */
 	uint64_t pgoff;       /* the address of that symbol then; 0: not known */
+	uint64_t start, end;  /* the mapping */
 	const char *kallsyms; /* the recording's own copy; NULL: none */
 };
 

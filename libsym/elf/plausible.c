@@ -1,6 +1,6 @@
 #include "libsym/elf/plausible.h"
 
-static void code_ranges_add(struct code_ranges *c, uint64_t start, uint64_t end)
+void code_ranges_add(struct code_ranges *c, uint64_t start, uint64_t end)
 {
 	if (end <= start)
 		return;
@@ -42,5 +42,19 @@ int functions_fit(const struct code_ranges *c, const struct raw_symbol *v, size_
 	size_t outside = 0;
 	for (size_t i = 0; i < n; i++)
 		outside += !code_ranges_hold(c, v[i].start, v[i].end);
+	return outside <= n / spared;
+}
+
+int table_fits(const struct code_ranges *c, const struct symtab *t, uint64_t slide,
+	       size_t spared)
+{
+	size_t n = 0, outside = 0;
+	for (size_t i = 0; i < t->n; i++) {
+		uint64_t start = t->symbols[i].start + slide;
+		if (t->symbols[i].module)
+			continue;
+		n++;
+		outside += !code_ranges_hold(c, start, start); /* ends may be guessed */
+	}
 	return outside <= n / spared;
 }

@@ -1,7 +1,7 @@
 /*
  * plausible.h - the one check of names whose addresses were computed, or come from another file
  * than the one that ran: a Go program's function table, MiniDebugInfo, a debug file of a program
- * that was prelinked since, kallsyms of another boot. A wrong base gives every address its
+ * that was prelinked since, kallsyms of another boot, a vmlinux, a kernel module. A wrong base gives every address its
  * neighbour's name, so what does not pass names nothing.
  */
 #ifndef LIBSYM_ELF_PLAUSIBLE_H
@@ -20,8 +20,15 @@ struct code_ranges {
 /* The executable sections of a file, or its segments if it has no sections. */
 void code_ranges_of(struct code_ranges *c, const struct elf_file *f);
 
+void code_ranges_add(struct code_ranges *c, uint64_t start, uint64_t end);
+
 /* 1 when nearly all of n functions are in the ranges: all but one in `spared`. */
 int functions_fit(const struct code_ranges *c, const struct raw_symbol *v, size_t n,
 		  size_t spared);
+
+/* The same for the entries of a table's functions of the file itself (module 0), moved by
+ * `slide`. */
+int table_fits(const struct code_ranges *c, const struct symtab *t, uint64_t slide,
+	       size_t spared);
 
 #endif

@@ -1,7 +1,9 @@
 /* module_kernel.c - an address of the kernel or of its modules: kallsyms, vmlinux, the .ko. */
 #include "libsym/process/modules_internal.h"
 #include "base/mem.h"
+#include "libsym/elf/plausible.h"
 
+#include <stdio.h>
 #include <sys/stat.h>
 
 static int is_link(const char *path)
@@ -55,6 +57,28 @@ static int kernel_load(struct modules *ms, const struct kernel_place *place)
 	return 0;
 }
 
+static const char elsewhere[] = "its functions are not where the recorded kernel had code";
+
+/* Drop a table whose functions are not where the kernel was: the boot had another address. */
+static void keep_if_plausible(struct modules *ms, const struct kernel_place *place, int located)
+{
+	/* .init.text, and in .ko files .exit.text, are not in the mapping */
+	enum { SPARED = 2, SPARED_UNLOCATED = 6 };
+	struct kernel_names *k = &ms->kernel;
+	const struct symtab *t = kernel_table(ms);
+	struct code_ranges code = {0};
+	code_ranges_add(&code, place->start, place->end);
+	if (!t || table_fits(&code, t, k->slide, located ? SPARED : SPARED_UNLOCATED))
+		return;
+	symtab_free(k->vmlinux);
+	kallsyms_release(&k->kallsyms);
+	k->vmlinux = NULL;
+	k->slide = 0;
+	k->files.reason = DSO_UNREADABLE;
+	k->files.from = DSO_FROM_NOWHERE;
+	snprintf(k->files.detail, DSO_DETAIL_MAX, "%s", elsewhere);
+}
+
 int kernel_open(struct modules *ms, const struct kernel_place *place)
 {
 	struct kernel_names *k = &ms->kernel;
@@ -71,6 +95,7 @@ int kernel_open(struct modules *ms, const struct kernel_place *place)
 		text = hit.start;
 	if (text && place->pgoff)
 		k->slide = place->pgoff - text;
+	keep_if_plausible(ms, place, text && place->pgoff);
 	__atomic_store_n(&k->read, 1, __ATOMIC_RELEASE);
 	return 0;
 }
@@ -107,6 +132,8 @@ int kernel_place(const struct modules *ms, struct kernel_place *place)
 	*place = (struct kernel_place){.id = d->id,
 				       .path = strtab_get(ms->machine->strings, d->path),
 				       .pgoff = map->pgoff,
+				       .start = map->start,
+				       .end = map->end,
 				       .kallsyms = ms->recorded_kallsyms};
 	return 1;
 }
@@ -134,6 +161,22 @@ static int is_of_module(const struct modules *ms, const struct symbol_hit *hit,
 	       !strcmp(mapped + 1 + n, "]");
 }
 
+/* The symbols of a .ko, if they are inside the mapping. */
+static int read_ko(struct module *mod, const struct map *map)
+{
+	enum { SPARED = 2 };
+	struct code_ranges code = {0};
+	int rc = symtab_from_module(mod->files.runtime, &mod->symbols, NULL);
+	code_ranges_add(&code, map->pgoff, map->pgoff + (map->end - map->start));
+	if (!rc && !table_fits(&code, mod->symbols, 0, SPARED)) {
+		symtab_free(mod->symbols);
+		mod->symbols = NULL;
+		mod->files.reason = DSO_UNREADABLE;
+		snprintf(mod->files.detail, DSO_DETAIL_MAX, "%s", elsewhere);
+	}
+	return rc;
+}
+
 /* Modules: kallsyms has their symbols by address; else the .ko, relative to its start. The
  * entry trampoline's code is the kernel's own at pgoff. */
 int lookup_module(struct modules *ms, const struct map *map, uint64_t ip, int how,
@@ -149,8 +192,7 @@ int lookup_module(struct modules *ms, const struct map *map, uint64_t ip, int ho
 	struct module *mod = module_of(ms, map->dso);
 	if (!mod)
 		return ERR_NOMEM;
-	if (!mod->symbols_tried && mod->files.runtime &&
-	    symtab_from_module(mod->files.runtime, &mod->symbols, NULL) == ERR_NOMEM)
+	if (!mod->symbols_tried && mod->files.runtime && read_ko(mod, map) == ERR_NOMEM)
 		return ERR_NOMEM;
 	mod->symbols_tried = 1;
 	uint64_t addr = ip - map->start + map->pgoff;

@@ -142,7 +142,9 @@ int module_debuginfo(struct modules *ms, const struct module *mod, struct debugi
 				      .arg = ms,
 				      .no_lines = ms->opt.no_lines && !ms->opt.lines,
 				      .recorded = mod->recorded};
-	int rc = debuginfo_open(mod->files.runtime, mod->files.debug, &o, out, NULL);
+	/* of a debug file at other addresses, the lines and inlined calls are not believed, either */
+	struct elf_file *debug = mod->symbols && mod->symbols->doubt ? NULL : mod->files.debug;
+	int rc = debuginfo_open(mod->files.runtime, debug, &o, out, NULL);
 	return rc == ERR_NOMEM ? rc : 0;
 }
 

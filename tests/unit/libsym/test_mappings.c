@@ -244,6 +244,28 @@ static void a_kernel_is_placed_by_the_symbol_its_mapping_names(void **state)
 	}
 }
 
+/* Nothing says where the kernel lay, so a kallsyms is of its boot only if it fits. */
+static void a_kernel_without_a_located_symbol_must_fit(void **state)
+{
+	(void)state;
+	for (uint64_t moved = 0; moved <= 0x4000000; moved += 0x4000000) {
+		put_kallsyms(CACHED "kallsyms", moved);
+		begin();
+		mapped(UINT32_MAX, (struct pw_mmap){.misc = PW_MISC_KERNEL,
+						    .addr = TEXT,
+						    .len = 0x20000,
+						    .filename = "[kernel.kallsyms]_text"});
+		pw_feature_build_id(&w, PW_MISC_KERNEL, UINT32_MAX, id, sizeof(id),
+				    "[kernel.kallsyms]");
+		sample(PW_MISC_KERNEL, 1, TEXT + 0x2010);
+		sample(PW_MISC_KERNEL, 2, TEXT - 0x4000000 + 0x2010);
+		fold();
+		expect(1, moved ? "" : "do_syscall_64");
+		expect(2, "");
+		end();
+	}
+}
+
 /* Linux 4.19 maps a page of its text once more for each CPU; perf names it by that text. */
 static void the_entry_trampoline_is_the_kernels_code(void **state)
 {
@@ -702,6 +724,7 @@ int main(void)
 		ON_A_TREE(the_recordings_own_kallsyms_comes_first),
 		ON_A_TREE(a_link_is_no_kallsyms_of_the_recording),
 		ON_A_TREE(a_kernel_is_placed_by_the_symbol_its_mapping_names),
+		ON_A_TREE(a_kernel_without_a_located_symbol_must_fit),
 		ON_A_TREE(the_entry_trampoline_is_the_kernels_code),
 		ON_A_TREE(the_vdso_is_mapped_from_its_start_whatever_the_kernel_says),
 		ON_A_TREE(a_32_bit_vdso_is_another_file),
