@@ -132,10 +132,14 @@ static int add_row(void *collapser, const struct stack_row *r, struct err *e)
 static void say_events(struct collapser *c, const struct stack_source *s)
 {
 	warn_unlike(c, &s->ti->in);
-	if (s->left_out && (!c->opt->t.wait.tl.in.quiet || s->left_out > s->shown))
-		say("showing %s; left out %s of other events (choose with --event, "
-		    "--all-events)",
-		    s->samples.events.v[s->event].name, COUNT(s->left_out, "sample"));
+	struct buf name = {0};
+	if (!s->left_out || (c->opt->t.wait.tl.in.quiet && s->left_out <= s->shown))
+		return;
+	samples_event_shown(&s->samples, s->event, &name);
+	say("showing %s; left out %s of other events (choose with --event, "
+	    "--all-events)",
+	    buf_cstr(&name), COUNT(s->left_out, "sample"));
+	buf_release(&name);
 }
 
 /* Sums are kept in ns and rounded once. */

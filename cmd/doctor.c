@@ -324,9 +324,9 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 	asked = (asked ? asked : intended_for) | ABOUT_NAMES;
 	select_asked(&f, asked);
 	if (!rc && o->json)
-		rc = print_json(path, &f, asked);
+		rc = print_json(input_shown(path), &f, asked);
 	else if (!rc)
-		rc = print_text(path, &f, asked, o->in.verbose);
+		rc = print_text(input_shown(path), &f, asked, o->in.verbose);
 	rc = rc < 0 ? 1 : rc;
 	int worst = findings_worst(&f, asked);
 	if (!rc && (worst == SEVERITY_WRONG || (o->in.strict && worst >= SEVERITY_PARTIAL)))

@@ -126,6 +126,7 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 	if (rc)
 		return rc;
 	rc = tlinput_only_one(&p.r.ti, "html");
+	rc = rc ? rc : tlinput_refuse_empty(&p.r.ti);
 	rc = rc ? rc : ask_tail(&p);
 	rc = rc ? rc : write_report(&p, o);
 	if (p.has_tail) {

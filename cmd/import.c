@@ -131,7 +131,7 @@ static int import_one(struct store_writer *w, const struct import_opts *o, const
 	store_writer_progress(w, NULL, NULL);
 	input_progress_end(&p);
 	if (!rc && !o->tl.in.quiet)
-		say("%s: %s, %s, %s, %s", path, COUNT(ti.tl.threads.n, "thread"),
+		say("%s: %s, %s, %s, %s", input_shown(path), COUNT(ti.tl.threads.n, "thread"),
 		    COUNT(ti.tl.offcpu.n, "off-CPU interval"), COUNT(ti.tl.samples.n, "sample"),
 		    COUNT_MANY(ti.tl.losses.n, "loss", "losses"));
 	if (!rc && ti.tl.stray_samples)

@@ -267,7 +267,9 @@ static int report_samples(struct input *in, const struct report_opts *o)
 	int meant = meant_prepare(in, &o->wait.tl);
 	int rc = input_fold(in);
 	if (!rc && !o->stats)
-		rc = input_warn_findings(in, ALL_TOPICS);
+		rc = in->profile->rec->stats.by_type[PERF_RECORD_SAMPLE]
+			     ? input_warn_findings(in, ALL_TOPICS)
+			     : input_check_findings(in, ALL_TOPICS);
 	if (rc)
 		return rc;
 	if (o->stats) {
@@ -276,7 +278,7 @@ static int report_samples(struct input *in, const struct report_opts *o)
 	}
 	struct profile *p = in->profile;
 	struct file_facts f;
-	rc = describe_recording(&f, p, in->path);
+	rc = describe_recording(&f, p, input_shown(in->path));
 	if (!rc)
 		describe_folded(&f, p);
 	f.has_names = p->folded.n > 0;
@@ -339,7 +341,7 @@ static int print_table(struct tlinput *ti, const struct report_opts *o,
 	if (of > 1 && (o->csv || o->json)) {
 		say_line("perfkit report: %s holds %zu recordings; --csv and --json are for "
 			 "one: choose it with --recording",
-			 ti->path, of);
+			 input_shown(ti->path), of);
 		return 2;
 	}
 	if (!strcmp(kind->name, "thread") && !(ti->tl.flags & (TL_HAS_SWITCH | TL_HAS_RECORDS)))
@@ -347,7 +349,7 @@ static int print_table(struct tlinput *ti, const struct report_opts *o,
 	if ((table_needs_waits(kind) || o->offcpu) && timeline_answerable(&ti->tl, 1, &e)) {
 		if (!o->wait.tl.in.force)
 			return input_fail(&ti->in, &e);
-		input_warn(&ti->in, "%s: %s", ti->path, e.msg);
+		input_warn(&ti->in, "%s: %s", input_shown(ti->path), e.msg);
 	}
 	rc = tlinput_check_findings(ti, 0, ABOUT_OFFCPU | ABOUT_NAMES, 0);
 	if (!rc && nth)
@@ -364,11 +366,14 @@ static int print_one(struct tlinput *ti, const struct report_opts *o, size_t nth
 	struct file_facts file = {0};
 	struct err e = {0};
 	int brief = report_is_brief(o), top = brief ? REPORT_THREADS : (int)report_top(o);
+	int rc = of == 1 ? tlinput_refuse_empty(ti) : 0;
+	if (rc)
+		return rc;
 	if (o->by) {
 		const struct table_kind *kind = report_kind(o);
 		return kind ? print_table(ti, o, kind, nth, of) : 2;
 	}
-	int rc = tl_check_events(ti);
+	rc = tl_check_events(ti);
 	if (!rc)
 		rc = tlinput_check_findings(
 			ti, tlinput_has_scheduler(ti) ? 0 : ASKED_OF_SAMPLES | ALL_TOPICS,

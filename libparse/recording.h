@@ -214,6 +214,12 @@ int event_name_fits(const char *have, const char *want);
  * "cpu_core/cycles/P", "cpu_atom/cycles/P". */
 int event_names_match(const char *a, const char *b);
 
+/* Append the name under which an event is shown with its other halves among nth(ctx, 0 .. n - 1),
+ * which is NULL for events that are not shown: "cycles:P (cpu_atom, cpu_core)". */
+struct buf;
+void event_name_shown(struct buf *b, const char *name,
+		      const char *(*nth)(const void *ctx, size_t i), const void *ctx, size_t n);
+
 /* 1 for the name of an event that one kind of core counts: "cpu_atom/cycles/P". */
 int event_of_core(const char *name);
 

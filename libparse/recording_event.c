@@ -1,6 +1,7 @@
 /* recording_event.c - which event a record belongs to, and its fields pid, tid, time, cpu and
  * id. */
 #include "libparse/recording.h"
+#include "base/text/buf.h"
 
 const struct event *recording_event(const struct recording *rec, const struct record *r)
 {
@@ -86,6 +87,37 @@ int event_names_match(const char *a, const char *b)
 	a += n + (a[n] != 0);
 	b += n + (b[n] != 0);
 	return !strcmp(a, b);
+}
+
+static void add_unit(struct buf *b, const char *name, int first)
+{
+	buf_str(b, first ? " (" : ", ");
+	buf_add(b, name, core_unit(name) - 1);
+}
+
+void event_name_shown(struct buf *b, const char *name,
+		      const char *(*nth)(const void *ctx, size_t i), const void *ctx, size_t n)
+{
+	size_t halves = 0, unit = core_unit(name), bare = bare_length(name + unit);
+	for (size_t i = 0; unit && i < n; i++) {
+		const char *x = nth(ctx, i);
+		halves += x && strcmp(x, name) != 0 && event_names_match(x, name);
+	}
+	if (!halves) {
+		buf_str(b, name);
+		return;
+	}
+	const char *modifiers = name + unit + bare;
+	buf_add(b, name + unit, bare);
+	if (*modifiers && modifiers[1])
+		buf_fmt(b, ":%s", modifiers + 1);
+	add_unit(b, name, 1);
+	for (size_t i = 0; i < n; i++) {
+		const char *x = nth(ctx, i);
+		if (x && strcmp(x, name) != 0 && event_names_match(x, name))
+			add_unit(b, x, 0);
+	}
+	buf_char(b, ')');
 }
 
 int event_of_core(const char *name)

@@ -1,5 +1,6 @@
 #include "cmd/answer/report_functions.h"
 #include "cmd/input/output.h"
+#include "cmd/query/timeline_samples.h"
 #include "libtime/tables/function_sums.h"
 #include "render/tail/rows_text.h"
 #include "render/text/escape.h"
@@ -137,7 +138,10 @@ int report_first_functions(struct tlinput *ti, const struct report_opts *o)
 	const struct table_kind *kind =
 		table_functions(is_time(event, ti->tl.events.v[at].tracepoint));
 	int rc = table_collect(kind, &ti->tl, &q, &r, &e) ? input_fail(&ti->in, &e) : 0;
-	rc = rc ? rc : put_first(&ti->tl, o, &r, event);
+	struct buf name = {0};
+	tl_event_shown(ti, at, &name);
+	rc = rc ? rc : put_first(&ti->tl, o, &r, buf_cstr(&name));
+	buf_release(&name);
 	rows_release(&r);
 	return rc;
 }
@@ -154,6 +158,13 @@ static const struct event *folded_event(const struct input *in, const struct fol
 			found = ev;
 	}
 	return found;
+}
+
+/* The name of event i, if the table has it. */
+static const char *nth_shown(const void *input, size_t i)
+{
+	const struct input *in = input;
+	return !in->events || in->events[i] ? in->profile->rec->events.v[i].name : NULL;
 }
 
 int report_folded_functions(struct input *in, const struct report_opts *o,
@@ -180,7 +191,10 @@ int report_folded_functions(struct input *in, const struct report_opts *o,
 	}
 	rows_init(&r, table_functions(!strcmp(event_unit(chosen), "ns")), 0);
 	rc = rc ? rc : function_sums_rows(&s, 0, 0, &r);
-	rc = rc ? input_fail(in, (err_nomem(&e), &e)) : put_first(&tl, o, &r, chosen->name);
+	struct buf name = {0};
+	event_name_shown(&name, chosen->name, nth_shown, in, p->rec->events.n);
+	rc = rc ? input_fail(in, (err_nomem(&e), &e)) : put_first(&tl, o, &r, buf_cstr(&name));
+	buf_release(&name);
 	function_sums_release(&s);
 	rows_release(&r);
 	return rc;

@@ -311,7 +311,7 @@ static int collect_table(struct tlinput *ti, const struct report_opts *o,
 	if (kind == table_kind_of("function"))
 		out->kind = kind = report_functions_kind(ti, o, &q);
 	if (table_collect(kind, &ti->tl, &q, out, &e)) {
-		err_prefix(&e, "%s", ti->path);
+		err_prefix(&e, "%s", input_shown(ti->path));
 		return input_fail(&ti->in, &e);
 	}
 	return filter_and_sort(o, &ti->tl, out);
@@ -331,7 +331,7 @@ int report_window_rows(struct tlinput *ti, const struct report_opts *o,
 	q.every_ns = every_ns;
 	q.fold_inlined = 1; /* one of two builds may have no debug information */
 	if (!rc && table_collect(kind, &ti->tl, &q, out, &e)) {
-		err_prefix(&e, "%s", ti->path);
+		err_prefix(&e, "%s", input_shown(ti->path));
 		rc = input_fail(&ti->in, &e);
 	}
 	return rc;
@@ -380,7 +380,11 @@ int report_table(struct tlinput *ti, const struct report_opts *o, const struct t
 		input_say_none(&ti->in, kind->many, NULL);
 	const struct table_query q = {.of = waits_population(ti, &o->wait),
 				      .events = ti->events};
-	rc = rc ? rc : print(&ti->tl, o, &r, o->offcpu ? "" : report_event_of(&ti->tl, &q));
+	struct buf name = {0};
+	if (!o->offcpu && report_event_of(&ti->tl, &q))
+		tl_event_shown(ti, table_function_event(&ti->tl, &q), &name);
+	rc = rc ? rc : print(&ti->tl, o, &r, buf_cstr(&name));
+	buf_release(&name);
 	rows_release(&r);
 	return rc;
 }
@@ -398,7 +402,7 @@ int report_cgroups(struct input *in, const struct report_opts *o)
 	if (rc)
 		return rc;
 	if (table_cgroups(in->profile, &r, &e)) {
-		err_prefix(&e, "%s", in->path);
+		err_prefix(&e, "%s", input_shown(in->path));
 		rc = input_fail(in, &e);
 	}
 	rc = rc ? rc : filter_and_sort(o, &tl, &r);

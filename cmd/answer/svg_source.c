@@ -190,14 +190,17 @@ static void describe_event(struct svg_drawn *out, const struct svg_request *rq,
 	const struct samples_event *ev = &s->events.v[event];
 	int all = rq->split == SPLIT_EVENT;
 	event_is *is = all ? samples_any_event : samples_same_event;
-	warn_left_out(&s->ti.in, ev->name, src->shown, src->left_out,
+	struct buf name = {0};
+	samples_event_shown(s, event, &name);
+	warn_left_out(&s->ti.in, buf_cstr(&name), src->shown, src->left_out,
 		      "--event draws another, --split event all");
 	hint_at_waits(s, ev);
 	out->title = all ? "Event" : title_of(ev->name, ev->tracepoint);
 	out->unit = all ? "samples" : ev->unit;
 	out->seconds = samples_seconds(s, event, is);
-	describe_samples(out, rq, all ? "all events" : ev->name, s,
+	describe_samples(out, rq, all ? "all events" : buf_cstr(&name), s,
 			 samples_start(s, event, is));
+	buf_release(&name);
 }
 
 /* --- flame charts ----------------------------------------------------------------------- */
@@ -209,9 +212,9 @@ static int nothing_to_chart(const struct tlinput *ti, uint32_t event, struct err
 		return err_set(e, ERR_REFUSED,
 			       "%s: no samples to draw: %s and other tracepoints are shown as "
 			       "waits (--offcpu)",
-			       ti->path,
+			       input_shown(ti->path),
 			       strtab_get(&ti->names->strings, tl->events.v[event].name));
-	return err_set(e, ERR_REFUSED, "%s: no samples to draw", ti->path);
+	return err_set(e, ERR_REFUSED, "%s: no samples to draw", input_shown(ti->path));
 }
 
 /* Add a piece, after the time away before it. */
@@ -277,15 +280,18 @@ static int read_chart(const struct svg_request *rq, const char *path, struct fla
 		rc = add_chart(rq, &ti, event, &fi, &chart, e);
 	if (!rc) {
 		const char *name = strtab_get(&ti.names->strings, tl->events.v[event].name);
-		warn_left_out(&ti.in, name, chart.samples, ti.events ? 0 : chart.left_out,
-			      "--event draws another");
+		struct buf shown = {0};
+		tl_event_shown(&ti, event, &shown);
+		warn_left_out(&ti.in, buf_cstr(&shown), chart.samples,
+			      ti.events ? 0 : chart.left_out, "--event draws another");
 		out->unit = "ns";
 		out->title = title_of(name, tl->events.v[event].tracepoint);
 		out->seconds = (double)chart.sampled_ns / 1e9;
 		struct buf hosts = {0};
 		struct caption_origin o = caption_origin_of(&ti, chart.first_ns, &hosts);
-		describe(out, rq, name, &ti, &o);
+		describe(out, rq, buf_cstr(&shown), &ti, &o);
 		buf_release(&hosts);
+		buf_release(&shown);
 	}
 	sample_chart_release(&chart);
 	flame_input_release(&fi);
@@ -383,7 +389,7 @@ static int nothing_to_draw(const struct svg_request *rq, const struct stack_sour
 			   struct err *e)
 {
 	return err_set(e, ERR_REFUSED, "%s: %s (show hidden %s with --idle, --system)",
-		       src->ti->path, times[rq->asked].nothing,
+		       input_shown(src->ti->path), times[rq->asked].nothing,
 		       rq->asked == STACKS_OF_WALL ? "waits" : "ones");
 }
 
@@ -456,7 +462,8 @@ static int add_rows(struct drawing_rows *d, struct stack_source *src, struct svg
 	if (!rc && tail && rq->median)
 		rc = add_median(d, src, out, e);
 	if (!rc && tail && !src->tail.rows.n)
-		rc = err_set(e, ERR_REFUSED, "%s: no episode selected", src->ti->path);
+		rc = err_set(e, ERR_REFUSED, "%s: no episode selected",
+			     input_shown(src->ti->path));
 	else if (!rc && !samples && !tail && !d->rows)
 		rc = nothing_to_draw(rq, src, e);
 	out->unit = "ns";

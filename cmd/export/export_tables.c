@@ -45,7 +45,7 @@ static int identify(struct exporting *x, struct err *e)
 		e, ERR_USAGE,
 		"%s%s: has no id: that is a hash of a file's bytes, which a stream (or a "
 		"folder within a folder) does not have",
-		ti->path, of);
+		input_shown(ti->path), of);
 }
 
 /* --- where it goes -------------------------------------------------------------------- */
@@ -169,7 +169,7 @@ static int check_unwound(const struct tlinput *ti, struct err *e)
 		       " stack dumps cannot be unwound without the binaries, which are not "
 		       "here; --no-names suits frame pointers and LBR (--force exports "
 		       "what there is)",
-		       ti->path, c->by_end[UNWIND_NO_FILE], c->unwound);
+		       input_shown(ti->path), c->by_end[UNWIND_NO_FILE], c->unwound);
 }
 
 static int export_one(const struct tlinput_opts *opt, const char *dir, const char *path,

@@ -14,7 +14,7 @@ int export_speedscope(struct tlinput *ti, const struct wait_opts *opt, FILE *f, 
 	if (!rc)
 		tl_say_hidden(ti, &hidden);
 	set_apart_release(&hidden);
-	return rc == ERR_REFUSED ? err_prefix(e, "%s", ti->path) : rc;
+	return rc == ERR_REFUSED ? err_prefix(e, "%s", input_shown(ti->path)) : rc;
 }
 
 static int one_recording(const struct tlinput *ti, const char *what, struct err *e)
@@ -22,7 +22,7 @@ static int one_recording(const struct tlinput *ti, const char *what, struct err 
 	if (!ti->tl.parts.n)
 		return 0;
 	return err_set(e, ERR_USAGE, "%s: several recordings; %s takes one (--recording)",
-		       ti->path, what);
+		       input_shown(ti->path), what);
 }
 
 /* The event that is shown and its halves on hybrid CPUs. */
@@ -60,7 +60,7 @@ int export_firefox(struct tlinput *ti, const struct wait_opts *opt, FILE *f, str
 	if (!rc)
 		tl_say_hidden(ti, &hidden);
 	set_apart_release(&hidden);
-	return rc ? err_prefix(e, "%s", ti->path) : 0;
+	return rc ? err_prefix(e, "%s", input_shown(ti->path)) : 0;
 }
 
 int export_perfetto(struct tlinput *ti, const struct wait_opts *opt, FILE *f, struct err *e)

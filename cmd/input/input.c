@@ -107,6 +107,11 @@ int input_fail(const struct input *in, const struct err *e)
 	return input_exit(e);
 }
 
+const char *input_shown(const char *path)
+{
+	return strcmp(path, "-") ? path : "stdin";
+}
+
 int input_status(const struct input *in)
 {
 	return in->opt->strict && in->warned ? 3 : 0;
@@ -208,8 +213,8 @@ int input_no_event(const struct input *in, const char *name, input_event_name *e
 	}
 	if (x.best)
 		buf_fmt(&has, "; did you mean '%s'?", x.best);
-	say_line("perfkit %s: no event '%s' in %s; it has:%s", in->verb, name, in->path,
-		 buf_cstr(&has));
+	say_line("perfkit %s: no event '%s' in %s; it has:%s", in->verb, name,
+		 input_shown(in->path), buf_cstr(&has));
 	buf_release(&has);
 	return 2;
 }
@@ -545,7 +550,7 @@ void input_warn_no_thread(const struct input *in)
 	name_list(&b, " called ", &in->opt->comms);
 	name_list(&b, " of pid ", &in->opt->pids);
 	name_list(&b, " with tid ", &in->opt->tids);
-	say("%s: no thread%s", in->path, buf_cstr(&b));
+	say("%s: no thread%s", input_shown(in->path), buf_cstr(&b));
 	buf_release(&b);
 }
 
@@ -573,7 +578,7 @@ void input_say_none(const struct input *in, const char *what, const char *more)
 	if (more)
 		buf_fmt(&b, "%s %s", b.n ? "," : "", more);
 	if (!o->quiet)
-		say("%s: no %s passes%s", in->path, what, buf_cstr(&b));
+		say("%s: no %s passes%s", input_shown(in->path), what, buf_cstr(&b));
 	buf_release(&b);
 }
 
@@ -610,7 +615,7 @@ static void say_note(const struct input *in, const struct finding *x, const char
 {
 	if (!in->opt->quiet && x->severity == SEVERITY_ADVICE &&
 	    !strcmp(x->kind->id, "late-records"))
-		say("%s%s: %s", in->path, of, title);
+		say("%s%s: %s", input_shown(in->path), of, title);
 }
 
 /* 1 for a finding to warn of: not for advice, nor for those that timeline_answerable
@@ -644,7 +649,7 @@ void input_say_findings(struct input *in, const struct findings *f, unsigned top
 		if (x->kind->topics & topics)
 			say_note(in, x, of, buf_cstr(&title));
 		if (is_said(x, topics) && said++ < SHOWN)
-			input_warn(in, "%s%s: %s", in->path, of, buf_cstr(&title));
+			input_warn(in, "%s%s: %s", input_shown(in->path), of, buf_cstr(&title));
 	}
 	buf_release(&title);
 	if (said)
@@ -661,7 +666,7 @@ int input_refuse(const struct input *in, const struct findings *f, unsigned topi
 	finding_title(&title, x);
 	say("%s%s: refused, as the answer would mislead: %s; --force answers all the same, "
 	    "perfkit doctor %s says what would help",
-	    in->path, of, buf_cstr(&title), in->path);
+	    input_shown(in->path), of, buf_cstr(&title), in->path);
 	buf_release(&title);
 	return 3;
 }

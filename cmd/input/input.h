@@ -135,6 +135,9 @@ void input_say_findings(struct input *in, const struct findings *f, unsigned top
 int input_refuse(const struct input *in, const struct findings *f, unsigned topics,
 		 const char *of);
 
+/* A path as messages and answers show it: "stdin" for "-". */
+const char *input_shown(const char *path);
+
 /* The verb's exit status: 0, or 3 with --strict after any warning. */
 int input_status(const struct input *in);
 

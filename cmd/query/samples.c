@@ -192,9 +192,23 @@ int samples_any_event(const void *samples, uint32_t a, uint32_t b)
 	return 1;
 }
 
+/* The name of event i, if it is among those that are shown. */
+static const char *nth_shown(const void *samples, size_t i)
+{
+	const struct samples *s = samples;
+	const struct samples_event *ev = &s->events.v[i];
+	int shown = samples_has(s, (uint32_t)i) && (!s->ti.opt->in.events.n || ev->wanted);
+	return shown ? ev->name : NULL;
+}
+
+void samples_event_shown(const struct samples *s, uint32_t event, struct buf *b)
+{
+	event_name_shown(b, s->events.v[event].name, nth_shown, s, s->events.n);
+}
+
 static unsigned topics_of(const struct samples *s, uint32_t shown)
 {
-	unsigned topics = ABOUT_NAMES;
+	unsigned topics = s->events.n ? ABOUT_NAMES : ABOUT_NAMES | ABOUT_CPU;
 	int asked = s->ti.opt->in.events.n > 0;
 	for (uint32_t i = 0; i < s->events.n; i++) {
 		const struct samples_event *ev = &s->events.v[i];

@@ -54,6 +54,9 @@ uint64_t samples_start(const struct samples *s, uint32_t event, event_is *is);
 /* 1 for events with equal names, except for the kind of core; for all. */
 event_is samples_same_event, samples_any_event;
 
+/* Append the event's name as it is shown: with its other halves that have samples. */
+void samples_event_shown(const struct samples *s, uint32_t event, struct buf *b);
+
 /* Check findings for an answer about event `shown` (NO_ID: all wanted ones), as
  * input_check_findings does; those of a store were found by import. 0, or the exit status. */
 int samples_check_findings(struct samples *s, uint32_t shown);

@@ -197,7 +197,7 @@ int side_input_add(struct tlinput *ti, const char *verb)
 	if (l->n && ti->tl.parts.n) {
 		say_line("perfkit %s: %s: --with belongs to one recording; choose it with "
 			 "--recording",
-			 verb, ti->path);
+			 verb, input_shown(ti->path));
 		return 2;
 	}
 	for (size_t i = 0; i < l->n && !rc; i++)

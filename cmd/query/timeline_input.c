@@ -109,7 +109,7 @@ static int needs_binaries(const struct tlinput *ti, const char *verb)
 	if (ti->opt->spans.n) {
 		say_line("perfkit %s: %s is a store: its spans are fixed; give --span to "
 			 "import",
-			 verb, ti->path);
+			 verb, input_shown(ti->path));
 		return 2;
 	}
 	if (!o->symfs && !o->kallsyms && !o->vmlinux && !o->buildid_dir && !o->max_stack &&
@@ -118,7 +118,7 @@ static int needs_binaries(const struct tlinput *ti, const char *verb)
 		return 0;
 	say_line("perfkit %s: %s is a store: its names are fixed; options about binaries "
 		 "and frames are for recordings",
-		 verb, ti->path);
+		 verb, input_shown(ti->path));
 	return 2;
 }
 
@@ -198,7 +198,7 @@ static int load_one(struct tlinput *ti, struct store *s, int64_t id, struct time
 		return r;
 	if (!ti->opt->in.force)
 		return ERR_REFUSED;
-	input_warn(&ti->in, "%s: %s", ti->path, e->msg);
+	input_warn(&ti->in, "%s: %s", input_shown(ti->path), e->msg);
 	return 0;
 }
 
@@ -295,7 +295,7 @@ static int check_time(struct tlinput *ti, const char *verb)
 		return 0;
 	say_line("perfkit %s: %s: --time: its recordings have clocks of their own; choose one "
 		 "with --recording",
-		 verb, ti->path);
+		 verb, input_shown(ti->path));
 	return 2;
 }
 
@@ -322,8 +322,8 @@ static int load_chosen(struct tlinput *ti, const char *verb, struct store *s, in
 	if (status)
 		return status;
 	if (!r && !*of) {
-		say_line("perfkit %s: %s has no recording '%s', but", verb, ti->path,
-			 ti->opt->recording ? ti->opt->recording : "1");
+		say_line("perfkit %s: %s has no recording '%s', but", verb,
+			 input_shown(ti->path), ti->opt->recording ? ti->opt->recording : "1");
 		list_recordings(v, n);
 		return 2;
 	}
@@ -472,7 +472,7 @@ int tlinput_file_facts(struct tlinput *ti, struct file_facts *out, struct err *e
 	*out = (struct file_facts){0};
 	if (!p)
 		return stored_file_facts(ti, out, e);
-	int r = describe_recording(out, p, ti->in.path);
+	int r = describe_recording(out, p, input_shown(ti->in.path));
 	if (!r)
 		describe_timeline(out, &ti->tl);
 	r = r ? r : fold_paths(ti, tlinput_has_scheduler(ti));
@@ -494,6 +494,20 @@ int tlinput_check_findings(struct tlinput *ti, unsigned asked, unsigned topics, 
 		rc = status = 3;
 	findings_release(&f);
 	return status ? status : rc ? input_fail(&ti->in, &e) : 0;
+}
+
+int tlinput_refuse_empty(struct tlinput *ti)
+{
+	const struct recording *rec = ti->in.profile ? ti->in.profile->rec : NULL;
+	int any = rec ? rec->stats.by_type[PERF_RECORD_SAMPLE] != 0 : ti->tl.samples.n != 0;
+	if (any || ti->tl.offcpu.n || ti->opt->in.force)
+		return 0;
+	struct findings f;
+	struct err e = {0};
+	int rc = tlinput_findings(ti, ASKED_OF_SAMPLES | ABOUT_CPU, &f, &e);
+	rc = rc ? input_fail(&ti->in, &e) : input_refuse(&ti->in, &f, ABOUT_CPU, "");
+	findings_release(&f);
+	return rc;
 }
 
 int tlinput_asks_labels(const struct tlinput_opts *opt)
@@ -522,8 +536,8 @@ int tlinput_only_one(const struct tlinput *ti, const char *verb)
 	const struct strtab *s = &ti->names->strings;
 	if (!ti->tl.parts.n)
 		return 0;
-	say_line("perfkit %s: %s holds %zu recordings; choose one:", verb, ti->path,
-		 ti->tl.parts.n);
+	say_line("perfkit %s: %s holds %zu recordings; choose one:", verb,
+		 input_shown(ti->path), ti->tl.parts.n);
 	for (size_t i = 0; i < ti->tl.parts.n; i++) {
 		const struct tl_part *p = &ti->tl.parts.v[i];
 		struct store_recording x = {p->id, strtab_get(s, p->rec.host),
@@ -645,7 +659,7 @@ static int check_answerable(struct tlinput *ti, int need_time)
 		return 0;
 	if (!ti->opt->in.force)
 		return fail(&e);
-	input_warn(&ti->in, "%s: %s", ti->path, e.msg);
+	input_warn(&ti->in, "%s: %s", input_shown(ti->path), e.msg);
 	return 0;
 }
 
@@ -709,7 +723,8 @@ static int check_found(const struct tlinput *ti, const char *verb, const char *k
 	if (r < 0)
 		return fail((err_nomem(&e), &e));
 	if (!r)
-		say_line("perfkit %s: nothing in %s has the label %s", verb, ti->path, key);
+		say_line("perfkit %s: nothing in %s has the label %s", verb,
+			 input_shown(ti->path), key);
 	return r ? 0 : 3;
 }
 
@@ -762,7 +777,7 @@ int tlinput_check_label(const struct tlinput *ti, struct err *e)
 {
 	if (!ti->opt->label || ti->label_value != TL_NONE)
 		return 0;
-	return err_set(e, ERR_REFUSED, "%s: nothing has the label %s", ti->path,
+	return err_set(e, ERR_REFUSED, "%s: nothing has the label %s", input_shown(ti->path),
 		       ti->opt->label);
 }
 
@@ -797,11 +812,11 @@ static int says_no_cgroup(const struct tlinput *ti, const char *verb, int known)
 	if (known)
 		say_line("perfkit %s: no process of %s is in a cgroup like %s; perfkit report "
 			 "--by cgroup lists them",
-			 verb, ti->path, ti->opt->cgroup);
+			 verb, input_shown(ti->path), ti->opt->cgroup);
 	else
 		say_line("perfkit %s: %s does not say which cgroups processes were in: record "
 			 "with perfkit record, which keeps that beside it",
-			 verb, ti->path);
+			 verb, input_shown(ti->path));
 	return known ? 2 : 3;
 }
 

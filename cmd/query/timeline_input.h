@@ -127,6 +127,10 @@ int tlinput_findings(struct tlinput *ti, unsigned asked, struct findings *out, s
 int tlinput_finding_rows(struct tlinput *ti, unsigned topics, struct finding_rows *out,
 			 struct err *e);
 
+/* Refuse a recording that has neither samples nor waits, unless --force: 3 after one line, or
+ * another exit status; else 0. */
+int tlinput_refuse_empty(struct tlinput *ti);
+
 /*
  * Check the findings of opened recordings for an answer about these topics, as
  * input_check_findings does; those of a store were found by import. `asked`: as in

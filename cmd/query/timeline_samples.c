@@ -65,13 +65,26 @@ int tl_one_event(const struct tlinput *ti, const char *what, uint32_t *event, st
 		return err_set(e, ERR_USAGE, "%s one event, not %zu", what, l->n);
 	*event = want ? find_event(ti, want) : default_event(ti);
 	if (*event == TL_NONE)
-		return err_set(e, ERR_USAGE, "no event '%s' in %s", want, ti->path);
+		return err_set(e, ERR_USAGE, "no event '%s' in %s", want,
+			       input_shown(ti->path));
 	return 0;
 }
 
 static const char *name_of(const void *ti, size_t event)
 {
 	return event_name(ti, event);
+}
+
+/* The name of event i, if --event does not leave it out. */
+static const char *nth_shown(const void *tlinput, size_t i)
+{
+	const struct tlinput *ti = tlinput;
+	return !ti->events || ti->events[i] ? event_name(ti, i) : NULL;
+}
+
+void tl_event_shown(const struct tlinput *ti, uint32_t event, struct buf *b)
+{
+	event_name_shown(b, event_name(ti, event), nth_shown, ti, ti->tl.events.n);
 }
 
 int tl_check_events(const struct tlinput *ti)

@@ -15,6 +15,9 @@ int tl_choose_events(struct tlinput *ti);
  * samples. ERR_USAGE with a sentence that begins with `what` ("--flamechart draws"). */
 int tl_one_event(const struct tlinput *ti, const char *what, uint32_t *event, struct err *e);
 
+/* Append the event's name as it is shown: with its other halves. */
+void tl_event_shown(const struct tlinput *ti, uint32_t event, struct buf *b);
+
 /* 0, or 2 after a message that an event of --event does not exist. */
 int tl_check_events(const struct tlinput *ti);
 

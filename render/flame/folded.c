@@ -365,8 +365,11 @@ static int read_lines(struct reader *r, int fd, const char *name,
 	int rc = fill_head(r, &w, o);
 	if (rc)
 		return rc;
-	for (int more = 1; more > 0 && !rc;) {
+	for (int more = 1, first = 1; more > 0 && !rc; first = 0) {
 		more = fill(r, &w, fd, name);
+		if (first && w.n >= 3 &&
+		    !memcmp(w.v, "\xef\xbb\xbf", 3)) /* a byte order mark */
+			memmove(w.v, w.v + 3, w.n -= 3);
 		if (more >= 0 && !r->columns)
 			r->columns = guess_columns(w.v, w.n);
 		int64_t used = more < 0 ? more : add_lines(r, w.v, w.n);

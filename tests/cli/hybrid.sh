@@ -27,6 +27,12 @@ atom=$("$PERFKIT" collapse -q $names -e cpu_atom/cycles/P perf.data | total)
 [ "$("$PERFKIT" collapse -q $names -e cycles perf.data | total)" = "$both" ] || wrong "--event cycles is not both halves"
 [ "$("$PERFKIT" collapse -q $names -e cycles -e page-faults perf.data | total)" -gt "$both" ] || wrong "no page faults"
 
+# A name of one half would say that the other is left out.
+for f in report "report --by function" "svg -o -" "svg --flamechart -o -"; do
+	"$PERFKIT" $f $names perf.data 2>/dev/null | grep -q 'cycles:P (cpu_core, cpu_atom)' || wrong "$f: another name"
+	"$PERFKIT" $f $names -e cpu_atom/cycles/P perf.data 2>/dev/null | grep -q 'cpu_atom/cycles/P' || wrong "$f: another name for one half"
+done
+
 # svg, pprof, report, html and stores have the same default
 "$PERFKIT" svg -q $names -o a.svg perf.data 2>/dev/null && "$PERFKIT" collapse -q $names perf.data 2>/dev/null |
 	"$PERFKIT" svg -q -o b.svg - || wrong "svg fails"

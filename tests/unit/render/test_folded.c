@@ -77,6 +77,14 @@ static void stacks_are_merged_sorted_and_spread_over_the_width(void **state)
 	       "0:all@0+80 1:a@0+70 2:b@0+70 3:c@10+50 3:d@60+10 1:c@70+10");
 }
 
+static void a_byte_order_mark_is_no_part_of_a_name(void **state)
+{
+	(void)state;
+	expect("\xef\xbb\xbf"
+	       "a;b 3\na;c 1\n",
+	       0, 0, 120, 0, "0:@10+100 1:a@10+100 2:b@10+75 2:c@85+25");
+}
+
 static void children_sort_as_lines_sort(void **state)
 {
 	(void)state;
@@ -325,6 +333,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(stacks_are_merged_sorted_and_spread_over_the_width),
+		cmocka_unit_test(a_byte_order_mark_is_no_part_of_a_name),
 		cmocka_unit_test(children_sort_as_lines_sort),
 		cmocka_unit_test(reverse_merges_from_the_leaf),
 		cmocka_unit_test(a_flame_chart_keeps_order_and_merges_neighbours_only),
