@@ -325,7 +325,7 @@ static int apply_fork(struct machine *m, const struct pending *p)
 	if (new_thread(m, p->pid, p->tid, p->time, process, &thread))
 		return ERR_NOMEM;
 	const struct thread *pt = &m->threads.v[parent];
-	if (!pt->comms.n)
+	if (!pt->comms.n || !p->ppid) /* of a hidden parent */
 		return 0;
 	return set_comm(m, thread, p->time, pt->comms.v[pt->comms.n - 1].comm);
 }
@@ -381,9 +381,34 @@ static int apply_ksymbol(struct machine *m, const struct pending *p)
 	return machine_note_change(m, SPACE_KERNEL);
 }
 
+/*
+ * Inside a container the kernel writes pid 0 for processes of other pid namespaces. They are many,
+ * so neither names nor mappings of pid 0 are those of a sample with that pid; and it may be the
+ * idle task. perf itself describes no pid 0 but for the idle task's name.
+ */
+static int is_hidden(const struct machine *m, const struct pending *p)
+{
+	return !p->pid && p->type != PERF_RECORD_KSYMBOL &&
+	       !(p->type == PERF_RECORD_COMM && p->name == m->comm_swapper) &&
+	       !(p->type == PERF_RECORD_MMAP2 && p->exec);
+}
+
+static int note_hidden(struct machine *m, const struct pending *p)
+{
+	uint32_t thread, name;
+	if (m->hidden)
+		return 0;
+	m->hidden = 1;
+	return find_thread(m, 0, 0, 0, &thread) || strtab_intern(m->strings, "[pid 0]", &name)
+		       ? ERR_NOMEM
+		       : set_comm(m, thread, p->time, name);
+}
+
 static int apply(struct machine *m, const struct pending *p)
 {
 	uint32_t thread;
+	if (is_hidden(m, p))
+		return note_hidden(m, p);
 	switch (p->type) {
 	case PERF_RECORD_COMM:
 		return apply_comm(m, p);

@@ -15,7 +15,7 @@
  *
  * Unlike in perf, an exec drops all mappings (perf keeps stale ones). As in perf, a thread
  * keeps its comm after EXIT until the tid is reused; a thread never named is ":TID"; tid 0 is
- * "swapper".
+ * "swapper", or "[pid 0]" once processes of other pid namespaces were met, which have it, too.
  */
 #ifndef LIBSYM_PROCESS_MACHINE_H
 #define LIBSYM_PROCESS_MACHINE_H
@@ -173,6 +173,7 @@ struct machine {
 	VEC(uint64_t) mounts; /* mount namespaces, if recorded (perf record --namespaces) */
 	uint16_t own_mount;   /* perf's own, as in struct map; 0: unknown */
 	uint8_t own_unsure;   /* there are two that may be */
+	uint8_t hidden;       /* there are processes of other pid namespaces, with pid 0 */
 	uint64_t seq;
 	uint64_t applied; /* all records up to here are applied */
 	uint8_t changing; /* set while a thread adds records or advances */

@@ -37,6 +37,7 @@ const struct finding_kind finding_kinds[] = {
 	{"unknown-event", "Samples whose event the header does not describe are left out.", ALL,
 	 0},
 	{"guest-samples", "Time in virtual machines is left out, as perf does.", ABOUT_CPU, 0},
+	{"hidden-pids", "They cannot be told apart, nor from the idle task: [pid 0].", ALL, 0},
 	{"no-samples", "There is nothing to analyze.", ALL, 0},
 	{"no-times", "Names and mappings cannot be matched by time.", ALL, 0},
 	{"no-inherit", "Threads and children started later are missing.", ALL, 0},

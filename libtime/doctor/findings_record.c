@@ -175,6 +175,11 @@ void diagnose_file(struct diagnosis *j)
 		struct finding *f = diagnose_add(j, FORM_NO_SAMPLES, SEVERITY_WRONG, NO_FACTS);
 		diagnose_record(j, f, &(struct remedy){.stacks = 1, .samples = 1});
 	}
+	if (j->in->profile->machine.hidden) {
+		struct finding *f =
+			diagnose_add(j, FORM_HIDDEN_PIDS, SEVERITY_PARTIAL, NO_FACTS);
+		diagnose_remedy(j, f, FORM_RECORD_OUTSIDE, NO_FACTS);
+	}
 	diagnose_age(j);
 	diagnose_split_group(j);
 }

@@ -62,6 +62,10 @@
 	F(GROUP_CYCLES, "group-cycles",                                                        \
 	  "record with perfkit record calls, or put cycles into the group: -e "                \
 	  "'{{{event},cycles,...}:S'")                                                         \
+	F(HIDDEN_PIDS, "hidden-pids",                                                          \
+	  "processes outside of perf's pid namespace were recorded with pid 0")                \
+	F(RECORD_OUTSIDE, "record-outside",                                                    \
+	  "record on the host, or in a container that shares its pids (--pid=host)")           \
 	F(NO_SAMPLES, "no-samples", "no samples were recorded")                                \
 	F(ONLY_AUX, "no-samples/aux",                                                          \
 	  "no samples, only {aux:byte} of AUX trace, which perfkit does not decode")           \

@@ -651,6 +651,43 @@ static void a_bundle_has_files_of_one_path_by_their_inodes(void **state)
 	end();
 }
 
+static void expect_comm(int32_t pid, const char *comm)
+{
+	for (size_t i = 0; i < profile->folded.n; i++)
+		if (profile->folded.v[i].pid == pid)
+			assert_string_equal(
+				strtab_get(&profile->stacks.strings, profile->folded.v[i].comm),
+				comm);
+}
+
+/* perf record -a in a container: processes that it does not see have pid 0, all of them. */
+static void pid_0_has_no_name_or_mapping_of_processes_outside(void **state)
+{
+	(void)state;
+	put_elf("/symfs/srv/app");
+	for (int outside = 0; outside < 2; outside++) {
+		begin();
+		for (uint32_t pid = 0; pid <= 1; pid++) {
+			struct pw_id at = {.pid = pid, .tid = pid, .time = 2};
+			if (pid || outside)
+				pw_comm(&w, &at, pid, pid, "bash", 1);
+			if (pid || outside)
+				mapped_file(pid, 3, (struct pw_mmap){.maj = 8, .ino = 5});
+		}
+		sample(PW_MISC_KERNEL, 0, 0xffffffff81000010u);
+		fold();
+		expect_comm(0, outside ? "[pid 0]" : "swapper");
+		expect_comm(1, "bash");
+		for (size_t i = 0; i < profile->folded.n; i++)
+			if (!profile->folded.v[i].pid)
+				assert_string_not_equal(
+					strtab_get(&profile->stacks.strings, leaf_of(0)->dso),
+					"/srv/app");
+		assert_int_equal(profile->machine.hidden, outside);
+		end();
+	}
+}
+
 static void a_program_in_dev_shm_is_a_file(void **state)
 {
 	(void)state;
@@ -736,6 +773,7 @@ int main(void)
 		ON_A_TREE(the_context_says_which_file_had_which_build_id),
 		ON_A_TREE(an_id_listed_for_another_file_is_not_given),
 		ON_A_TREE(a_bundle_has_files_of_one_path_by_their_inodes),
+		ON_A_TREE(pid_0_has_no_name_or_mapping_of_processes_outside),
 		ON_A_TREE(a_program_in_dev_shm_is_a_file),
 		ON_A_TREE(anonymous_code_is_jit_code_though_no_map_names_it),
 		ON_A_TREE(code_in_a_memfd_is_named_by_the_perf_map),

@@ -67,6 +67,7 @@ struct scene {
 	const void *tail; /* bytes behind the last record */
 	size_t ntail;
 	int cut, foreign, guest;
+	const char *comm_of_0; /* a COMM of pid 0 */
 	const char *cmdline, *symfs, *vmlinux;
 	int deferred;  /* samples announce a user chain; 2: and it comes */
 	int kernel_id; /* the kernel's build-id is recorded */
@@ -295,6 +296,8 @@ static void add_sideband(struct pw *w, const struct scene *s)
 					  .pgoff = 0xffffffff81000000,
 					  .filename = "[kernel.kallsyms]_text"});
 	pw_comm(w, &at, 7, 7, "server", 0);
+	if (s->comm_of_0)
+		pw_comm(w, &(struct pw_id){.id = CLOCK_ID}, 0, 0, s->comm_of_0, 1);
 	if (!s->no_map)
 		add_map(w, s, &at);
 	if (s->other)

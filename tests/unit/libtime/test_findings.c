@@ -180,6 +180,8 @@ static const struct fault {
 	 {.foreign = 1, .name2 = "page-faults"},
 	 {.name2 = "page-faults"}},
 	{"guest-samples", SEVERITY_PARTIAL, 0, {.guest = 1}, {0}},
+	/* near: perf's own name of the idle task */
+	{"hidden-pids", SEVERITY_PARTIAL, 0, {.comm_of_0 = "bash"}, {.comm_of_0 = "swapper"}},
 	{"no-samples", SEVERITY_WRONG, 0, {.no_samples = 1}, {0}},
 	{"no-times", SEVERITY_ADVICE, 0, {.no_id_all = 1}, {0}},
 	/* near: nothing in it that a time could be missing of */

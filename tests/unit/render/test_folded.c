@@ -82,7 +82,7 @@ static void a_byte_order_mark_is_no_part_of_a_name(void **state)
 	(void)state;
 	expect("\xef\xbb\xbf"
 	       "a;b 3\na;c 1\n",
-	       0, 0, 120, 0, "0:@10+100 1:a@10+100 2:b@10+75 2:c@85+25");
+	       0, 0, 120, 0, "0:all@0+120 1:a@0+120 2:b@0+90 2:c@90+30");
 }
 
 static void children_sort_as_lines_sort(void **state)
