@@ -18,6 +18,7 @@ static const struct runtime {
 	 FORM_PYTHON_HIDDEN,
 	 FORM_NEWER_PYTHON},
 	{"Builtins_InterpreterEntryTrampoline", {NULL}, FORM_NODE_HIDDEN, FORM_NAME_NODE},
+	{"execute_ex", {"libphp", "php-fpm"}, FORM_PHP_HIDDEN, FORM_NAME_PHP},
 	{"JavaCalls::call_helper", {NULL}, FORM_JAVA_HIDDEN, FORM_NAME_JAVA},
 };
 enum { RUNTIMES = sizeof(runtimes) / sizeof(*runtimes), NAMED = 1 << RUNTIMES };

@@ -303,6 +303,8 @@
 	  "functions")                                                                         \
 	F(NODE_HIDDEN, "interpreter/node",                                                     \
 	  "{samples:%1} of samples run JavaScript, but show only the interpreter's functions") \
+	F(PHP_HIDDEN, "interpreter/php",                                                       \
+	  "{samples:%1} of samples run PHP code, but show only the interpreter's functions")   \
 	F(JAVA_HIDDEN, "interpreter/java",                                                     \
 	  "{samples:%1} of samples run Java code, whose functions have no names")              \
 	F(NAME_PYTHON, "name-python",                                                          \
@@ -313,6 +315,12 @@
 	  "use Python 3.12 or newer, which can name its functions for perf")                   \
 	F(NAME_NODE, "name-node",                                                              \
 	  "node --perf-basic-prof --interpreted-frames-native-stack, recorded with -g")        \
+	F(NAME_PHP, "name-php",                                                                \
+	  "php -d opcache.enable_cli=1 -d opcache.jit_buffer_size=64M -d "                     \
+	  "opcache.jit=function "                                                              \
+	  "-d opcache.jit_debug=16 (8.0 and newer; in php.ini for php-fpm), recorded with "    \
+	  "-g: "                                                                               \
+	  "the sampled function has its name, its callers do not")                             \
 	F(NAME_JAVA, "name-java",                                                              \
 	  "java -XX:+PreserveFramePointer -XX:+UnlockDiagnosticVMOptions "                     \
 	  "-XX:+DumpPerfMapAtExit, recorded with -g")                                          \
