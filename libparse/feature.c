@@ -144,6 +144,13 @@ static void parse_compressed(struct features *f, struct bytes *b)
 	f->compress_ratio = bytes_u32(b);
 }
 
+int recording_by_simpleperf(const struct recording *rec)
+{
+	enum { SIMPLEPERF_START = 128, SIMPLEPERF_END = 136 };
+	return (rec->features.bits[SIMPLEPERF_START / 64] &
+		((1U << (SIMPLEPERF_END - SIMPLEPERF_START)) - 1)) != 0;
+}
+
 int feature_parse(struct recording *rec, unsigned bit, const uint8_t *p, uint64_t n,
 		  struct err *e)
 {

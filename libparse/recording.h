@@ -232,6 +232,9 @@ int event_is_chosen(const char *name, const char *found, const char *want);
  * CPU time, 1 if it is not the scheduler's, 2 for a tracepoint sched:*. */
 int event_default_rank(const char *name, int tracepoint);
 
+/* 1 when simpleperf wrote it: features of its own, from bit 128 on. */
+int recording_by_simpleperf(const struct recording *rec);
+
 /* 1 for the event of perf record --off-cpu, whose samples are waits. */
 int event_name_is_off_cpu(const char *name);
 

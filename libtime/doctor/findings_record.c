@@ -561,7 +561,10 @@ static void diagnose_answerable(struct diagnosis *j, uint32_t flags)
 		return;
 	} else if (unnamed && j->asked & (ABOUT_OFFCPU | ABOUT_TAIL)) {
 		f = diagnose_add(j, FORM_NO_EVENT_NAMES, SEVERITY_WRONG, NO_FACTS);
-		diagnose_remedy(j, f, FORM_COPY_AT_THE_END, NO_FACTS);
+		diagnose_remedy(j, f,
+				recording_by_simpleperf(j->rec) ? FORM_NOT_SIMPLEPERF
+								: FORM_COPY_AT_THE_END,
+				NO_FACTS);
 		return;
 	} else if (j->asked & (ABOUT_OFFCPU | ABOUT_TAIL)) {
 		f = diagnose_add(j, FORM_NO_SWITCHES, SEVERITY_WRONG, NO_FACTS);

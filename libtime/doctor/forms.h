@@ -135,6 +135,8 @@
 	F(COPY_AT_THE_END, "copy-at-the-end",                                                  \
 	  "copy the file again after perf has ended; if that does not help, record again and " \
 	  "end perf with Ctrl-C")                                                              \
+	F(NOT_SIMPLEPERF, "not-simpleperf",                                                    \
+	  "simpleperf wrote no names of tracepoints; record waits with perf")                  \
 	F(NO_SWITCHES, "no-switches", "no context switches were recorded")                     \
 	F(SOME_CPUS, "some-cpus",                                                              \
 	  "switches of only {cpus} of {online} CPUs were recorded (-C)")                       \

@@ -68,6 +68,7 @@ struct scene {
 	size_t ntail;
 	int cut, foreign, guest;
 	const char *comm_of_0; /* a COMM of pid 0 */
+	int simpleperf;        /* as it writes: a feature of its own, no names of events */
 	const char *cmdline, *symfs, *vmlinux;
 	int deferred;  /* samples announce a user chain; 2: and it comes */
 	int kernel_id; /* the kernel's build-id is recorded */
@@ -255,8 +256,11 @@ static void add_features(struct pw *w, const struct scene *s)
 	pw_feature_string(w, PW_FEAT_ARCH, "x86_64");
 	pw_feature_nrcpus(w, s->cpus ? s->cpus : 1, s->cpus ? s->cpus : 1);
 	pw_feature_cmdline(w, s->cmdline ? &s->cmdline : argv, s->cmdline ? 1 : 6);
-	pw_feature_event_desc(w);
-	if (s->sched || s->waking)
+	if (s->simpleperf)
+		pw_feature(w, 129, "", 1); /* META_INFO */
+	else
+		pw_feature_event_desc(w);
+	if ((s->sched || s->waking) && !s->simpleperf)
 		pw_feature_tracing_data(w, formats, 2);
 	if (s->clock_data)
 		pw_feature_clock_data(w, 1, 1700000000000000000, 1000000);

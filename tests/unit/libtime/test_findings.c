@@ -496,6 +496,22 @@ static int offers(const struct finding *f, enum form remedy)
 	return 0;
 }
 
+/* Copying a simpleperf's file again brings no names. */
+static void the_remedy_fits_who_wrote_the_file(void **state)
+{
+	(void)state;
+	for (int simpleperf = 0; simpleperf < 2; simpleperf++) {
+		struct answer a;
+		ask(&(struct scene){SCHED, .cut = !simpleperf, .simpleperf = simpleperf}, 0,
+		    &a);
+		const struct finding *f = find(&a, "no-event-names");
+		assert_non_null(f);
+		assert_int_equal(offers(f, FORM_NOT_SIMPLEPERF), simpleperf);
+		assert_int_equal(offers(f, FORM_COPY_AT_THE_END), !simpleperf);
+		answer_release(&a);
+	}
+}
+
 /* … in which all switches with copies of their stacks would not fit into perf's own buffers. */
 static void copies_of_all_switches_get_larger_buffers(void **state)
 {
@@ -871,6 +887,7 @@ static void the_page_lists_every_finding(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_remedy_fits_who_wrote_the_file),
 		cmocka_unit_test(what_is_recorded_says_what_is_asked),
 		cmocka_unit_test(every_fault_is_found_and_no_near_miss),
 		cmocka_unit_test(a_sound_recording_has_nothing_wrong),
