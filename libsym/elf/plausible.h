@@ -1,8 +1,8 @@
 /*
  * plausible.h - the one check of names whose addresses were computed, or come from another file
  * than the one that ran: a Go program's function table, MiniDebugInfo, a debug file of a program
- * that was prelinked since, kallsyms of another boot, a vmlinux, a kernel module. A wrong base gives every address its
- * neighbour's name, so what does not pass names nothing.
+ * that was prelinked since, kallsyms of another boot, a vmlinux, a kernel module. A wrong base
+ * gives every address its neighbour's name, so what does not pass names nothing.
  */
 #ifndef LIBSYM_ELF_PLAUSIBLE_H
 #define LIBSYM_ELF_PLAUSIBLE_H
@@ -20,6 +20,7 @@ struct code_ranges {
 /* The executable sections of a file, or its segments if it has no sections. */
 void code_ranges_of(struct code_ranges *c, const struct elf_file *f);
 
+/* Add [start, end), unless it is empty. */
 void code_ranges_add(struct code_ranges *c, uint64_t start, uint64_t end);
 
 /* 1 when nearly all of n functions are in the ranges: all but one in `spared`. */

@@ -382,9 +382,9 @@ static int apply_ksymbol(struct machine *m, const struct pending *p)
 }
 
 /*
- * Inside a container the kernel writes pid 0 for processes of other pid namespaces. They are many,
- * so neither names nor mappings of pid 0 are those of a sample with that pid; and it may be the
- * idle task. perf itself describes no pid 0 but for the idle task's name.
+ * Inside a container the kernel writes pid 0 for processes of other pid namespaces. They are
+ * many, so neither names nor mappings of pid 0 are those of a sample with that pid; and it may
+ * be the idle task. perf itself describes no pid 0 but for the idle task's name.
  */
 static int is_hidden(const struct machine *m, const struct pending *p)
 {
