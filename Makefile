@@ -238,7 +238,7 @@ exact: all
 truth-names: all
 	$(Q)O='$(O)' python3 -B tests/truth/names/matrix.py $(T)
 
-# Fuzz targets, one for each door (docs/reliability.md). Compiled by every check with a driver that
+# Fuzz targets, one for each door (tests/fuzz/README.md). Compiled by every check with a driver that
 # replays files; `make fuzz` builds them again for libFuzzer and runs them.
 FUZZ_NAMES := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 FUZZ_BIN := $(FUZZ_NAMES:%=$(O)/tests/fuzz/fuzz_%)
@@ -487,7 +487,7 @@ help:
 	@echo 'make            build $(O)/perfkit'
 	@echo 'make demo       draw a bundled recording as $(O)/demo.svg, explain the waits of another'
 	@echo 'make check      all tests; T=NAME one, or those whose name holds it'
-	@echo 'make check-elsewhere  build and test in bare roots of Debian 12 and 13 (R=RELEASES)'
+	@echo 'make check-elsewhere  build, test, asan, tsan in bare roots of Debian 12 and 13 (R=RELEASES)'
 	@echo 'make same       file, pipe, bundle and store give the same answers (minutes)'
 	@echo 'make check-layers, check-house   rules about the sources; part of check'
 	@echo 'make lines      how large each room is, and how long functions are'

@@ -8,6 +8,7 @@
 #include "cmd/cli/say.h"
 #include "cmd/fleet_queries.h"
 #include "cmd/input/output.h"
+#include "cmd/input/sandbox.h"
 #include "cmd/input/scratch.h"
 #include "cmd/verbs.h"
 #include "render/text/escape.h"
@@ -27,7 +28,7 @@
 
 struct fleet_opts {
 	const char *since, *sql;
-	int csv;
+	int csv, no_sandbox;
 };
 
 #define AT(field) offsetof(struct fleet_opts, field)
@@ -38,6 +39,7 @@ static const struct opt rows[] = {
 	{"csv", 0, OPT_FLAG, AT(csv), NULL, "print CSV: times in nanoseconds"},
 	{"sql", 0, OPT_STRING, AT(sql), "duckdb|clickhouse|spark",
 	 "print the query as SQL for that engine, with the views it\nneeds, and do not run it"},
+	SANDBOX_OPTION(AT(no_sandbox)),
 	OPT_END,
 };
 

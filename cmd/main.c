@@ -87,17 +87,21 @@ static int unknown_command(const char *word, int with_topics)
 	return 2;
 }
 
-/* Print the versions of the libraries in use; for libtraceevent and libelf, which have no
- * function for it, those of their headers. */
+/* Print the versions of the libraries in use (for libtraceevent and libelf, which have no
+ * function for it, those of their headers), and what the sandbox is made of. */
 static int version(void)
 {
 	unsigned xxh = XXH_versionNumber();
+	struct buf sandbox = {0};
+	sandbox_describe(&sandbox);
 	printf("perfkit %s\n", PERFKIT_VERSION);
 	printf("libtraceevent %s\n", TRACEEVENT_VERSION);
 	printf("elfutils      0.%d\n", _ELFUTILS_VERSION);
 	printf("zstd          %s\n", ZSTD_versionString());
 	printf("SQLite        %s\n", sqlite3_libversion());
 	printf("xxHash        %u.%u.%u\n", xxh / 10000, xxh / 100 % 100, xxh % 100);
+	printf("sandbox       %s\n", buf_cstr(&sandbox));
+	buf_release(&sandbox);
 	return 0;
 }
 
@@ -144,10 +148,11 @@ static int help_command(int argc, char **argv)
 }
 
 /* In the sandbox: 0, or the exit status. */
-static int confined(const struct verb *v, const void *opts)
+static int confined(const struct verb *v, const void *opts, const char *const *files,
+		    size_t nfiles)
 {
 	struct err e = {0};
-	if (!sandbox_enter(v, opts, &e))
+	if (!sandbox_enter(v, opts, files, nfiles, &e))
 		return 0;
 	say("%s", e.msg);
 	return 1;
@@ -171,7 +176,7 @@ static int run(const struct verb *v, int argc, char **argv)
 	} else if (!rc) {
 		rc = opt_check_modes(v, opts);
 		rc = rc ? rc : budget_begin(v, opts);
-		rc = rc ? rc : confined(v, opts);
+		rc = rc ? rc : confined(v, opts, files, nfiles);
 		rc = rc ? rc : v->run(opts, files, nfiles);
 	}
 	opt_release(v, opts);

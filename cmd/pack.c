@@ -12,6 +12,7 @@
 #include "cmd/input/output.h"
 #include "cmd/pack_script.h"
 #include "cmd/input/plain_input.h"
+#include "cmd/input/sandbox.h"
 #include "cmd/input/scratch.h"
 #include "cmd/verbs.h"
 #include "cmd/cli/say.h"
@@ -62,6 +63,7 @@ static const struct opt rows[] = {
 	{"top", 'n', OPT_INT, AT(top), "N", "missing DSOs shown (4; 0 = all)"},
 	{"strict", 0, OPT_FLAG, AT(in.strict), NULL, "exit 3 after any warning"},
 	{"quiet", 'q', OPT_FLAG, AT(in.quiet), NULL, "no warnings, no progress, no summary"},
+	SANDBOX_OPTION(AT(in.no_sandbox)),
 	OPT_END,
 };
 

@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "base/text/path.h"
 #include "cmd/cli/say.h"
+#include "cmd/input/sandbox.h"
 #include "cmd/record/probe_cost.h"
 #include "cmd/record/record_calls.h"
 #include "cmd/record/record_chosen.h"
@@ -33,7 +34,7 @@ struct record_opts {
 	struct chosen_wish chosen;
 	struct opt_list regions;
 	int frequency, duration, off_cpu_ms, dry_run, no_lock_owner, no_estimate, measure, list,
-		inherit, own_ids;
+		inherit, own_ids, no_sandbox;
 };
 
 #define AT(field) offsetof(struct record_opts, field)
@@ -43,6 +44,8 @@ static const struct opt rows[] = {
 	 "print the line that made the recording FILE, with what perfkit\ndoctor would change "
 	 "in "
 	 "it; nothing is run"},
+	{"no-sandbox", 0, OPT_FLAG, AT(no_sandbox), NULL,
+	 "with --like: keep the right to write and run anything"},
 	{"pid", 'p', OPT_STRING, AT(chosen.pid), "PID,...",
 	 "stacks of these processes only; switches and wakeups are\nstill recorded of all, "
 	 "but without stacks"},

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/outfile.h"
 #include "cmd/cli/say.h"
+#include "cmd/input/sandbox.h"
 #include "cmd/verbs.h"
 #include "render/parquet/names_parquet.h"
 
@@ -16,14 +17,14 @@
 
 struct symbols_opts {
 	const char *to, *output, *symfs, *buildid_dir;
-	int no_inline, no_demangle, constructors, no_local, quiet;
+	int no_inline, no_demangle, constructors, no_local, quiet, no_sandbox;
 };
 
 #define AT(field) offsetof(struct symbols_opts, field)
 static const struct opt rows[] = {
 	OPT_HEADING("Output"),
 	{"to", 0, OPT_STRING, AT(to), "parquet", "the format"},
-	{"output", 'o', OPT_STRING, AT(output), "DIR",
+	{"output", 'o', OPT_OUTPUT, AT(output), "DIR",
 	 "the folder of tables to add to: DIR/symbols/BUILD-ID.parquet"},
 	OPT_HEADING("Symbols"),
 	{"no-inline", 0, OPT_FLAG, AT(no_inline), NULL, "leave out inlined functions"},
@@ -37,6 +38,7 @@ static const struct opt rows[] = {
 	 "look for debug files in --symfs and --buildid-dir alone"},
 	OPT_HEADING("General"),
 	{"quiet", 'q', OPT_FLAG, AT(quiet), NULL, "do not report each file"},
+	SANDBOX_OPTION(AT(no_sandbox)),
 	OPT_END,
 };
 

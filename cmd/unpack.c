@@ -4,6 +4,7 @@
 #include "base/text/path.h"
 #include "cmd/verbs.h"
 #include "cmd/cli/say.h"
+#include "cmd/input/sandbox.h"
 #include "libparse/archive/bundle.h"
 
 #include <inttypes.h>
@@ -13,16 +14,17 @@
 
 struct unpack_opts {
 	const char *directory;
-	int force, quiet;
+	int force, quiet, no_sandbox;
 };
 
 #define AT(field) offsetof(struct unpack_opts, field)
 static const struct opt rows[] = {
-	{"directory", 'C', OPT_STRING, AT(directory), "DIR",
+	{"directory", 'C', OPT_OUTPUT, AT(directory), "DIR",
 	 "unpack into DIR, made if needed (default: the bundle's name\nwithout .tar.zst, plus "
 	 ".unpacked where a file has that name)"},
 	{"force", 'f', OPT_FLAG, AT(force), NULL, "replace existing files"},
 	{"quiet", 'q', OPT_FLAG, AT(quiet), NULL, "do not list what was unpacked"},
+	SANDBOX_OPTION(AT(no_sandbox)),
 	OPT_END,
 };
 

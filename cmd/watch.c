@@ -4,6 +4,7 @@
 #include "cmd/cli/say.h"
 #include "cmd/verbs.h"
 #include "cmd/answer/watch_run.h"
+#include "cmd/input/sandbox.h"
 #include "render/text/units.h"
 
 #include <fcntl.h>
@@ -39,7 +40,7 @@ static const struct opt rows[] = {
 	 "how far back an explanation can reach (default 10s)"},
 	{"memory", 0, OPT_STRING, AT(memory), "MB",
 	 "of records at most, which shortens the window (default 16)"},
-	{"save", 0, OPT_STRING, AT(save), "DIR",
+	{"save", 0, OPT_OUTPUT, AT(save), "DIR",
 	 "write what surrounds a spike to DIR/spike-TIME.data; also on\nSIGUSR2"},
 	{"before", 0, OPT_STRING, AT(before), "DURATION",
 	 "from so long before it (default 5s)"},
@@ -47,10 +48,11 @@ static const struct opt rows[] = {
 	{"keep", 0, OPT_INT, AT(keep), "N",
 	 "keep N such files, remove the oldest (default 20)"},
 	OPT_HEADING("Output"),
-	{"prom", 0, OPT_STRING, AT(prom), "FILE",
+	{"prom", 0, OPT_OUTPUT, AT(prom), "FILE",
 	 "keep sums in FILE for node_exporter's textfile collector"},
 	{"status", 0, OPT_INT, AT(status), "SECONDS",
 	 "a line on stderr with lag and memory so often (default 60;\n0: only at the end)"},
+	SANDBOX_OPTION(AT(wait.tl.in.no_sandbox)),
 	OPT_END,
 };
 

@@ -4,11 +4,13 @@
 #
 # Each root is made by debootstrap, gets a copy of the sources as committed, and is removed again.
 # /proc, /sys and /dev are this machine's, so that tests may record. A release that cannot be had
-# is skipped by name. At the end: a line for each root, and the sum of all tests.
+# is skipped by name. All tests run again under the sanitizers (SANITIZERS=, empty: not; asan, tsan).
+# At the end: a line for each root and each of these, and the sum of all tests.
 # Exit 0 when all of them passed, 1 when one failed, 77 when no root could be made.
 set -u
 SRC=$(cd "$(dirname "$0")/.." && pwd)
 releases=${*:-bookworm trixie noble}
+sanitizers=${SANITIZERS-asan tsan}
 work=$(mktemp -d "${TMPDIR:-/var/tmp}/perfkit-roots.XXXXXX") || exit 1
 # Nothing is mounted below it here: what is, is mounted in namespaces that have ended.
 trap 'rm -rf --one-file-system "$work"' EXIT INT TERM
@@ -104,21 +106,33 @@ step()
 	return "$rc"
 }
 
+# result RELEASE WHAT - a line about the last step: its sum, or its status
+result()
+{
+	sum=$(grep -e '^[0-9]* passed, [0-9]* failed, [0-9]* skipped$' -e '^tsan: [0-9]* commands' "$work/log" |
+		tail -1)
+	[ "$rc" = 0 ] || case $sum in *failed*) ;; *) sum= ;; esac
+	echo "$1: $2 $took s: ${sum:-exit $rc}" >>"$work/results"
+}
+
 try()  # RELEASE
 {
 	root=$work/$1
 	began=$(date +%s)
 	why=$(make_root "$1" "$root") || { echo "$1: skipped: $why" | tee -a "$work/results"; return; }
-	line="$1: root $(($(date +%s) - began)) s"
+	made=$(($(date +%s) - began))
 	mkdir "$root/src"
 	copy_sources "$root/src"
 	if step "$1" "$root" './configure --install-deps && make demo'; then
-		line="$line, demo $took s"
+		demo=$took
 		step "$1" "$root" './configure --install-deps=check && make check' || :
-		sum=$(grep '^[0-9]* passed, [0-9]* failed, [0-9]* skipped$' "$work/log" | tail -1)
-		echo "$line, check $took s: ${sum:-exit $rc}" >>"$work/results"
+		result "$1" "root $made s, demo $demo s, check"
+		for again in $sanitizers; do
+			step "$1" "$root" "make $again" || :
+			result "$1" "$again"
+		done
 	else
-		echo "$line, demo FAILED after $took s" >>"$work/results"
+		echo "$1: root $made s, demo FAILED after $took s" >>"$work/results"
 	fi
 	rm -rf --one-file-system "$root"
 }

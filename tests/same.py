@@ -2,7 +2,7 @@
 """same.py PERFKIT SRC [--tenth SEED] [NAME]: one recording, one answer. Each recording is asked
 from the file, from standard input, as a bundle and as a store; every answer (status, stdout and
 stderr) is the file's, but for the input's name. What is asked, and of which of the four, is the
-table in docs/reliability.md; a form that is not marked "yes" refuses
+table in tests/same.md; a form that is not marked "yes" refuses
 with status 2, or 3 where it depends on the recording.
 
 The recordings: all of testdata (of bundles what is in them), those of $PERFKIT_CORPUS (FILE.zst,
@@ -32,9 +32,9 @@ FORMS = ["file", "standard input", "bundle", "store"]
 
 
 def questions(src):
-    """[(words, forms that answer)] of the table in docs/reliability.md."""
+    """[(words, forms that answer)] of the table in tests/same.md."""
     out, inside = [], False
-    for line in open(src + "/docs/reliability.md"):
+    for line in open(src + "/tests/same.md"):
         cells = [c.strip() for c in line.strip().strip("|").split("|")]
         if cells[1:] == FORMS:
             inside = True
@@ -43,7 +43,7 @@ def questions(src):
         elif inside and cells[0].startswith("`"):
             out.append((shlex.split(cells[0].strip("`")),
                         {f for f, c in zip(FORMS, cells[1:]) if c == "yes"}))
-    assert len(out) >= 10, "no table of questions in docs/reliability.md"
+    assert len(out) >= 10, "no table of questions in tests/same.md"
     return out
 
 

@@ -6,6 +6,7 @@
 #include "cmd/input/budget.h"
 #include "cmd/input/fetch_line.h"
 #include "cmd/input/input_kind.h"
+#include "cmd/input/sandbox.h"
 #include "cmd/cli/say.h"
 #include "libparse/listed_files.h"
 #include "libsym/elf/kallsyms.h"
@@ -64,8 +65,7 @@ const struct opt input_rows[] = {
 	 "memory and output that may be taken, such as 500M (2G)"},
 	{"force", 'f', OPT_FLAG, AT(force), NULL,
 	 "answer even if the answer cannot be trusted"},
-	{"no-sandbox", 0, OPT_FLAG, AT(no_sandbox), NULL,
-	 "keep the right to write and run anything (see sandbox in\ndocs/reliability.md)"},
+	SANDBOX_OPTION(AT(no_sandbox)),
 	{"strict", 0, OPT_FLAG, AT(strict), NULL, "exit with status 3 after any warning"},
 	{"quiet", 'q', OPT_FLAG, AT(quiet), NULL, "no warnings, no progress"},
 	{"verbose", 'v', OPT_FLAG, AT(verbose), NULL, "say more on standard error"},

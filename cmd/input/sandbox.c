@@ -1,79 +1,102 @@
 #include "cmd/input/sandbox.h"
 #include "base/outfile.h"
 #include "cmd/input/bundle_cache.h"
-#include "cmd/input/input.h"
+#include "cmd/input/landlock.h"
 #include "cmd/input/scratch.h"
+#include "cmd/input/syscall_filter.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
-/* include/uapi/linux/landlock.h, which older headers lack. The numbers are the same on all
- * architectures. */
-enum { CREATE_RULESET = 444, ADD_RULE = 445, RESTRICT_SELF = 446 };
-enum { ASK_VERSION = 1, RULE_PATH_BENEATH = 1 };
-
-struct ruleset_attr {
-	uint64_t handled_access_fs;
+/* The places below which a verb may make, change and remove files. */
+enum place {
+	OUTPUTS = 1 << 0, /* the folders of its options of kind OPT_OUTPUT */
+	HERE = 1 << 1,    /* the current folder, if no such option was given */
+	SCRATCH = 1 << 2, /* $TMPDIR and the like */
+	CACHE = 1 << 3,   /* of unpacked bundles */
+	/* These if a server is asked; the verb may connect then, too. */
+	FETCHED = 1 << 4,    /* of debuginfod's client */
+	EXTENSIONS = 1 << 5, /* of DuckDB, for tables at a URL */
 };
 
-struct path_beneath {
-	uint64_t allowed_access;
-	int32_t parent_fd;
-} __attribute__((packed));
+#define READS (OUTPUTS | SCRATCH | CACHE | FETCHED)
 
-#define WRITE_FILE (1ull << 1)
-#define TRUNCATE (1ull << 14)
-/* WRITE_FILE, REMOVE_DIR to MAKE_SYM: bits 4 to 12. */
-#define CHANGES (WRITE_FILE | 0x1ff0)
-#define REFER (1ull << 13)
-
-/* What this kernel can forbid; 0: nothing. */
-static uint64_t rights(void)
-{
-	long version = syscall(CREATE_RULESET, NULL, 0, ASK_VERSION);
-	return version < 1   ? 0
-	       : version < 2 ? CHANGES
-	       : version < 3 ? CHANGES | REFER
-			     : CHANGES | REFER | TRUNCATE;
-}
-
-struct sandbox {
-	int rules, shortage; /* shortage: an errno, if descriptors or memory ran out */
-	uint64_t rights;
+/* For each verb, or for one option of it: the sandbox, which is all that holds if a file of a
+ * stranger takes the process over. `record` runs perf, and only with --like reads recordings. */
+static const struct row {
+	const char *verb, *option;
+	unsigned may, writes;
+} rows[] = {
+	{"collapse", NULL, MAY_READ, READS},
+	{"doctor", NULL, MAY_READ, READS},
+	{"export", NULL, MAY_READ, READS},
+	{"fleet", NULL, MAY_READ | MAY_EXECUTE | MAY_FORK, SCRATCH | EXTENSIONS},
+	{"html", NULL, MAY_READ, READS},
+	{"import", NULL, MAY_READ, READS},
+	{"pack", NULL, MAY_READ | MAY_SEE_PROCESSES, FETCHED},
+	{"record", "like", MAY_READ, READS},
+	{"report", NULL, MAY_READ, READS},
+	{"svg", NULL, MAY_READ, READS},
+	{"symbols", NULL, MAY_READ, OUTPUTS | SCRATCH | FETCHED},
+	{"tail", NULL, MAY_READ, READS},
+	{"timeline", NULL, MAY_READ, READS},
+	{"unpack", NULL, 0, OUTPUTS | HERE},
+	{"watch", NULL, MAY_READ | MAY_FORK, OUTPUTS | SCRATCH | FETCHED},
 };
 
-static int is_shortage(int error)
+/* --- options ---------------------------------------------------------------------------- */
+
+/* The option, or NULL; *target is its place in opts. */
+static const struct opt *option_of(const struct verb *v, const void *opts, const char *name,
+				   const void **target)
 {
-	return error == EMFILE || error == ENFILE || error == ENOMEM;
+	for (size_t t = 0; t < OPT_TABLES && v->tables[t]; t++)
+		for (const struct opt *o = v->tables[t]; o->name; o++)
+			if (!strcmp(o->name, name)) {
+				*target = (const char *)opts + o->at;
+				return o;
+			}
+	return NULL;
 }
 
-/* Allow writing below a path, if it exists. */
-static void allow(struct sandbox *s, const char *path)
+/* 1 if a flag, or an option with text, was given. */
+static int is_given(const struct verb *v, const void *opts, const char *name)
 {
-	struct stat st;
-	int fd = open(path, O_PATH | O_CLOEXEC);
-	if (fd < 0 || fstat(fd, &st)) {
-		if (is_shortage(errno))
-			s->shortage = errno;
-		if (fd >= 0)
-			close(fd);
-		return;
-	}
-	struct path_beneath rule = {.allowed_access = s->rights, .parent_fd = fd};
-	if (!S_ISDIR(st.st_mode))
-		rule.allowed_access &= WRITE_FILE | TRUNCATE;
-	if (syscall(ADD_RULE, s->rules, RULE_PATH_BENEATH, &rule, 0) && is_shortage(errno))
-		s->shortage = errno;
-	close(fd);
+	const void *target;
+	const struct opt *o = option_of(v, opts, name, &target);
+	return o && (o->kind == OPT_FLAG ? *(const int *)target
+					 : *(const char *const *)target != NULL);
 }
+
+static const struct row *row_of(const struct verb *v, const void *opts)
+{
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+		if (!strcmp(rows[i].verb, v->name) &&
+		    (!rows[i].option || is_given(v, opts, rows[i].option)))
+			return &rows[i];
+	return NULL;
+}
+
+/* FETCHED, EXTENSIONS, or 0 if no server is asked. */
+static unsigned asked_server(const struct row *r, const struct verb *v, const void *opts,
+			     const char *const *files, size_t nfiles)
+{
+	const char *urls = getenv("DEBUGINFOD_URLS");
+	if (r->writes & FETCHED && urls && *urls && !is_given(v, opts, "no-local"))
+		return FETCHED;
+	for (size_t i = 0; r->writes & EXTENSIONS && i < nfiles; i++)
+		if (strstr(files[i], "://"))
+			return EXTENSIONS;
+	return 0;
+}
+
+/* --- places ----------------------------------------------------------------------------- */
 
 /* The target of a dangling link, in out[PATH_MAX]. */
 static const char *dangling_target(const char *path, char *out)
@@ -88,27 +111,39 @@ static const char *dangling_target(const char *path, char *out)
 	return snprintf(out, PATH_MAX, "%.*s%s", before, path, leads) < PATH_MAX ? out : path;
 }
 
+/* The folder of a path, in dir[PATH_MAX]; of one without a slash ".". */
+static void folder_of(const char *path, char *dir)
+{
+	const char *slash = strrchr(path, '/');
+	int n = slash ? (int)(slash - path) + (slash == path) : 1;
+	snprintf(dir, PATH_MAX, "%.*s", n, slash ? path : ".");
+}
+
 /* Allow the file's folder, because the file is created there under another name; of a device or
- * fifo the file itself. */
-static void allow_output(struct sandbox *s, const char *path)
+ * fifo the file itself, and of a folder the folder. */
+static void allow_output(struct landlock *s, const char *path)
 {
 	char target[PATH_MAX], dir[PATH_MAX];
 	struct stat st;
 	path = outfile_target(path, target);
 	path = dangling_target(path, target);
 	if (!strcmp(path, "-") || (!stat(path, &st) && !S_ISREG(st.st_mode))) {
-		allow(s, path);
+		landlock_allow_writing(s, path);
 		return;
 	}
-	const char *slash = strrchr(path, '/');
-	int n = slash ? (int)(slash - path) + (slash == path) : 1;
-	snprintf(dir, sizeof(dir), "%.*s", n, slash ? path : ".");
-	allow(s, dir);
+	folder_of(path, dir);
+	/* folders that are to be made */
+	while (stat(dir, &st) && errno == ENOENT && strcmp(dir, ".") != 0) {
+		char below[PATH_MAX];
+		memcpy(below, dir, sizeof(below));
+		folder_of(below, dir);
+	}
+	landlock_allow_writing(s, dir);
 }
 
 /* Allow only $TMPDIR if files can be created there; else the usual places, because SQLite has
  * its own order; the current directory if there is none. */
-static void allow_scratch(struct sandbox *s)
+static void allow_scratch(struct landlock *s)
 {
 	const char *places[SCRATCH_PLACES];
 	struct stat st;
@@ -117,63 +152,120 @@ static void allow_scratch(struct sandbox *s)
 		if (stat(places[i], &st) || !S_ISDIR(st.st_mode) ||
 		    access(places[i], W_OK | X_OK))
 			continue;
-		allow(s, places[i]);
+		landlock_allow_writing(s, places[i]);
 		if (i == 0 && strcmp(places[0], places[1]) != 0)
 			return;
 		found++;
 	}
 }
 
-static void allow_cache(struct sandbox *s)
+static void allow_cache(struct landlock *s)
 {
 	char path[BUNDLE_CACHE_PATH];
 	if (bundle_cache_dir(path))
-		allow(s, path);
+		landlock_allow_writing(s, path);
 }
 
-static void allow_outputs(struct sandbox *s, const struct verb *v, const void *opts)
+/* The folder of debuginfod's client, in path[PATH_MAX]. */
+static void fetched_folder(char *path, const char *home)
 {
+	const char *own = getenv("DEBUGINFOD_CACHE_PATH"), *xdg = getenv("XDG_CACHE_HOME");
+	if (own && *own) {
+		snprintf(path, PATH_MAX, "%s", own);
+		return;
+	}
+	snprintf(path, PATH_MAX, "%s/.debuginfod_client_cache", home);
+	if (!access(path, F_OK))
+		return;
+	if (xdg && *xdg)
+		snprintf(path, PATH_MAX, "%s/debuginfod_client", xdg);
+	else
+		snprintf(path, PATH_MAX, "%s/.cache/debuginfod_client", home);
+}
+
+/* Make and allow the folder that what asks a server would make. */
+static void allow_download(struct landlock *s, unsigned place)
+{
+	const char *home = getenv("HOME");
+	char path[PATH_MAX];
+	if (place == FETCHED)
+		fetched_folder(path, home ? home : "");
+	else
+		snprintf(path, sizeof(path), "%s/.duckdb", home ? home : "");
+	for (char *p = path + 1; *p; p++)
+		if (*p == '/') {
+			*p = '\0';
+			mkdir(path, 0700);
+			*p = '/';
+		}
+	mkdir(path, 0700);
+	landlock_allow_writing(s, path);
+}
+
+/* Returns how many outputs were named. */
+static int allow_outputs(struct landlock *s, const struct verb *v, const void *opts)
+{
+	int n = 0;
 	for (size_t t = 0; t < OPT_TABLES && v->tables[t]; t++)
 		for (const struct opt *o = v->tables[t]; o->name; o++) {
 			const char *target = (const char *)opts + o->at;
-			if (o->kind == OPT_OUTPUT && *(const char *const *)target)
-				allow_output(s, *(const char *const *)target);
-			/* svg --cp keeps palette.map here */
-			if (o->kind == OPT_FLAG && !strcmp(o->name, "cp") &&
-			    *(const int *)target)
-				allow(s, ".");
+			if (o->kind != OPT_OUTPUT || !*(const char *const *)target)
+				continue;
+			allow_output(s, *(const char *const *)target);
+			n++;
 		}
+	if (is_given(v, opts, "cp")) /* svg --cp keeps palette.map here */
+		landlock_allow_writing(s, ".");
+	return n;
 }
 
-static const char no_sandbox[] = "cannot enter the sandbox (--no-sandbox runs without it)";
+/* --- entering --------------------------------------------------------------------------- */
 
-static int asks_debuginfod(const struct input_opts *o)
+static void allow_places(struct landlock *s, unsigned writes, const struct verb *v,
+			 const void *opts)
 {
-	const char *urls = getenv("DEBUGINFOD_URLS");
-	return urls && *urls && !o->no_local;
+	int outputs = writes & OUTPUTS ? allow_outputs(s, v, opts) : 0;
+	if (writes & HERE && !outputs)
+		landlock_allow_writing(s, ".");
+	if (writes & SCRATCH)
+		allow_scratch(s);
+	if (writes & CACHE && !is_given(v, opts, "no-cache"))
+		allow_cache(s);
+	if (writes & (FETCHED | EXTENSIONS))
+		allow_download(s, writes & (FETCHED | EXTENSIONS));
 }
 
-int sandbox_enter(const struct verb *v, const void *opts, struct err *e)
+int sandbox_enter(const struct verb *v, const void *opts, const char *const *files,
+		  size_t nfiles, struct err *e)
 {
-	const struct input_opts *o = opts;
-	struct ruleset_attr attr;
-	if (!input_is_read_by(v) || o->no_sandbox || asks_debuginfod(o) ||
-	    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+	enum { TRUNCATE_ABI = 3 };
+	const struct row *r = row_of(v, opts);
+	struct landlock s = {0};
+	if (!r || is_given(v, opts, "no-sandbox") || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
 		return 0;
-	struct sandbox s = {.rights = rights()};
-	attr.handled_access_fs = s.rights;
-	if (!s.rights)
-		return 0;
-	s.rules = (int)syscall(CREATE_RULESET, &attr, sizeof(attr), 0);
-	if (s.rules < 0)
-		return is_shortage(errno) ? err_sys(e, "%s", no_sandbox) : 0;
-	allow_outputs(&s, v, opts);
-	allow_scratch(&s);
-	if (!o->no_cache)
-		allow_cache(&s);
-	if (!s.shortage)
-		syscall(RESTRICT_SELF, s.rules, 0);
-	close(s.rules);
-	errno = s.shortage;
-	return s.shortage ? err_sys(e, "%s", no_sandbox) : 0;
+	unsigned server = asked_server(r, v, opts, files, nfiles);
+	unsigned may = r->may | (server ? MAY_CONNECT : 0);
+	if (!(may & MAY_SEE_PROCESSES) && landlock_begin(&s, may)) {
+		allow_places(&s, (r->writes & ~(FETCHED | EXTENSIONS)) | server, v, opts);
+		for (size_t i = 0; i < nfiles; i++)
+			landlock_allow_reading(&s, files[i]);
+		landlock_allow_reading(&s, "/proc/self"); /* a leak checker counts threads */
+		if (landlock_enter(&s) && landlock_abi() >= TRUNCATE_ABI)
+			may |= HELD_TRUNCATE;
+	}
+	if (s.shortage) {
+		errno = s.shortage;
+		return err_sys(e, "cannot enter the sandbox (--no-sandbox runs without it)");
+	}
+	syscall_filter_enter(may);
+	return 0;
+}
+
+void sandbox_describe(struct buf *out)
+{
+	int abi = landlock_abi(), filter = syscall_filter_exists();
+	if (abi)
+		buf_fmt(out, "Landlock ABI %d%s", abi, filter ? " + seccomp" : ", no seccomp");
+	else
+		buf_str(out, filter ? "seccomp, no Landlock" : "none in this kernel");
 }

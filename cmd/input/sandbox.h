@@ -1,23 +1,46 @@
 /*
  * sandbox.h - drops rights that commands do not need before they read untrusted files.
  *
- * Even if a recording takes over the process, the kernel lets it write only next to the outputs
- * that the user named, in the scratch folder and in perfkit's cache (Landlock, Linux 5.13 and
- * later), and gain no privileges by running programs. It may read everything, since binaries
- * can be anywhere.
+ * Even if a recording takes over the process, the kernel lets it do only what the verb's row of
+ * the table in sandbox.c says: Landlock holds the paths, a filter of system calls the rest.
  */
 #ifndef CMD_INPUT_SANDBOX_H
 #define CMD_INPUT_SANDBOX_H
 
 #include "base/err.h"
+#include "base/text/buf.h"
 #include "cmd/cli/opt.h"
 
+/* The option that turns it off, for the tables of all verbs that have one. */
+#define SANDBOX_OPTION(at)                                                           \
+	{                                                                            \
+		"no-sandbox", 0, OPT_FLAG, at, NULL,                                 \
+			"keep the right to write and run anything (see sandbox in\n" \
+			"docs/reliability.md)"                                       \
+	}
+
+/* What a verb may do beside computing and changing the files it was asked for. */
+enum sandbox_ability {
+	MAY_READ = 1 << 0,    /* any file that the user may read */
+	MAY_EXECUTE = 1 << 1, /* run programs, which inherit the sandbox */
+	MAY_CONNECT = 1 << 2, /* to servers */
+	MAY_FORK = 1 << 3,    /* have children, which may end by their own signals */
+	/* Look into the folders of other processes: then there is no Landlock, which forbids
+	 * that, and files can be written anywhere. */
+	MAY_SEE_PROCESSES = 1 << 4,
+	/* Not an ability: Landlock is new enough for O_TRUNC. */
+	HELD_TRUNCATE = 1 << 5,
+};
+
 /*
- * Enter it permanently, with all threads made later, before the first input is opened. Does
- * nothing for verbs without input_rows (they run programs, or write folders), with
- * --no-sandbox, and if debuginfod is used, which has a cache of its own. Without Landlock in
- * the kernel, only privileges are dropped. ERR_IO if descriptors or memory run out.
+ * Enter the verb's sandbox permanently, with all threads made later, before the first input is
+ * opened. Does nothing with --no-sandbox, and for verbs that are in no row. ERR_IO if
+ * descriptors or memory run out.
  */
-int sandbox_enter(const struct verb *v, const void *opts, struct err *e);
+int sandbox_enter(const struct verb *v, const void *opts, const char *const *files,
+		  size_t nfiles, struct err *e);
+
+/* Append what this kernel has for it: "Landlock ABI 7 + seccomp". */
+void sandbox_describe(struct buf *out);
 
 #endif

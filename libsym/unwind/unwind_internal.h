@@ -93,10 +93,10 @@ static inline int walk_read(const struct walk *w, uint64_t addr, uint64_t *v)
 {
 	uint64_t off = addr - w->low;
 	unsigned word = w->u->arch->word;
-	const uint8_t *p = (const uint8_t *)w->s->stack + off;
 	int swap = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
 	if (off > w->size || w->size - off < word)
 		return 0;
+	const uint8_t *p = (const uint8_t *)w->s->stack + off;
 	*v = word == 8 ? load_u64(p, swap) : load_u32(p, swap);
 	return 1;
 }

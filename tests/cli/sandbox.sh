@@ -1,86 +1,182 @@
 #!/bin/sh
-# Verbs that read cannot write but where they were asked to, whatever runs in them; their answers
-# are the same.
+# What each verb may do, whatever runs in it: tried from inside, with all of Landlock, with what older
+# kernels have of it, and with none, where the filter of system calls still holds. The answers are
+# the same.
 set -u
-nm -D "$PERFKIT" | grep -q __asan_init && { echo "a sanitizer's library comes first"; exit 77; }
-${CC:-cc} -shared -fPIC -O1 -D_GNU_SOURCE -o plant.so "$SRC/tests/tools/plant.c" 2>cc.err ||
+nm -D "$PERFKIT" | grep -q '__[a-z]*san_init' && { echo "a sanitizer's library comes first"; exit 77; }
+${CC:-cc} -shared -fPIC -O1 -D_GNU_SOURCE -o plant.so "$SRC/tests/tools/plant.c" -ldl 2>cc.err ||
 	{ echo "no preloaded library: $(head -1 cc.err)"; exit 77; }
-unset DEBUGINFOD_URLS
+unset DEBUGINFOD_URLS XDG_CACHE_HOME
 export HOME=$PWD/home TMPDIR=$PWD/tmp
 mkdir home tmp elsewhere out home/.cache && mkdir -m 700 home/.cache/perfkit
 waits=$SRC/testdata/waits/perf.data
 bad=0
+wrong() { echo "$*"; bad=1; }
 
-# planted OPTIONS... - what a run with them could do elsewhere
+# --- a process and a server to reach --------------------------------------------------------------
+sleep 600 &
+PLANT_PID=$!
+server=
+trap 'kill $PLANT_PID $server 2>/dev/null' EXIT
+export PLANT_PID
+if command -v python3 >/dev/null; then
+	python3 -c '
+import socket, time
+s = socket.create_server(("127.0.0.1", 0), backlog=1000)
+print(s.getsockname()[1], flush=True)
+time.sleep(600)' >port &
+	server=$!
+	for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+		[ ! -s port ] && sleep 0.2
+	done
+	export PLANT_PORT="$(cat port)"
+fi
+
+# planted COMMAND... - what a run with it could do elsewhere
 planted()
 {
 	rm -rf elsewhere/*
 	echo old >elsewhere/x.old
-	LD_PRELOAD=$PWD/plant.so PLANT=${at:-$PWD/elsewhere}/x "$PERFKIT" "$@" >answer 2>err </dev/null
+	LD_PRELOAD=$PWD/plant.so PLANT=${at:-$PWD/elsewhere}/x "$@" >answer 2>err </dev/null
 	rc=$?
 	did=$(sed -n 's/^planted: //p' err | paste -sd' ')
 }
 
-planted report -q --no-local "$waits"
-case $did in
-'') ;;
-made*) echo "the kernel has no Landlock"; exit 77 ;;
-*) echo "report could: $did"; bad=1 ;;
+planted env true
+everything=$did
+paths='made written folder renamed'
+case $("$PERFKIT" --version | sed -n 's/^sandbox  *//p') in
+"Landlock ABI "[1-9]*" + seccomp") none= levels='0 1 2 3 4 5 6' ;;
+"seccomp, no Landlock") none=$paths levels= && echo "left out: paths (the kernel has no Landlock)" ;;
+*) echo "the kernel has no seccomp"; exit 77 ;;
 esac
+for word in chmod fchmod times traced signalled datagram run namespace typed $paths; do
+	case " $everything " in *" $word "*) ;; *) echo "left out: $word (not possible here anyway)" ;; esac
+done
+
+# --- each verb ------------------------------------------------------------------------------------
+# allowed WORDS - what the last run could do is these, with `paths` and `all` as words
+allowed()
+{
+	want=
+	for word; do
+		case $word in
+		paths) want="$want $paths" ;;
+		fork) ;;
+		*) want="$want $word" ;;
+		esac
+	done
+	[ "$did" = "${want# }" ]
+}
+
 "$PERFKIT" pack -q --no-local "$SRC/testdata/demo/perf.data" --symfs "$SRC/testdata/demo/symfs" -o demo.tar.zst || exit 1
 "$PERFKIT" import -q --no-local "$waits" -o run.db || exit 1
-while read -r words; do
+mkdir tables kept
+: >verbs
+# what it may do (- nothing, paths, others: words of plant.c) | without Landlock | the command
+while IFS='|' read -r may old words; do
+	[ "$may" != - ] || may=
+	[ "$old" != - ] || old=
+	[ -z "$none" ] || may=$old
+	set -- $words
+	echo "$1" >>verbs
 	rm -rf out/*
-	planted $words
+	planted "$PERFKIT" "$@"
 	mv answer inside
 	ls out >made
-	[ -z "$did" ] && [ $rc = 0 ] || { echo "$words: status $rc, could: $did; $(head -3 err)"; bad=1; }
+	status=$rc
+	allowed $may || wrong "$words: could: $did"
 	rm -rf out/*
-	planted $words --no-sandbox
-	[ "$did" = "made written truncated folder renamed privileges nothing to read" ] ||
-		{ echo "$words --no-sandbox could: $did"; bad=1; }
-	cmp -s inside answer || { echo "$words: another answer in the sandbox"; bad=1; }
-	ls out | cmp -s - made || { echo "$words made $(cat made), outside $(ls out)"; bad=1; }
+	planted "$PERFKIT" "$@" --no-sandbox
+	[ "$did" = "$everything" ] || wrong "$words --no-sandbox could: $did, not $everything"
+	cmp -s inside answer && [ $rc = $status ] || wrong "$words: another answer in the sandbox: $status, $rc"
+	ls out | cmp -s - made || wrong "$words made $(cat made), outside $(ls out)"
+	case $1:$rc in *:0 | watch:3 | fleet:1) ;; *) wrong "$words: status $rc, $(head -3 err)" ;; esac
+	rm -rf out/*
+	export PLANT_ABI=0
+	planted "$PERFKIT" "$@"
+	unset PLANT_ABI
+	allowed $old || wrong "$words without Landlock could: $did"
 done <<E2
-report -q --no-local $waits
-collapse -q demo.tar.zst
-collapse -q --no-local $waits -o out/x
-svg -q --no-local --wall $waits -o out/x.svg
-svg -q --no-local --wall $waits
-timeline -q --no-local $waits -o out/x.svg
-html -q --no-local $waits -o out/x.html
-export -q --no-local --to pprof $waits -o out/x.pb.gz
-tail -q --no-local --p90 --svg out/x.svg --flame out/y.svg $waits
-tail -q --no-local --p90 run.db
-doctor --no-local $waits
-report -q run.db
-import -q --no-local $waits -o out/x.db
+-|paths|report -q --no-local $waits
+-|paths|collapse -q demo.tar.zst
+-|paths|collapse -q --no-local $waits -o out/x
+-|paths|svg -q --no-local --wall $waits -o out/x.svg
+-|paths|svg -q --no-local --wall $waits
+-|paths|timeline -q --no-local $waits -o out/x.svg
+-|paths|html -q --no-local $waits -o out/x.html
+-|paths|export -q --no-local --to pprof $waits -o out/x.pb.gz
+-|paths|export -q --no-local --to parquet $waits -o out/tables
+-|paths|tail -q --no-local --p90 --svg out/x.svg --flame out/y.svg $waits
+-|paths|tail -q --no-local --p90 run.db
+-|paths|doctor --no-local $waits
+-|paths|report -q run.db
+-|paths|import -q --no-local $waits -o out/x.db
+-|paths|symbols -q --no-local --to parquet -o out/tables $SRC/testdata/demo/symfs/srv/perfkit/shop
+-|paths|record --like $waits
+unreadable|paths|unpack -q demo.tar.zst -C out/demo
+-|paths|watch --over 1ms --save kept --prom out/x.prom $SRC/testdata/pipe/perf.data
+paths|paths|pack -q --no-local $SRC/testdata/demo/perf.data -o out/x.tar.zst
+run run-descriptor|run run-descriptor paths|fleet hosts tables
 E2
-# A link is followed to where it leads; a device is written itself.
+"$PERFKIT" help --verbs | while read -r verb; do
+	grep -qx "$verb" verbs || echo "$verb"
+done >untried
+[ ! -s untried ] || wrong "not tried: $(cat untried)"
+
+# --- older kernels --------------------------------------------------------------------------------
+for abi in $levels; do
+	export PLANT_ABI=$abi
+	planted "$PERFKIT" report -q --no-local "$waits"
+	[ $abi != 0 ] || none=$paths
+	[ "$did" = "$none" ] || wrong "Landlock's ABI $abi: could $did"
+	said=$(LD_PRELOAD=$PWD/plant.so "$PERFKIT" --version | sed -n 's/^sandbox  *//p')
+	case $abi:$said in
+	"0:seccomp, no Landlock" | "$abi:Landlock ABI $abi + seccomp") ;;
+	*) wrong "--version of ABI $abi: $said" ;;
+	esac
+	none=
+done
+unset PLANT_ABI
+
+# --- places ---------------------------------------------------------------------------------------
+# A link is followed to where it leads; a device is written itself; folders are made.
 ln -s out/target link.svg
 for there in no yes; do
-	planted svg -q --no-local --wall "$waits" -o link.svg
-	[ $rc = 0 ] && [ -s out/target ] && [ -z "$did" ] || { echo "through a link (target there: $there): status $rc, could: $did; $(cat err)"; bad=1; }
+	planted "$PERFKIT" svg -q --no-local --wall "$waits" -o link.svg
+	[ $rc = 0 ] && [ -s out/target ] && [ "$did" = "$none" ] ||
+		wrong "through a link (target there: $there): status $rc, could: $did; $(cat err)"
 done
-planted svg -q --no-local --wall "$waits" -o /dev/null
-[ $rc = 0 ] && [ -z "$did" ] || { echo "to /dev/null: status $rc, could: $did; $(cat err)"; bad=1; }
-# Scratch and cache stay open, debuginfod turns it off.
-at=$PWD/tmp && echo old >tmp/x.old && planted report -q --no-local "$waits"
-[ "${did%% *}" = made ] || { echo "scratch: could $did"; bad=1; }
-at=$PWD/home/.cache/perfkit && echo old >"$at/x.old" && planted report -q --no-local "$waits"
-[ "${did%% *}" = made ] || { echo "cache: could $did"; bad=1; }
+planted "$PERFKIT" svg -q --no-local --wall "$waits" -o /dev/null
+[ $rc = 0 ] && [ "$did" = "$none" ] || wrong "to /dev/null: status $rc, could: $did; $(cat err)"
+# Scratch and cache stay open.
+at=$PWD/tmp && echo old >tmp/x.old && planted "$PERFKIT" report -q --no-local "$waits"
+[ "$did" = "$paths" ] || wrong "scratch: could $did"
+at=$PWD/home/.cache/perfkit && echo old >"$at/x.old" && planted "$PERFKIT" report -q --no-local "$waits"
+[ "$did" = "$paths" ] || wrong "cache: could $did"
 at=
-# Where none of the usual places can be written, a bundle is unpacked here.
+# Where servers are asked, they and what they send: no more.
+remote=$(echo " $everything " | grep -o ' connected ' | tr -d ' ')
+remote="${remote:+$remote }datagram"
+DEBUGINFOD_URLS=file:///nonexistent planted "$PERFKIT" report -q "$waits"
+[ "$did" = "$remote${none:+ $none}" ] || wrong "with debuginfod: could $did"
+at=$HOME/.cache/debuginfod_client && echo old >"$at/x.old" &&
+	DEBUGINFOD_URLS=file:///nonexistent planted "$PERFKIT" report -q "$waits"
+[ "$did" = "$remote $paths" ] || wrong "where debuginfod keeps files: could $did"
+at=
+planted "$PERFKIT" fleet hosts s3://127.0.0.1/nothing
+[ "$did" = "$remote run run-descriptor${none:+ $none}" ] || wrong "tables at a URL: could $did"
+# Where none of the usual places can be written, a bundle is unpacked here. The program may be below
+# one of them.
 cat >narrow <<'E2'
+exec 9<"$1"
 for d in /tmp /var/tmp /dev/shm; do mount -t tmpfs -o ro none $d || exit 77; done
-exec "$1" collapse -q --no-cache --no-local demo.tar.zst
+exec /proc/self/fd/9 collapse -q --no-cache --no-local demo.tar.zst
 E2
 TMPDIR='' unshare -rm sh narrow "$PERFKIT" >here 2>err
 case $? in
-0) "$PERFKIT" collapse -q --no-local demo.tar.zst | cmp -s - here || { echo "unpacked here: another answer"; bad=1; } ;;
+0) "$PERFKIT" collapse -q --no-local demo.tar.zst | cmp -s - here || wrong "unpacked here: another answer" ;;
 77) echo "left out: folders that cannot be written ($(head -1 err))" ;;
-*) echo "unpacked here: $(cat err)"; bad=1 ;;
+*) wrong "unpacked here: $(cat err)" ;;
 esac
-DEBUGINFOD_URLS=file:///nonexistent planted report -q "$waits"
-[ "${did%% *}" = made ] || { echo "with debuginfod: could $did"; bad=1; }
 exit $bad

@@ -3,7 +3,7 @@
  *
  * One target is one door: a place where bytes of a stranger come in. `make check` compiles all
  * of them with a driver that replays files (replay.c); `make fuzz` links them with libFuzzer.
- * docs/reliability.md lists the doors.
+ * tests/fuzz/README.md lists the doors.
  */
 #ifndef TESTS_FUZZ_FUZZ_H
 #define TESTS_FUZZ_FUZZ_H

@@ -10,6 +10,7 @@
  */
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -81,8 +82,10 @@ void *mmap(void *where, size_t n, int prot, int flags, int fd, off_t at)
 	if (fd >= 0 && fault_is("shrink") && is_meant(fd)) {
 		char self[64];
 		snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
-		if (truncate(self, 4096))
+		int self_fd = open(self, O_WRONLY | O_CLOEXEC);
+		if (self_fd < 0 || ftruncate(self_fd, 4096))
 			abort();
+		close(self_fd);
 	}
 	return p;
 }

@@ -1,0 +1,33 @@
+/*
+ * landlock.h - which files a process may open, and which places outside it may reach, as far as
+ * this kernel's Landlock can say it (Linux 5.13 and later, more with each ABI level).
+ */
+#ifndef CMD_INPUT_LANDLOCK_H
+#define CMD_INPUT_LANDLOCK_H
+
+#include <stdint.h>
+
+/* Being filled; `shortage` is an errno if descriptors or memory ran out. */
+struct landlock {
+	int rules, shortage;
+	uint64_t reads, writes; /* rights that are forbidden but for what is allowed */
+};
+
+/* The ABI level of this kernel; 0: it has no Landlock, or it is not enabled. */
+int landlock_abi(void);
+
+/* Begin with nothing allowed but what the abilities in `may` (sandbox.h) say. 1; 0 if the kernel
+ * cannot, or if s->shortage says why. */
+int landlock_begin(struct landlock *s, unsigned may);
+
+/* Allow changing a file, or all below a folder; reading too, where that is forbidden. A path
+ * that does not exist is ignored. */
+void landlock_allow_writing(struct landlock *s, const char *path);
+
+/* The same for reading. */
+void landlock_allow_reading(struct landlock *s, const char *path);
+
+/* Enter it permanently, with all threads made later, unless s->shortage is set: 1 if it holds. */
+int landlock_enter(struct landlock *s);
+
+#endif
