@@ -28,9 +28,10 @@ static const struct opt rows[] = {
 	{"causes", 0, OPT_STRING, AT(wait.tl.causes), "FILE",
 	 "more rules for causes, as for perfkit tail"},
 	{"idle-frame", 0, OPT_EACH, AT(wait.tl.idle_frames), "RE",
-	 "waits whose innermost function of the application matches\nRE are idle (repeatable)"},
+	 "waits whose innermost function of the application\nmatches RE are at rest "
+	 "(repeatable)"},
 	{"work-frame", 0, OPT_EACH, AT(wait.tl.work_frames), "RE",
-	 "waits with a function matching RE on the stack are work\n(repeatable)"},
+	 "waits with a function matching RE are work\n(anywhere on the stack; repeatable)"},
 	{"most", 0, OPT_INT, AT(most), "N",
 	 "print N spikes a second (default 20), after that the longest\n"
 	 "of each answer; all are counted"},
@@ -40,17 +41,16 @@ static const struct opt rows[] = {
 	{"memory", 0, OPT_STRING, AT(memory), "MB",
 	 "of records at most, which shortens the window (default 16)"},
 	{"save", 0, OPT_STRING, AT(save), "DIR",
-	 "write what surrounds a spike to DIR/spike-TIME.data; also on\nSIGUSR2"},
+	 "write what surrounds a spike to DIR/spike-TIME.data\n(also on SIGUSR2)"},
 	{"before", 0, OPT_STRING, AT(before), "DURATION",
 	 "from so long before it (default 5s)"},
 	{"after", 0, OPT_STRING, AT(after), "DURATION", "until so long after it (default 1s)"},
 	{"keep", 0, OPT_INT, AT(keep), "N",
 	 "keep N such files, remove the oldest (default 20)"},
 	OPT_HEADING("Output"),
-	{"prom", 0, OPT_STRING, AT(prom), "FILE",
-	 "keep sums in FILE for node_exporter's textfile collector"},
+	{"prom", 0, OPT_STRING, AT(prom), "FILE", "keep sums in FILE, for node_exporter"},
 	{"status", 0, OPT_INT, AT(status), "SECONDS",
-	 "a line on stderr with lag and memory so often (default 60;\n0: only at the end)"},
+	 "lag and memory on stderr so often (default 60)\n(0: only at the end)"},
 	OPT_END,
 };
 

@@ -19,11 +19,14 @@ static const char words[] =
 	;
 
 const struct topic topics[] = {
+	{"filters", "which threads, times, waits and spans are meant", NULL, 0},
+	{"names", "where names of functions come from, and why some are missing", names, 0},
+	{"stacks", "how stacks are shown", NULL, 0},
+	{"general", "input, warnings, trust", NULL, 0},
 	{"causes", "why threads wait: the rules, and how to write your own", causes_builtin, 0},
 	{"exit-status", "what 0, 1, 2 and 3 mean", exit_status, 0},
 	{"frames", "what functions are for: loops, wrappers, runtimes", frames_builtin, 0},
 	{"mechanisms", "what tail says that waits were for: the rules", mechanisms_builtin, 0},
-	{"names", "where names of functions come from, and why some are missing", names, 0},
 	{"words", "glossary", words, 1},
 	{NULL, NULL, NULL, 0},
 };
@@ -51,7 +54,9 @@ static void add_markdown(struct buf *out, const char *line, size_t n)
 void topic_print(FILE *f, const struct topic *t)
 {
 	struct buf b = {0};
-	if (!t->markdown)
+	if (!t->text)
+		buf_fmt(&b, "Options of several commands: %s\n", t->brief);
+	else if (!t->markdown)
 		buf_str(&b, t->text);
 	for (const char *p = t->text; t->markdown && *p;) {
 		size_t n = strcspn(p, "\n");

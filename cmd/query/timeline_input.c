@@ -52,10 +52,11 @@ const struct opt tlinput_rows[] = {
 	 "only what threads did with this label: in spans (also\nspan=NAME and key=ID) or "
 	 "below "
 	 "trampolines"},
-	{"keep-trampolines", 0, OPT_FLAG, AT(keep_trampolines), NULL,
-	 "show trampoline<7> and the like with their numbers, not all\nas trampoline<0>"},
 	{"recording", 0, OPT_STRING, AT(recording), "N|HOST",
 	 "of a store with several recordings: the Nth, or those of\nHOST (default: all)"},
+	OPT_HEADING("Stacks"),
+	{"keep-trampolines", 0, OPT_FLAG, AT(keep_trampolines), NULL,
+	 "show trampoline<7> and the like with their numbers, not all\nas trampoline<0>"},
 	OPT_END,
 };
 
