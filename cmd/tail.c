@@ -129,7 +129,7 @@ static const struct threadless {
 	int (*csv)(struct buf *b, const struct episodes_answer *a, struct err *e);
 } threadless[] = {
 	{EPISODE_WINDOW, "window",
-	 "these spans are windows, no single thread's work: they have no --csv, --html, "
+	 "these spans are windows, of no one thread: they have no --csv, --html, "
 	 "--flame, --hist or --group",
 	 windows_text, windows_json, NULL},
 	{EPISODE_GAP, "gap",

@@ -39,15 +39,38 @@ const struct topic *topic_named(const char *name)
 	return t->name ? t : NULL;
 }
 
+/* "| io | a disk | blue |" as "io: a disk; blue"; nothing of the line below a heading. */
+static void add_cells(struct buf *out, const char *line, size_t n)
+{
+	int cell = 0;
+	for (size_t i = 1; i < n && line[1] != '-';) {
+		const char *end = memchr(line + i, '|', n - i);
+		size_t to = end ? (size_t)(end - line) : n, from = i;
+		i = to + 1;
+		while (from < to && line[from] == ' ')
+			from++;
+		while (to > from && line[to - 1] == ' ')
+			to--;
+		if (from == to)
+			continue;
+		buf_str(out, !cell ? "" : cell == 1 ? ": " : "; ");
+		buf_add(out, line + from, to - from);
+		cell++;
+	}
+}
+
 /* A line of Markdown: headings without their mark, emphasis plain, paragraphs filled. */
 static void add_markdown(struct buf *out, const char *line, size_t n)
 {
 	size_t marks = strspn(line, "#");
 	struct buf b = {0};
-	for (size_t i = marks; i < n; i++)
+	if (*line == '|')
+		add_cells(&b, line, n);
+	for (size_t i = marks; i < n && *line != '|'; i++)
 		if (line[i] != '*')
 			buf_char(&b, line[i]);
-	fill_text(out, 0, marks || !n ? 0 : 4, buf_cstr(&b));
+	if (*line != '|' || b.n)
+		fill_text(out, 0, marks || !n ? 0 : 4, buf_cstr(&b));
 	buf_release(&b);
 }
 

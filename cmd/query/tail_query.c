@@ -225,7 +225,7 @@ int tail_ask_opened(struct tail_run *r, const char *verb, uint32_t *names, size_
 	    tlinput_asks_threads(&r->opt->wait.tl))
 		rc = usage(r, TLINPUT_GAPS_OF_CPUS, "");
 	if (!rc && !several && r->query.episodes.kind == EPISODE_WINDOW && !answers)
-		rc = usage(r, "these spans are windows, no single thread's work", "");
+		rc = usage(r, "these spans are windows, of no one thread", "");
 	if (several)
 		*several = many;
 	return rc;

@@ -36,7 +36,8 @@ const struct opt tlinput_rows[] = {
 	 "more rules for causes, tried before the built-in ones\n(perfkit help causes prints "
 	 "those and the grammar)"},
 	{"idle-frame", 0, OPT_EACH, AT(idle_frames), "RE",
-	 "waits whose innermost function of the application matches\nRE are idle (repeatable)"},
+	 "waits whose innermost function of the application matches\nRE are at rest "
+	 "(repeatable)"},
 	{"work-frame", 0, OPT_EACH, AT(work_frames), "RE",
 	 "waits with a function matching RE on the stack are work\n(repeatable)"},
 	OPT_HEADING("Spans"),
