@@ -18,7 +18,7 @@ struct collapse_opts {
 	struct tail_opts t; /* first, for the rows of tail, waits and input */
 	const char *output, *weight;
 	int all_events, pid_name, tid_name;
-	int kernel, jit, inlined, all, delim, simplify;
+	int kernel, jit, inlined, all, simplify;
 	int offcpu, offwake, tail, user_callchains, kernel_callchains;
 	const char *unit;
 };
@@ -27,16 +27,15 @@ struct collapse_opts {
 static const struct opt rows[] = {
 	OPT_HEADING("What to show"),
 	{"offcpu", 0, OPT_FLAG, AT(offcpu), NULL,
-	 "waiting instead of CPU time: time off the CPU, by the\nstack that left it"},
+	 "waiting instead of CPU time:\ntime off the CPU, by the stack that left it"},
 	{"offwake", 0, OPT_FLAG, AT(offwake), NULL,
 	 "--offcpu with the waker's stack after ;--; (_[w])"},
 	{"tail", 0, OPT_FLAG, AT(tail), NULL,
-	 "the time inside the worst episodes, chosen as by\nperfkit tail"},
-	{"top", 0, OPT_U64, AT(t.top), "N", "with --tail: the N longest episodes; 0 = all"},
+	 "the time inside the worst episodes (perfkit help tail)"},
 	{"all-events", 0, OPT_FLAG, AT(all_events), NULL,
 	 "all events, not only the default one"},
 	{"weight", 0, OPT_STRING, AT(weight), "period|samples",
-	 "weigh each sample by its period (default; tracepoints\nalways weigh 1), or as 1"},
+	 "weigh samples by period (default)\n(tracepoints always weigh 1), or as 1"},
 	OPT_HEADING("Output"),
 	{"output", 'o', OPT_OUTPUT, AT(output), "FILE", "write to FILE instead of stdout"},
 	{"unit", 0, OPT_STRING, AT(unit), "ns|us|ms", "unit of waits and --tail (default us)"},
@@ -45,18 +44,21 @@ static const struct opt rows[] = {
 	{"kernel", 0, OPT_FLAG, AT(kernel), NULL, "mark kernel functions with _[k]"},
 	{"jit", 0, OPT_FLAG, AT(jit), NULL, "mark JIT-compiled functions with _[j]"},
 	{"inline", 0, OPT_FLAG, AT(inlined), NULL, "mark inlined functions with _[i]"},
-	{"all", 0, OPT_FLAG, AT(all), NULL, "all three marks"},
-	{"addrs", 0, OPT_FLAG, AT(t.wait.tl.addrs), NULL,
-	 "show the addresses of unnamed frames"},
-	{"delim", 0, OPT_FLAG, AT(delim), NULL, "put a - between user and kernel frames"},
-	{"simplify", 0, OPT_FLAG, AT(simplify), NULL,
-	 "shorten C++, Rust and Go names, so that equal frames merge"},
+	{"all", 0, OPT_FLAG, AT(all), NULL,
+	 "mark functions: _[k] kernel, _[j] JIT, _[i] inlined"},
+	OPT_HEADING("Episodes"),
+	{"top", 0, OPT_U64, AT(t.top), "N", "with --tail: the N longest episodes; 0 = all"},
+	OPT_HEADING("Stacks"),
 	{"user-callchains", 0, OPT_FLAG, AT(user_callchains), NULL,
 	 "leave the kernel's frames out of stacks"},
 	{"kernel-callchains", 0, OPT_FLAG, AT(kernel_callchains), NULL,
 	 "leave all but the kernel's frames out"},
+	{"simplify", 0, OPT_FLAG, AT(simplify), NULL,
+	 "shorten C++, Rust and Go names,\nso that equal frames merge"},
 	{"srcline", 0, OPT_FLAG, AT(t.wait.tl.in.lines), NULL,
 	 "add file and line to each function"},
+	{"addrs", 0, OPT_FLAG, AT(t.wait.tl.addrs), NULL,
+	 "show the addresses of unnamed frames"},
 	CGROUP_ROWS,
 	OPT_END,
 };
@@ -243,8 +245,6 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 				   .side = o->user_callchains     ? USER_SIDE
 					   : o->kernel_callchains ? KERNEL_SIDE
 								  : BOTH_SIDES,
-				   .delim = o->delim && !o->user_callchains &&
-					    !o->kernel_callchains,
 				   .simplify = o->simplify};
 	if (o->user_callchains && o->kernel_callchains) {
 		say_line("perfkit collapse: --user-callchains excludes --kernel-callchains "

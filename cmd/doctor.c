@@ -28,11 +28,11 @@ struct doctor_opts {
 static const struct opt rows[] = {
 	OPT_HEADING("Output"),
 	{"for", 0, OPT_LIST, AT(asked), "cpu|counts|offcpu|tail|names",
-	 "judge the recording for these questions (default: those it\nwas recorded for)"},
+	 "judge it for these questions\n(default: those it was recorded for)"},
 	{"json", 0, OPT_FLAG, AT(json), NULL, "print the findings as JSON"},
 	OPT_HEADING("Filters"),
 	{"recording", 0, OPT_STRING, AT(recording), "N|HOST",
-	 "of a store with several recordings: the Nth, or that of\nHOST"},
+	 "of a store: the Nth recording, or that of HOST"},
 	OPT_END,
 };
 

@@ -24,30 +24,30 @@ struct export_opts {
 static const struct opt rows[] = {
 	OPT_HEADING("What to export"),
 	{"to", 0, OPT_STRING, AT(to), "pprof|speedscope|firefox|perfetto|parquet",
-	 "the format; docs/exports.md\ndescribes each"},
+	 "the format\n(docs/exports.md describes each)"},
 	{"offcpu", 0, OPT_FLAG, AT(offcpu), NULL,
-	 "waiting instead of CPU time: time off the CPU, by the\nstack that left it"},
+	 "waiting instead of CPU time:\ntime off the CPU, by the stack that left it"},
 	{"offwake", 0, OPT_FLAG, AT(offwake), NULL,
 	 "--offcpu with the waker's stack behind it"},
 	{"wall", 0, OPT_FLAG, AT(wall), NULL, "running and waiting of the same threads"},
 	{"tail", 0, OPT_FLAG, AT(tail), NULL,
-	 "the time inside the worst episodes, chosen as by\nperfkit tail"},
-	{"top", 0, OPT_U64, AT(t.top), "N", "with --tail: the N longest episodes; 0 = all"},
+	 "the time inside the worst episodes (perfkit help tail)"},
 	{"by-cgroup", 0, OPT_FLAG, AT(by_cgroup), NULL,
 	 "pprof: label samples with their cgroup"},
 	{"by-label", 0, OPT_LIST, AT(t.wait.tl.by_labels), "KEY,...",
-	 "pprof: label samples and waits with what these labels\nwere then; span is the span's "
-	 "name"},
+	 "pprof: tag samples and waits with these labels;\nspan is the span's name"},
 	{"by-time", 0, OPT_FLAG, AT(by_time), NULL,
-	 "running, waiting and spans of each thread as they\nhappened (speedscope; firefox "
-	 "and perfetto always)"},
+	 "each thread in time, not summed up:\nrunning, waiting and spans as they happened "
+	 "(speedscope; firefox and perfetto always)"},
 	{"no-names", 0, OPT_FLAG, AT(t.wait.tl.in.no_names), NULL,
-	 "parquet: write frames of files with a build-id as offsets;\nperfkit symbols writes "
-	 "their "
+	 "parquet: frames as offsets in files with a build-id;\nperfkit symbols writes their "
 	 "names"},
 	OPT_HEADING("Output"),
 	{"output", 'o', OPT_OUTPUT, AT(output), "FILE",
-	 "write to FILE instead of stdout; parquet: the folder of\ntables to add to"},
+	 "write to FILE instead of stdout;\nparquet: the folder of tables to add to"},
+	OPT_HEADING("Episodes"),
+	{"top", 0, OPT_U64, AT(t.top), "N", "with --tail: the N longest episodes; 0 = all"},
+	OPT_HEADING("Stacks"),
 	{"srcline", 0, OPT_FLAG, AT(t.wait.tl.in.lines), NULL,
 	 "add file and line to each function"},
 	MEANT_ROWS,

@@ -35,10 +35,10 @@ struct fleet_opts {
 static const struct opt rows[] = {
 	OPT_HEADING("Options"),
 	{"since", 0, OPT_STRING, AT(since), "DATE",
-	 "only recordings of that day (UTC) and later: 2026-08-03"},
+	 "only of that day (UTC) and later: 2026-08-03"},
 	{"csv", 0, OPT_FLAG, AT(csv), NULL, "print CSV: times in nanoseconds"},
 	{"sql", 0, OPT_STRING, AT(sql), "duckdb|clickhouse|spark",
-	 "print the query as SQL for that engine, with the views it\nneeds, and do not run it"},
+	 "print the query as SQL for that engine, run nothing;\nwith the views it needs"},
 	SANDBOX_OPTION(AT(no_sandbox)),
 	OPT_END,
 };

@@ -17,16 +17,16 @@ struct html_opts {
 
 #define AT(field) offsetof(struct html_opts, field)
 static const struct opt rows[] = {
-	OPT_HEADING("Episodes"),
-	{"top", 0, OPT_U64, AT(t.top), "N", "the N longest episodes (default 20)"},
 	OPT_HEADING("Output"),
+	{"top", 0, OPT_U64, AT(t.top), "N", "the N longest episodes (default 20)"},
 	{"output", 'o', OPT_OUTPUT, AT(output), "FILE", "write to FILE instead of stdout"},
 	{"title", 0, OPT_STRING, AT(title), "TEXT", "the page's title"},
 	{"max-size", 0, OPT_REAL, AT(max_size), "MB",
 	 "sum up what is shorter than 10us, 100us, 1ms or 10ms until\nthe file is at most this "
 	 "large, and say so in it; 0: no limit\n(default 50)"},
+	OPT_HEADING("Stacks"),
 	{"merge-threads", 0, OPT_FLAG, AT(merge_threads), NULL,
-	 "numbered threads of a pool as one: work-0, work-1 ... are\nwork-N"},
+	 "threads of a pool as one:\nwork-0, work-1 ... are work-N"},
 	MEANT_ROWS,
 	CGROUP_ROWS,
 	OPT_END,

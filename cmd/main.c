@@ -4,6 +4,7 @@
 #include "base/shortage.h"
 #include "cmd/input/budget.h"
 #include "cmd/cli/manpage.h"
+#include "cmd/cli/options.h"
 #include "cmd/input/sandbox.h"
 #include "cmd/cli/say.h"
 #include "cmd/input/scratch.h"
@@ -23,24 +24,26 @@
 
 /* clang-format off */
 static const struct verb *const verbs[] = {
+	/* what most people need */
+	&verb_record,
+	&verb_report,
+	&verb_tail,
+	&verb_svg,
+	&verb_html,
+	&verb_pack,
+	/* more */
 	&verb_collapse,
 	&verb_doctor,
 	&verb_export,
 	&verb_fleet,
-	&verb_html,
 	&verb_import,
-	&verb_pack,
-	&verb_record,
-	&verb_report,
-	&verb_svg,
 	&verb_symbols,
-	&verb_tail,
 	&verb_timeline,
 	&verb_unpack,
 	&verb_watch,
 };
 /* clang-format on */
-enum { VERBS = sizeof(verbs) / sizeof(*verbs), MAX_FILES = 256 };
+enum { VERBS = sizeof(verbs) / sizeof(*verbs), FIRST_VERBS = 6, MAX_FILES = 256 };
 
 static const struct verb *find_verb(const char *name)
 {
@@ -53,21 +56,27 @@ static const struct verb *find_verb(const char *name)
 static void help(FILE *f)
 {
 	fputs("usage: perfkit COMMAND [options] [FILE]\n\n"
-	      "Reads what `perf record` wrote, offline, and shows where CPU time and\n"
-	      "waiting went. FILE defaults to perf.data; - is standard input.\n\n"
+	      "Reads what `perf record` wrote, offline, and shows where CPU time and waiting\n"
+	      "went. FILE defaults to perf.data; - is standard input.\n\n"
 	      "Examples:\n"
-	      "  perfkit record tail -- ./prog          record what the questions below need\n"
-	      "  perfkit tail --comm prog perf.data     why were its slowest moments slow?\n"
-	      "  perfkit svg perf.data -o cpu.svg       flame graph of CPU time\n"
-	      "  perfkit svg --offcpu -o waits.svg      flame graph of waiting\n\n"
+	      "  perfkit record tail -p PID -d 10       record what the questions below need\n"
+	      "  perfkit tail                           why were its slowest moments slow?\n"
+	      "  perfkit report                         which functions and threads take "
+	      "time?\n"
+	      "  perfkit svg --offcpu -o waits.svg      where does it wait?\n\n"
 	      "Commands:\n",
 	      f);
 	for (size_t i = 0; i < VERBS; i++)
-		fprintf(f, "  %-10s %s\n", verbs[i]->name, verbs[i]->brief);
-	fputs("\nMore help:\n  help COMMAND      options and examples\n", f);
+		fprintf(f, "%s  %-10s %s\n", i == FIRST_VERBS ? "\nMore:\n" : "",
+			verbs[i]->name, verbs[i]->brief);
+	fputs("\nHelp:\n"
+	      "  help COMMAND      examples and the command's own options\n",
+	      f);
 	for (const struct topic *t = topics; t->name; t++)
 		fprintf(f, "  help %-12s %s\n", t->name, t->brief);
-	fputs("  --version         versions of perfkit and its libraries\n", f);
+	fputs("  help --all        every option, and why it exists\n"
+	      "  --version         versions of perfkit and its libraries\n",
+	      f);
 }
 
 /* Suggest a command for an unknown word. Returns the exit status. */
@@ -105,23 +114,28 @@ static int version(void)
 	return 0;
 }
 
-/* `perfkit help NAME`: of a command or a topic. */
-static int help_about(const char *name)
+/* `perfkit help NAME [--all]`: of a command or a topic. */
+static int help_about(const char *name, int all)
 {
 	const struct verb *v = find_verb(name);
 	const struct topic *t = topic_named(name);
-	if (t)
+	if (t) {
 		topic_print(stdout, t);
-	else if (v)
-		opt_help(v);
+		opt_topic(stdout, name, verbs, VERBS);
+	} else if (v) {
+		opt_help(v, all);
+	}
 	return t || v ? 0 : unknown_command(name, 1);
 }
 
-/* For the build: `help --man perfkit|VERB`, `help --completion SHELL`, `help --verbs`. */
+/* `help --all`; for the build: `help --man perfkit|VERB`, `help --completion SHELL`, `help
+ * --verbs`. */
 static int help_machine(const char *what, const char *name)
 {
 	const struct verb *v = find_verb(name);
-	if (!strcmp(what, "--verbs"))
+	if (!strcmp(what, "--all"))
+		options_print(stdout, verbs, VERBS);
+	else if (!strcmp(what, "--verbs"))
 		for (size_t i = 0; i < VERBS; i++)
 			puts(verbs[i]->name);
 	else if (!strcmp(what, "--man") && !strcmp(name, "perfkit"))
@@ -131,7 +145,7 @@ static int help_machine(const char *what, const char *name)
 	else if (strcmp(what, "--completion") || completion_script(stdout, name, verbs, VERBS))
 		return fprintf(stderr,
 			       "perfkit help: --man perfkit|VERB, --completion bash|zsh|fish, "
-			       "--verbs; not '%s %s'\n",
+			       "--all, --verbs; not '%s %s'\n",
 			       what, name),
 		       2;
 	return 0;
@@ -139,10 +153,12 @@ static int help_machine(const char *what, const char *name)
 
 static int help_command(int argc, char **argv)
 {
+	if (argc > 1 && !strcmp(argv[0], "--all"))
+		return help_about(argv[1], 1);
 	if (argc > 0 && !strncmp(argv[0], "--", 2))
 		return help_machine(argv[0], argc > 1 ? argv[1] : "");
 	if (argc > 0)
-		return help_about(argv[0]);
+		return help_about(argv[0], argc > 1 && !strcmp(argv[1], "--all"));
 	help(stdout);
 	return 0;
 }
@@ -170,8 +186,8 @@ static int run(const struct verb *v, int argc, char **argv)
 	if (v->defaults)
 		v->defaults(opts);
 	int rc = opt_parse(v, argc, argv, opts, files, &nfiles);
-	if (rc == 1) {
-		opt_help(v);
+	if (rc == 1 || rc == 3) {
+		opt_help(v, rc == 3);
 		rc = 0;
 	} else if (!rc) {
 		rc = opt_check_modes(v, opts);
@@ -246,6 +262,8 @@ int main(int argc, char **argv)
 		return finish(rc ? rc : run(v, argc - 1, argv + 1));
 	}
 	if (!strcmp(word, "--help") || !strcmp(word, "-h")) {
+		if (argc > 2 && !strcmp(argv[2], "--all"))
+			return finish(help_command(1, argv + 2));
 		help(argc < 2 ? stderr : stdout);
 		return finish(argc < 2 ? 2 : 0);
 	}

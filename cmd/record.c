@@ -41,71 +41,67 @@ struct record_opts {
 static const struct opt rows[] = {
 	OPT_HEADING("What to record"),
 	{"like", 0, OPT_STRING, AT(like), "FILE",
-	 "print the line that made the recording FILE, with what perfkit\ndoctor would change "
-	 "in "
+	 "print the line that made FILE, corrected;\nwith what perfkit doctor would change in "
 	 "it; nothing is run"},
 	{"no-sandbox", 0, OPT_FLAG, AT(no_sandbox), NULL,
 	 "with --like: keep the right to write and run anything"},
 	{"pid", 'p', OPT_STRING, AT(chosen.pid), "PID,...",
-	 "stacks of these processes only; switches and wakeups are\nstill recorded of all, "
-	 "but without stacks"},
+	 "stacks of these processes; of others only switches\nand wakeups"},
 	{"tid", 't', OPT_STRING, AT(chosen.tid), "TID,...",
-	 "the same for these threads (jitter: -t is --threshold)"},
+	 "stacks of these threads\n(jitter: -t is --threshold)"},
 	{"cpu", 'C', OPT_STRING, AT(chosen.cpus), "CPU,...",
-	 "the same for what runs on these CPUs: 0,2-3"},
+	 "stacks of what runs on these CPUs: 0,2-3"},
 	{"cgroup", 'G', OPT_STRING, AT(chosen.cgroup), "PATH",
-	 "the same for the processes that are in this cgroup now,\na path below "
-	 "/sys/fs/cgroup"},
+	 "stacks of what is in this cgroup now\n(a path below /sys/fs/cgroup)"},
 	{"comm", 0, OPT_STRING, AT(chosen.comm), "GLOB,...",
-	 "the same for threads with such names"},
+	 "stacks of threads with such names"},
 	{"duration", 'd', OPT_INT, AT(duration), "SECONDS",
-	 "how long (default: until the command ends, or Ctrl-C)"},
+	 "how long (default: until COMMAND ends, or Ctrl-C)"},
 	{"event", 'e', OPT_STRING, AT(event), "NAME",
-	 "the event that samples CPU time (default cycles, or cpu-clock\nwithout a hardware "
-	 "counter); "
-	 "not "
-	 "for offcpu. calls: what is counted\n(page-faults,context-switches,task-clock)"},
+	 "what samples CPU time (default cycles, or cpu-clock);\nnot for offcpu. calls: what "
+	 "is "
+	 "counted (page-faults,context-switches,task-clock)"},
 	{"freq", 'F', OPT_INT, AT(frequency), "HZ",
-	 "samples per second (default: cpu 999, else 199); not for\noffcpu"},
+	 "samples per second (default: cpu 999, else 199);\nnot for offcpu"},
 	{"stacks", 0, OPT_STRING, AT(stacks), "KIND",
-	 "auto (default), dwarf[:BYTES], fp, lbr or none; auto copies\n8192 bytes for cpu, "
-	 "else what the chosen threads' stacks\nhave in use now, or 4096; fp if that gives the "
-	 "same stacks of\ntheir waits in a trial"},
+	 "auto (default), dwarf[:BYTES], fp, lbr or none;\nauto copies 8192 bytes for cpu; "
+	 "else "
+	 "as much as the stacks of the chosen threads have in use now, or 4096; it takes fp if "
+	 "a trial shows that frame pointers give the same stacks"},
 	{"call-graph", 0, OPT_STRING, AT(stacks), "KIND", "perf's name of --stacks"},
 	{"also", 0, OPT_STRING, AT(also), "WHAT,...",
-	 "vectors (of interrupts), faults, nmi, block, idle, tcp\n(its timers), cgroups; not "
-	 "for cpu"},
+	 "vectors, faults, nmi, block, idle, tcp, cgroups;\nof interrupts the vectors, of tcp "
+	 "the "
+	 "timers; not for cpu"},
 	{"off-cpu-thresh", 0, OPT_INT, AT(off_cpu_ms), "MS",
 	 "offcpu, watch: only waits at least this long, measured by the\nkernel (perf 6.16, "
 	 "built with BPF), without their wakers"},
 	{"no-lock-owner", 0, OPT_FLAG, AT(no_lock_owner), NULL,
 	 "tail, requests: set no probe on glibc's __lll_lock_wait,\nwhich shows who held a "
 	 "contended mutex"},
-	OPT_HEADING("Requests"),
+	OPT_HEADING("Requests and calls"),
 	{"begin", 0, OPT_STRING, AT(begin), "FUNC", "the function where a request begins"},
 	{"end", 0, OPT_STRING, AT(end), "FUNC",
-	 "the function where it ends (default: where the first one\nreturns)"},
+	 "where it ends (default: where the first one returns)"},
 	{"key", 0, OPT_STRING, AT(key), "ARG",
-	 "what identifies a request, as a perf probe argument:\nid, %di, +8(%di):u64"},
+	 "what identifies it, as for perf probe: id, +8(%di):u64"},
 	{"end-key", 0, OPT_STRING, AT(end_key), "ARG", "the same at the end, if it differs"},
-	{"exec", 'x', OPT_STRING, AT(exec), "FILE",
-	 "the binary or library that has the functions"},
-	OPT_HEADING("Calls"),
+	{"exec", 'x', OPT_STRING, AT(exec), "FILE", "the program or library that has FUNC"},
 	{"region", 'r', OPT_EACH, AT(regions), "FUNC|FILE:A-B",
-	 "count in each call of FUNC, or from line A until line B begins\n(repeatable)"},
+	 "calls: count in each call of FUNC\nor from line A until line B begins (repeatable)"},
 	{"list", 0, OPT_FLAG, AT(list), NULL,
-	 "print where probes would go; without -r, all functions"},
+	 "print where probes would go\n(without -r: all functions)"},
 	{"inherit", 0, OPT_FLAG, AT(inherit), NULL,
 	 "also count in threads that start later (Linux 6.12, perf\n6.13); calls that change "
 	 "CPUs "
 	 "are then counted in part"},
 	OPT_HEADING("How to record"),
 	{"output", 'o', OPT_STRING, AT(output), "FILE",
-	 "the recording (default perf.data; jitter: jitter.tar.zst); -\nis a stream, for "
-	 "perfkit watch"},
+	 "the recording (default perf.data);\njitter: jitter.tar.zst; - is a stream, for "
+	 "perfkit "
+	 "watch"},
 	{"dry-run", 'n', OPT_FLAG, AT(dry_run), NULL,
-	 "print the commands without running them, and on stderr what\nthe recording would "
-	 "cost"},
+	 "run nothing; print the commands and their cost"},
 	{"measure", 0, OPT_FLAG, AT(measure), NULL,
 	 "with --dry-run: record the events for a second without\nstacks, instead of only "
 	 "counting them"},
@@ -113,9 +109,9 @@ static const struct opt rows[] = {
 	{"for-perf", 0, OPT_STRING, AT(for_perf), "VERSION",
 	 "the perf that is to run the line (4.18, 6.17): options that\nit lacks are refused"},
 	{"mmap-pages", 'm', OPT_STRING, AT(ring), "SIZE",
-	 "size of each CPU's ring buffer: 8M, or a number of pages\n"
-	 "(default as root: cpu 4M, else 8M); calls: of each thread (4M, less if there "
-	 "are\nmany)"},
+	 "ring buffer of each CPU: 8M, or a number of pages\n(default as root: cpu 4M, else "
+	 "8M); "
+	 "calls: of each thread (4M, less if there are many)"},
 	{"buildid-mmap", 0, OPT_FLAG, AT(own_ids), NULL,
 	 "a build-id with each mapping (perf 5.12), for containers with\n"
 	 "other files at one path; may crash perf that others run meanwhile"},
@@ -753,26 +749,15 @@ const struct verb verb_record = {
 	.brief = "run perf record with the options that a question needs",
 	.usage = "MODE [options] [-- COMMAND...]\n   or: perfkit record --like FILE",
 	.text = "MODE is the question:\n"
-		"  cpu        where does CPU time go?\n"
-		"  offcpu     where does waiting go?\n"
-		"  tail       what happened in the worst 0.1 %, and who caused it?\n"
-		"  requests   the same for requests: work between two functions\n"
-		"  calls      what did each call of a function count: page faults, switches "
-		"...?\n"
-		"  jitter     what interrupts a program that wants these CPUs for itself?\n"
-		"  watch      which waits are too long, as they happen? offcpu, read by "
-		"perfkit\n"
-		"             watch with the options after --\n\n"
-		"docs/recording-cost.md says what each mode costs.",
-	.examples = "  perfkit record cpu -- ./prog\n"
-		    "  perfkit record tail -p 4711 --duration 30\n"
-		    "  perfkit record offcpu --comm 'nginx*' --stacks fp --duration 30\n"
-		    "  perfkit record tail -p 4711 --dry-run --measure\n"
-		    "  perfkit record jitter -c 2-3 --control 0 -d 30 -o jitter.tar.zst\n"
-		    "  perfkit record watch -p 4711 -- --over 5ms --save /var/spikes\n"
-		    "  perfkit record --like perf.data\n"
-		    "  perfkit record requests --begin handle --end reply --key id -p 4711\n"
-		    "  perfkit record calls -r parse -r main.c:19-24 -- ./prog",
+		"  cpu       where does CPU time go?\n"
+		"  offcpu    where does waiting go?\n"
+		"  tail      what happened in the worst 0.1 %, and who caused it?\n"
+		"  requests  the same for requests: what lies between two functions\n"
+		"  calls     what did each call of a function count?\n"
+		"  jitter    what interrupts a program that wants CPUs for itself?\n"
+		"  watch     which waits are too long now? options of perfkit watch follow --",
+	.examples = "  perfkit record tail -p 4711 --duration 10\n"
+		    "  perfkit record requests --begin handle --end reply -p 4711",
 	.tables = {rows, record_jitter_rows},
 	.options_size = sizeof(struct record_opts),
 	.max_files = 256,

@@ -29,8 +29,7 @@
 #define AT(field) offsetof(struct report_opts, field)
 static const struct opt rows[] = {
 	OPT_HEADING("Output"),
-	{"top", 'n', OPT_INT, AT(top), "N",
-	 "threads and files, or rows, shown (default 20; 0 = all)"},
+	{"top", 'n', OPT_INT, AT(top), "N", "rows of each table (default 20; 0 = all)"},
 	{"stats", 0, OPT_FLAG, AT(stats), NULL, "only count the records of each type"},
 	MEANT_ROWS,
 	CGROUP_ROWS,

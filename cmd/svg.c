@@ -39,46 +39,37 @@ static const struct opt rows[] = {
 	{"offwake", 0, OPT_FLAG, AT(offwake), NULL,
 	 "--offcpu with the waker's stack above, reversed"},
 	{"chain", 0, OPT_FLAG, AT(chain), NULL,
-	 "--offcpu with the chain of threads that explains each\nwait above it"},
+	 "--offcpu with the chain of threads behind each wait"},
 	{"tail", 0, OPT_FLAG, AT(tail), NULL,
-	 "the time inside the worst episodes, chosen as by\nperfkit tail"},
-	{"top", 0, OPT_U64, AT(t.top), "N", "with --tail: the N longest episodes; 0 = all"},
+	 "the time inside the worst episodes (perfkit help tail)"},
 	{"tail-diff", 0, OPT_FLAG, AT(tail_diff), NULL,
-	 "--tail compared with the median episodes: what only the\nworst do"},
+	 "what only the worst do: --tail against the median"},
 	{"diff", 0, OPT_FLAG, AT(diff), NULL, "compare two files: BEFORE AFTER"},
 	{"normalize", 0, OPT_STRING, AT(normalize), "total|none",
 	 "scale BEFORE to the total of AFTER (default with --diff),\nor not"},
 	{"no-vanished", 0, OPT_FLAG, AT(no_vanished), NULL,
 	 "do not show stacks that only BEFORE has"},
 	{"split", 0, OPT_STRING, AT(t.wait.tl.split), "comm|pid|tid|cpu|event|cgroup|label:KEY",
-	 "the first level (default comm); label:KEY: the value of a\nlabel of spans; for waits "
+	 "the first level (default comm);\nlabel:KEY: the value of a label of spans; for waits "
 	 "comm, pid, tid or label:KEY"},
-	{"user-callchains", 0, OPT_FLAG, AT(user_callchains), NULL,
-	 "leave the kernel's frames out of stacks"},
-	{"kernel-callchains", 0, OPT_FLAG, AT(kernel_callchains), NULL,
-	 "leave all but the kernel's frames out"},
-	{"simplify", 0, OPT_FLAG, AT(simplify), NULL,
-	 "shorten C++, Rust and Go names, so that equal frames merge"},
-	{"merge-threads", 0, OPT_FLAG, AT(merge_threads), NULL,
-	 "numbered threads of a pool as one: work-0, work-1 ... are\nwork-N"},
-	OPT_HEADING("Layout"),
+	OPT_HEADING("The picture"),
 	{"reverse", 0, OPT_FLAG, AT(reverse), NULL, "merge the stacks from the leaf"},
 	{"inverted", 0, OPT_FLAG, AT(inverted), NULL, "icicle graph: the root on top"},
 	{"flamechart", 0, OPT_FLAG, AT(flamechart), NULL,
-	 "flame chart: a lane per thread, in time; of folded text in\nthe order of its lines"},
+	 "flame chart: a lane per thread, in time;\nfolded text in the order of its lines"},
 	{"width", 0, OPT_REAL, AT(width), "PX", "width of the picture (default 1200)"},
 	{"height", 0, OPT_REAL, AT(height), "PX", "height of one frame (default 16)"},
 	{"minwidth", 0, OPT_STRING, AT(minwidth), "PX|N%",
 	 "leave out narrower frames (default 0.1)"},
 	{"total", 0, OPT_REAL, AT(total), "N", "the weight that spans the full width"},
 	{"factor", 0, OPT_REAL, AT(factor), "X", "multiply the weights that are shown"},
-	OPT_HEADING("Colors"),
 	{"color", 0, OPT_STRING, AT(color), "PALETTE",
-	 "hot mem io wakeup chain java js perl red green blue aqua\n"
-	 "yellow purple orange kind dso cause (default hot; cause\nfor --offcpu, chain where "
-	 "wakers "
-	 "are shown), or label:KEY: by the\nvalue of a label, drawn on top of each "
-	 "stack"},
+	 "hot (default), cause, chain, kind, dso, label:KEY ...\n"
+	 "also io mem wakeup java js perl red green blue aqua yellow purple orange; the "
+	 "default "
+	 "of "
+	 "--offcpu is cause, where wakers are shown chain; label:KEY: by the value of a label, "
+	 "drawn on top of each stack"},
 	{"colors", 0, OPT_STRING, AT(color), "PALETTE", NULL},
 	{"bgcolors", 0, OPT_STRING, AT(bgcolors), "COLOR", "yellow blue green grey or #rrggbb"},
 	{"hash", 0, OPT_FLAG, AT(hash), NULL, "similar colors for names that begin alike"},
@@ -86,7 +77,6 @@ static const struct opt rows[] = {
 	{"seed", 0, OPT_U64, AT(seed), "N", "for --random"},
 	{"cp", 0, OPT_FLAG, AT(cp), NULL, "keep each name's color in ./" PALETTE_MAP},
 	{"negate", 0, OPT_FLAG, AT(negate), NULL, "with --diff: blue grew, red shrank"},
-	OPT_HEADING("Text"),
 	{"title", 0, OPT_STRING, AT(title), "TEXT", "first line of the picture"},
 	{"subtitle", 0, OPT_STRING, AT(subtitle), "TEXT", "second line"},
 	{"countname", 0, OPT_STRING, AT(countname), "TEXT",
@@ -97,11 +87,21 @@ static const struct opt rows[] = {
 	{"fontsize", 0, OPT_REAL, AT(fontsize), "PX", "default 12"},
 	{"fontwidth", 0, OPT_REAL, AT(fontwidth), "X",
 	 "average width of a character, relative to the font size\n(default 0.59)"},
-	OPT_HEADING("Output"),
 	{"output", 'o', OPT_OUTPUT, AT(output), "FILE", "write to FILE instead of stdout"},
 	{"notes", 0, OPT_STRING, AT(notes), "TEXT", "a comment inside the file"},
 	{"no-script", 0, OPT_FLAG, AT(no_script), NULL,
 	 "a still picture, without script and data"},
+	OPT_HEADING("Episodes"),
+	{"top", 0, OPT_U64, AT(t.top), "N", "with --tail: the N longest episodes; 0 = all"},
+	OPT_HEADING("Stacks"),
+	{"user-callchains", 0, OPT_FLAG, AT(user_callchains), NULL,
+	 "leave the kernel's frames out of stacks"},
+	{"kernel-callchains", 0, OPT_FLAG, AT(kernel_callchains), NULL,
+	 "leave all but the kernel's frames out"},
+	{"simplify", 0, OPT_FLAG, AT(simplify), NULL,
+	 "shorten C++, Rust and Go names,\nso that equal frames merge"},
+	{"merge-threads", 0, OPT_FLAG, AT(merge_threads), NULL,
+	 "threads of a pool as one:\nwork-0, work-1 ... are work-N"},
 	MEANT_ROWS,
 	CGROUP_ROWS,
 	OPT_END,
@@ -533,13 +533,11 @@ const struct verb verb_svg = {
 	.text = "FILE is perf.data, a bundle, a store, or folded stacks from any tool; - is "
 		"standard\n"
 		"input. In a browser, click zooms, Shift-click shows all calls of a function,\n"
-		"Alt-click hides it, Ctrl-F searches, u undoes. `perfkit flamegraph` is the "
-		"same\ncommand.",
+		"Alt-click hides it, Ctrl-F searches, u undoes. Options of\n"
+		"flamegraph.pl work here, and `perfkit flamegraph` is the same command.",
 	.examples = "  perfkit svg perf.data -o cpu.svg\n"
 		    "  perfkit svg --offcpu perf.data -o waits.svg\n"
 		    "  perfkit svg out.folded -o out.svg\n"
-		    "  perfkit svg --color=io --countname=us --title='Off-CPU' off.folded -o "
-		    "off.svg\n"
 		    "  perfkit svg --diff before.folded after.folded -o diff.svg",
 	.tables = {rows, tail_pick_rows, wait_rows, tlinput_rows, input_rows},
 	.options_size = sizeof(struct svg_opts),

@@ -22,34 +22,32 @@
 #define AT(field) offsetof(struct tail_opts, field)
 static const struct opt rows[] = {
 	OPT_HEADING("Episodes"),
-	{"top", 0, OPT_U64, AT(top), "N", "the N longest episodes; 0 = all"},
+	{"top", 0, OPT_U64, AT(top), "N", "the N longest; 0 = all"},
 	OPT_HEADING("Output"),
 	{"group", 0, OPT_STRING, AT(group), "root|holder|stack|cause|thread|comm|label:KEY",
-	 "what the worst episodes are counted by (default root: the\nchain's end; holder: who "
-	 "held them up directly, which is the\nowner of the lock, the waker or who had the "
-	 "CPU; label:KEY: of spans)"},
-	{"hist", 0, OPT_FLAG, AT(hist), NULL,
-	 "print a histogram of all episodes (powers of 2)"},
+	 "what the worst are counted by (default root):\n"
+	 "root: the chain's end; holder: who held them up directly, which is the owner of the "
+	 "lock, the waker or who had the CPU; label:KEY: a label of spans"},
+	{"hist", 0, OPT_FLAG, AT(hist), NULL, "a histogram of all episodes (powers of 2)"},
 	{"rows", 'n', OPT_U64, AT(rows), "N", "lines in each table (default 20; 0 = all)"},
 	{"details", 0, OPT_U64, AT(details), "N", "explain N episodes in full (default 1)"},
 	{"why", 0, OPT_FLAG, AT(why), NULL,
-	 "say for each explained episode why its wait is taken for work"},
+	 "say for each explained episode by which rule its wait\ncounts as work"},
 	{"stacks", 0, OPT_STRING, AT(stacks), "short|full", "stacks in the explanations"},
 	{"against", 0, OPT_STRING, AT(against), "BEFORE",
-	 "compare with an earlier recording: percentiles, and the\nepisodes as long as the "
-	 "worst "
-	 "of BEFORE, by root; marks what\nchance does not explain"},
+	 "compare with an earlier recording:\npercentiles, and the episodes as long as the "
+	 "worst of BEFORE, by root; marks what chance does not explain"},
 	{"json", 0, OPT_FLAG, AT(json), NULL,
-	 "print JSON (schema 2): all selected episodes, or --rows"},
-	{"csv", 0, OPT_FLAG, AT(csv), NULL, "print CSV, one line per episode: all, or --rows"},
+	 "JSON (schema 2):\nall selected episodes, or --rows"},
+	{"csv", 0, OPT_FLAG, AT(csv), NULL,
+	 "CSV, one line per episode:\nall selected, or --rows"},
 	{"svg", 0, OPT_OUTPUT, AT(svg), "FILE",
-	 "draw timelines of the worst episodes into FILE (10, or\n--rows); explained episodes "
-	 "name their place in it"},
+	 "also draw timelines of the worst into FILE;\n10 of them, or --rows; explained "
+	 "episodes name their place in it"},
 	{"html", 0, OPT_OUTPUT, AT(html), "FILE",
-	 "write a report of them into FILE (see perfkit help html);\nexplained episodes name "
-	 "their place in it"},
-	{"flame", 0, OPT_OUTPUT, AT(flame), "FILE",
-	 "draw a flame graph of the selected episodes into FILE"},
+	 "also write a report of them (perfkit help html);\nexplained episodes name their "
+	 "place in it"},
+	{"flame", 0, OPT_OUTPUT, AT(flame), "FILE", "also draw a flame graph of the selected"},
 	MEANT_ROWS,
 	CGROUP_ROWS,
 	OPT_END,
@@ -131,7 +129,7 @@ static const struct threadless {
 	int (*csv)(struct buf *b, const struct episodes_answer *a, struct err *e);
 } threadless[] = {
 	{EPISODE_WINDOW, "window",
-	 "these spans are windows, no single thread's work: they have no --csv, --html, "
+	 "these spans are windows, of no one thread: they have no --csv, --html, "
 	 "--flame, --hist or --group",
 	 windows_text, windows_json, NULL},
 	{EPISODE_GAP, "gap",
@@ -248,18 +246,13 @@ const struct verb verb_tail = {
 	.name = "tail",
 	.brief = "explain the worst episodes: when, how long, why, who caused them",
 	.usage = "[options] [FILE]",
-	.text = "Ranks the waits of all threads (or spans, or activations), prints "
-		"percentiles, and\n"
-		"explains the worst: where the time went, who woke the thread, who had its "
-		"CPU, and\n"
-		"the chain of threads back to the root cause. Thread, process, CPU and time "
-		"filters\n"
-		"choose which episodes are ranked; --cause and --state choose which of the "
-		"worst are\n"
-		"shown. Idle waits (a thread waiting for work in its main loop) are hidden.",
+	.text = "Ranks waits, spans or activations, prints percentiles, and explains the worst "
+		"back\n"
+		"to its root cause. Filters choose what is ranked, except --cause and --state, "
+		"which\n"
+		"choose what is shown of the worst. Waits at rest are hidden.",
 	.examples = "  perfkit tail perf.data\n"
 		    "  perfkit tail --p99 --html report.html perf.data\n"
-		    "  perfkit tail --p99 --comm server perf.data\n"
 		    "  perfkit tail --comm server --over 5ms --group thread run.db\n"
 		    "  perfkit tail --by activation --json perf.data",
 	.tables = {tail_pick_rows, rows, wait_rows, tlinput_rows, input_rows},

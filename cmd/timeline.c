@@ -30,17 +30,16 @@ static const struct opt rows[] = {
 	{"cpus", 0, OPT_FLAG, AT(cpus), NULL, "only rows of CPUs"},
 	{"threads", 0, OPT_FLAG, AT(threads), NULL, "only rows of threads"},
 	{"tail", 0, OPT_FLAG, AT(tail), NULL,
-	 "the worst episodes, chosen as by perfkit tail, one below\nthe other (the first 10, "
-	 "or "
-	 "--top N)"},
+	 "the worst episodes (perfkit help tail),\none below the other (the first 10, or --top "
+	 "N)"},
 	{"top", 0, OPT_U64, AT(t.top), "N",
-	 "the N most active threads (default 50); with --tail: the N\nlongest episodes; 0 = "
-	 "all"},
+	 "the N most active threads (default 50; 0 = all);\nwith --tail: the N longest "
+	 "episodes"},
 	{"by-time", 0, OPT_FLAG, AT(by_time), NULL,
 	 "sort rows by first activity, not by weight"},
 	{"merge-threads", 0, OPT_FLAG, AT(merge_threads), NULL,
-	 "put the numbered threads of a pool (work-0, work-1 ...)\nbelow one heading, work-N, "
-	 "folded in a browser"},
+	 "threads of a pool below one heading:\nwork-0, work-1 ... below work-N, folded in a "
+	 "browser"},
 	{"arrows", 0, OPT_INT, AT(arrows), "N",
 	 "draw at most N wakeups at a time (default 150)"},
 	OPT_HEADING("Output"),

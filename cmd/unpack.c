@@ -20,7 +20,7 @@ struct unpack_opts {
 #define AT(field) offsetof(struct unpack_opts, field)
 static const struct opt rows[] = {
 	{"directory", 'C', OPT_OUTPUT, AT(directory), "DIR",
-	 "unpack into DIR, made if needed (default: the bundle's name\nwithout .tar.zst, plus "
+	 "unpack into DIR, made if needed\n(default: the bundle's name without .tar.zst, plus "
 	 ".unpacked where a file has that name)"},
 	{"force", 'f', OPT_FLAG, AT(force), NULL, "replace existing files"},
 	{"quiet", 'q', OPT_FLAG, AT(quiet), NULL, "do not list what was unpacked"},

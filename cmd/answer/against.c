@@ -236,7 +236,7 @@ static void row_name(struct buf *b, const struct timeline *tl, const struct rows
 			describe_site(b, tl, (uint32_t)rows_get(r, row, c));
 	}
 	if (!b->n)
-		buf_str(b, "[not known]");
+		buf_str(b, "[unknown]");
 }
 
 static int add_rows(const struct timeline *tl, const struct rows *r, int side,

@@ -15,14 +15,15 @@
 const struct opt report_table_rows[] = {
 	OPT_HEADING("Output"),
 	{"by", 0, OPT_STRING, AT(by), "WHAT",
-	 "one table: thread, site (where threads wait, and whether it\nis for work), span, "
-	 "function (CPU time, or of --event), lock, waker, irq,\ndisk, gap, jitter, cgroup, "
-	 "label:KEY"},
+	 "one table: function, thread, site, lock, waker, span,\ncgroup, irq, disk, gap, "
+	 "jitter or label:KEY; site is where threads wait, and whether at rest; function "
+	 "counts "
+	 "CPU time, or --event"},
 	{"offcpu", 0, OPT_FLAG, AT(offcpu), NULL,
 	 "with --by function: off-CPU time instead of CPU time"},
 	{"sort", 0, OPT_STRING, AT(sort), "COLUMN", "largest first; -COLUMN: smallest first"},
 	{"filter", 0, OPT_EACH, AT(filters), "COLUMN>VALUE",
-	 "only these rows (repeatable): 'max>=5ms', 'waits<10',\n'name=/pay', 'verdict!=idle'"},
+	 "only these rows: 'max>=5ms', 'waits<10', 'name=/pay'\n(repeatable)"},
 	{"every", 0, OPT_STRING, AT(every), "DUR",
 	 "the table for each stretch of time: 1s, 100ms"},
 	{"expected", 0, OPT_STRING, AT(expected), "DUR",
@@ -34,11 +35,10 @@ const struct opt report_table_rows[] = {
 	{"outermost", 0, OPT_FLAG, AT(outermost), NULL,
 	 "do not count spans inside another span of the same name\n(recursion)"},
 	{"in-tail", 0, OPT_FLAG, AT(in_tail), NULL,
-	 "with --by function: what functions cost in the slowest\n1 % of requests, beside the "
-	 "median ones"},
+	 "with --by function: the slowest 1 % of requests,\nbeside the median ones"},
 	{"against", 0, OPT_STRING, AT(against), "BEFORE",
-	 "compare with an earlier recording, per second: the table of\n--by, or wait sites and "
-	 "spans; marks what chance does not\nexplain"},
+	 "compare with an earlier recording, per second;\nthe table of --by, or wait sites and "
+	 "spans; marks what chance does not explain"},
 	{"csv", 0, OPT_FLAG, AT(csv), NULL, "print CSV: all rows, or --top"},
 	{"json", 0, OPT_FLAG, AT(json), NULL, "print JSON: all rows, or --top"},
 	OPT_END,

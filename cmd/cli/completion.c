@@ -13,7 +13,7 @@ static const char *known_words(const struct opt *o)
 		{"group", "root holder stack cause thread comm label:"},
 		{"split", "comm pid tid cpu event cgroup"},
 		{"state", "blocked runnable preempted unknown running"},
-		{"call-graph", "dwarf fp none"},
+		{"stacks KIND", "auto dwarf fp lbr none"},
 		{"color", "hot mem io wakeup chain java js perl red green blue aqua yellow "
 			  "purple orange kind dso"},
 		{"bgcolors", "yellow blue green grey"},
@@ -61,13 +61,13 @@ static void put_brief(FILE *f, const char *s, const char *also)
 		putc(*s == '\'' || *s == '\\' || strchr(also, *s) ? ' ' : *s, f);
 }
 
-/* Call `row` for every option that help shows. */
+/* Call `row` for every option that is not rare. */
 static void each_option(FILE *f, const struct verb *v,
 			void (*row)(FILE *f, const struct verb *v, const struct opt *o))
 {
 	for (int t = 0; t < OPT_TABLES && v->tables[t]; t++)
 		for (const struct opt *o = v->tables[t]; o->name; o++)
-			if (opt_is_shown(v, o))
+			if (opt_is_shown(v, o) && !opt_is_rare(o))
 				row(f, v, o);
 }
 

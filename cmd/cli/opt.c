@@ -1,5 +1,5 @@
 #include "cmd/cli/opt.h"
-#include "render/text/fill.h"
+#include "cmd/cli/options.h"
 #include "cmd/cli/say.h"
 #include "base/err.h"
 #include "base/mem.h"
@@ -68,34 +68,38 @@ void opt_suggest(struct buf *out, const char *words, const char *typed)
 		buf_fmt(out, "; did you mean '%s'?", word);
 }
 
-/* The same for -X: a long name is never near one letter, but the other case may be meant. */
-static int unknown_letter(const struct verb *v, const char *typed, char letter)
+/* The option of v that `typed` means in perf or other tools, or NULL. */
+static const char *meant_elsewhere(const struct verb *v, const char *typed, size_t n)
 {
-	char other = (char)(isupper((unsigned char)letter) ? tolower((unsigned char)letter)
-							   : toupper((unsigned char)letter));
-	struct buf b = {0};
-	buf_char(&b, '\'');
-	if (other != letter && find_row(v, "", 0, other))
-		buf_fmt(&b, "; did you mean '-%c'?", other);
-	int rc = usage_error(v, "unknown option '", typed, buf_cstr(&b));
-	buf_release(&b);
-	return rc;
+	const char *name = option_meant(typed, n);
+	const struct opt *o = name ? find_row(v, name, strlen(name), 0) : NULL;
+	return o && opt_is_shown(v, o) ? name : NULL;
 }
 
-/* Print that an option does not exist, and the nearest one. */
+/* The other case of a letter, if v has it; 0 if not. */
+static char other_case(const struct verb *v, char letter)
+{
+	unsigned char c = (unsigned char)letter;
+	char other = (char)(isupper(c) ? tolower(c) : toupper(c));
+	return other != letter && find_row(v, "", 0, other) ? other : 0;
+}
+
+/* Print that an option does not exist, and which is meant. One letter is near no long name. */
 static int unknown_option(const struct verb *v, const char *typed, const char *name, size_t n)
 {
 	struct nearest x = nearest_to(name, n);
 	struct buf b = {0};
-	if (n == 1 && typed[1] == *name)
-		return unknown_letter(v, typed, *name);
-	for (int t = 0; t < OPT_TABLES && v->tables[t]; t++)
+	int letter = n == 1 && typed[1] == *name;
+	const char *meant = meant_elsewhere(v, name, n);
+	for (int t = 0; t < OPT_TABLES && v->tables[t] && !meant && !letter; t++)
 		for (const struct opt *o = v->tables[t]; o->name; o++)
 			if (opt_is_shown(v, o))
 				nearest_offer(&x, o->name);
 	buf_char(&b, '\'');
-	if (x.best)
-		buf_fmt(&b, "; did you mean '--%s'?", x.best);
+	if (meant || x.best)
+		buf_fmt(&b, "; did you mean '--%s'?", meant ? meant : x.best);
+	else if (letter && other_case(v, *name))
+		buf_fmt(&b, "; did you mean '-%c'?", other_case(v, *name));
 	int rc = usage_error(v, "unknown option '", typed, buf_cstr(&b));
 	buf_release(&b);
 	return rc;
@@ -292,6 +296,15 @@ static int parse_short(const struct verb *v, int argc, char **argv, int *i, void
 	return 0;
 }
 
+/* --all beside --help. */
+static int asks_for_all(int argc, char **argv)
+{
+	for (int i = 1; i < argc; i++)
+		if (!strcmp(argv[i], "--all"))
+			return 1;
+	return 0;
+}
+
 int opt_parse(const struct verb *v, int argc, char **argv, void *opts, const char **files,
 	      size_t *nfiles)
 {
@@ -303,7 +316,7 @@ int opt_parse(const struct verb *v, int argc, char **argv, void *opts, const cha
 		if (!only_files && !strcmp(a, "--")) {
 			only_files = 1;
 		} else if (!only_files && (!strcmp(a, "--help") || !strcmp(a, "-h"))) {
-			return 1;
+			return asks_for_all(argc, argv) ? 3 : 1;
 		} else if (!only_files && a[0] == '-' && a[1] == '-') {
 			rc = parse_long(v, argc, argv, &i, opts);
 		} else if (!only_files && a[0] == '-' && a[1]) {
@@ -467,109 +480,4 @@ int opt_given(const struct verb *v, const void *opts, const char *list, const ch
 				*name = o->name;
 	mem_free(defaults);
 	return 0;
-}
-
-static void help_row(struct buf *out, const struct opt *o)
-{
-	enum { LEFT = 26 };
-	char left[64];
-	int n = o->letter ? snprintf(left, sizeof(left), "  -%c, --%s", o->letter, o->name)
-			  : snprintf(left, sizeof(left), "      --%s", o->name);
-	if (o->arg && n >= 0 && (size_t)n < sizeof(left))
-		snprintf(left + n, sizeof(left) - (size_t)n, " %s", o->arg);
-	if (strlen(left) > LEFT - 2) {
-		buf_fmt(out, "%s\n", left);
-		*left = '\0';
-	}
-	buf_fmt(out, "%-*s", LEFT, left);
-	fill_text(out, LEFT, LEFT, o->help);
-}
-
-static void help_text(struct buf *out, const char *s)
-{
-	while (*s) {
-		int table;
-		size_t n = fill_paragraph(s, &table);
-		buf_char(out, '\n');
-		if (table) {
-			buf_add(out, s, n);
-			buf_char(out, '\n');
-		} else {
-			struct buf b = {0};
-			buf_add(&b, s, n);
-			fill_text(out, 0, 0, buf_cstr(&b));
-			buf_release(&b);
-		}
-		s += n;
-		s += strspn(s, "\n");
-	}
-}
-
-/* The heading of a row, or "" if its table has none before it. */
-static const char *heading(const struct opt *table, const struct opt *o)
-{
-	while (o > table && o->kind != OPT_GROUP)
-		o--;
-	return o->kind == OPT_GROUP ? o->help : "";
-}
-
-/* The rows of all tables under one heading. */
-static int each_of(const struct verb *v, const char *title, void *ctx,
-		   void (*group)(void *ctx, const char *title),
-		   void (*row)(void *ctx, const struct opt *o))
-{
-	int shown = 0;
-	for (int t = 0; t < OPT_TABLES && v->tables[t]; t++)
-		for (const struct opt *o = v->tables[t]; o->name; o++) {
-			if (!opt_is_shown(v, o) || strcmp(heading(v->tables[t], o), title))
-				continue;
-			if (!shown++ && group)
-				group(ctx, title);
-			if (row)
-				row(ctx, o);
-		}
-	return shown;
-}
-
-/* 1 if the heading of table t's row o came before. */
-static int is_repeated(const struct verb *v, int t, const struct opt *o)
-{
-	for (int k = 0; k <= t; k++)
-		for (const struct opt *x = v->tables[k]; x->name && x != o; x++)
-			if (x->kind == OPT_GROUP && !strcmp(x->help, o->help))
-				return 1;
-	return 0;
-}
-
-void opt_each(const struct verb *v, void *ctx, void (*group)(void *ctx, const char *title),
-	      void (*row)(void *ctx, const struct opt *o))
-{
-	each_of(v, "", ctx, group, row);
-	for (int t = 0; t < OPT_TABLES && v->tables[t]; t++)
-		for (const struct opt *o = v->tables[t]; o->name; o++)
-			if (o->kind == OPT_GROUP && !is_repeated(v, t, o))
-				each_of(v, o->help, ctx, group, row);
-}
-
-static void help_group(void *out, const char *title)
-{
-	buf_fmt(out, "\n%s:\n", *title ? title : "Options");
-}
-
-static void help_option(void *out, const struct opt *o)
-{
-	help_row(out, o);
-}
-
-void opt_help(const struct verb *v)
-{
-	struct buf b = {0};
-	buf_fmt(&b, "usage: perfkit %s %s\n\n%s\n", v->name, v->usage, v->brief);
-	if (v->examples)
-		buf_fmt(&b, "\nExamples:\n%s\n", v->examples);
-	if (v->text)
-		help_text(&b, v->text);
-	opt_each(v, &b, help_group, help_option);
-	fputs(buf_cstr(&b), stdout);
-	buf_release(&b);
 }

@@ -17,6 +17,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 enum opt_kind {
 	OPT_FLAG,   /* int = 1; --no-NAME sets 0 unless NAME itself begins with "no-" */
@@ -96,8 +97,8 @@ struct verb {
 
 /*
  * Parse argv[1..] by the verb's tables into opts, which the caller has set to zeros and
- * defaults, and positional arguments into files[0..max_files). 0; 1 for --help; 2 after one
- * line on stderr. The caller calls opt_release in any case.
+ * defaults, and positional arguments into files[0..max_files). 0; 1 for --help, 3 for --help
+ * --all; 2 after one line on stderr. The caller calls opt_release in any case.
  */
 int opt_parse(const struct verb *v, int argc, char **argv, void *opts, const char **files,
 	      size_t *nfiles);
@@ -115,8 +116,12 @@ int opt_takes_argument(const struct opt *o);
 /* All words that the argument can be, separated by bars; NULL: anything. */
 const char *opt_words(const struct opt *o);
 
-/* Call `group` for each heading under which v shows an option, `row` for each of these options,
- * in the order in which the tables first name them. Either may be NULL. */
+/* 1 if only --help --all and the man page show it: see options.h. */
+int opt_is_rare(const struct opt *o);
+
+/* Call `group` for each heading under which v shows an option, `row` for each of these options:
+ * v's own, in the order in which the tables first name them, then those it shares with other
+ * verbs, then the rare ones. `group` may be NULL. */
 void opt_each(const struct verb *v, void *ctx, void (*group)(void *ctx, const char *title),
 	      void (*row)(void *ctx, const struct opt *o));
 
@@ -130,7 +135,10 @@ int opt_given(const struct verb *v, const void *opts, const char *list, const ch
 /* Release the lists. */
 void opt_release(const struct verb *v, void *opts);
 
-/* Print the verb's help on stdout. */
-void opt_help(const struct verb *v);
+/* Print the verb's help on stdout: with its own options, or with all. */
+void opt_help(const struct verb *v, int all);
+
+/* Print the options that the n verbs share and `topic` explains. Returns how many there are. */
+int opt_topic(FILE *f, const char *topic, const struct verb *const *verbs, size_t n);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * topics.h - pages of `perfkit help` that are not about a single command: text files, compiled
- * in (see the Makefile) for users without the docs.
+ * topics.h - pages of `perfkit help` that are not about a single command: text files compiled in
+ * (see the Makefile) for users without the docs, and options that commands share.
  */
 #ifndef CMD_CLI_TOPICS_H
 #define CMD_CLI_TOPICS_H
@@ -10,8 +10,8 @@
 struct topic {
 	const char *name;  /* "exit-status" */
 	const char *brief; /* one line for `perfkit help` */
-	const char *text;
-	int markdown; /* 1: Markdown; printed without its marks, each line a paragraph */
+	const char *text;  /* NULL: only options (opt_topic) */
+	int markdown;      /* 1: Markdown; printed without its marks, each line a paragraph */
 };
 
 /* All topics; ends with a name of NULL. */
@@ -20,7 +20,7 @@ extern const struct topic topics[];
 /* The topic with that name, or NULL. */
 const struct topic *topic_named(const char *name);
 
-/* Print its text. */
+/* Print its text, or its first line. */
 void topic_print(FILE *f, const struct topic *t);
 
 #endif

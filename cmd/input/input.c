@@ -25,8 +25,6 @@
 
 const struct opt input_rows[] = {
 	OPT_HEADING("Filters"),
-	{"input", 'i', OPT_STRING, AT(input), "FILE",
-	 "the recording (default perf.data; - is standard input)"},
 	{"event", 'e', OPT_EVENTS, AT(events), "NAME", "only this event (repeatable)"},
 	{"comm", 0, OPT_LIST, AT(comms), "GLOB,...", "only threads with these names"},
 	{"comms", 'c', OPT_LIST, AT(comms), "GLOB,...", NULL},
@@ -37,22 +35,17 @@ const struct opt input_rows[] = {
 	 "only this stretch of time, in seconds as perf script\nprints them; either side may "
 	 "be "
 	 "empty"},
-	OPT_HEADING("Symbols and stacks"),
+	OPT_HEADING("Symbols"),
 	{"symfs", 0, OPT_STRING, AT(symfs), "DIR", "look for the recorded paths below DIR"},
 	{"kallsyms", 0, OPT_STRING, AT(kallsyms), "FILE",
 	 "kernel symbols: a copy of /proc/kallsyms"},
 	{"vmlinux", 'k', OPT_STRING, AT(vmlinux), "FILE", "kernel image with symbols"},
 	{"buildid-dir", 0, OPT_STRING, AT(buildid_dir), "DIR",
 	 "build-id cache (default ~/.debug), or a tarball made by\nperf archive"},
-	{"no-inline", 0, OPT_FLAG, AT(no_inline), NULL, "leave out inlined functions"},
-	{"inline-frames", 0, OPT_UNFLAG, AT(no_inline), NULL, NULL},
 	{"no-demangle", 0, OPT_FLAG, AT(no_demangle), NULL, "show mangled C++ and Rust names"},
 	{"constructors", 0, OPT_FLAG, AT(constructors), NULL,
 	 "C++: keep copy and move constructors apart from other\nconstructors "
 	 "(Foo::copy_construct)"},
-	{"max-stack", 0, OPT_INT, AT(max_stack), "N",
-	 "keep N frames of each stack, from the leaf (default 1536;\n1024 where stacks are "
-	 "unwound)"},
 	{"trust-paths", 0, OPT_FLAG, AT(trust_paths), NULL,
 	 "use files at the recorded paths even where no build-id\nwas recorded to check them "
 	 "by"},
@@ -60,7 +53,15 @@ const struct opt input_rows[] = {
 	 "unpack a bundle again, and do not cache its files"},
 	{"no-local", 0, OPT_FLAG, AT(no_local), NULL,
 	 "read only the files named here; do not ask debuginfod"},
+	OPT_HEADING("Stacks"),
+	{"no-inline", 0, OPT_FLAG, AT(no_inline), NULL, "leave out inlined functions"},
+	{"inline-frames", 0, OPT_UNFLAG, AT(no_inline), NULL, NULL},
+	{"max-stack", 0, OPT_INT, AT(max_stack), "N",
+	 "keep N frames of each stack, from the leaf (default 1536;\n1024 where stacks are "
+	 "unwound)"},
 	OPT_HEADING("General"),
+	{"input", 'i', OPT_STRING, AT(input), "FILE",
+	 "the recording (default perf.data; - is standard input)"},
 	{"max-memory", 0, OPT_STRING, AT(max_memory), "SIZE",
 	 "memory and output that may be taken, such as 500M (2G)"},
 	{"force", 'f', OPT_FLAG, AT(force), NULL,

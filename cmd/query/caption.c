@@ -61,7 +61,7 @@ void filters_all(struct buf *b, const struct tlinput *ti, const struct wait_opts
 	filters_list(b, "event", &o->tl.in.events);
 	filters_list(b, "state", &o->states);
 	filters_list(b, "cause", &o->causes);
-	shown(b, o->idle, "idle waits");
+	shown(b, o->idle, "waits at rest");
 	shown(b, o->system, "system threads");
 	if (o->no_unclear)
 		buf_fmt(b, "%swithout unclear waits", b->n ? " " : "");

@@ -14,7 +14,7 @@ static void clock_words(struct buf *b, const struct side_option *o, const struct
 	if (o->has_offset)
 		buf_fmt(b, " moved by %" PRId64 " ns", o->offset_ns);
 	if (r->map.guessed)
-		buf_str(b, ", the only clock on which they meet the recording");
+		buf_str(b, " (assumed: on no other do they lie in the recording)");
 	buf_str(b, r->map.error_ns ? ", within " : ", exact");
 	if (r->map.error_ns)
 		units_duration(b, r->map.error_ns);
@@ -89,13 +89,13 @@ static void say_windows(struct tlinput *ti, const struct side_option *o,
 	struct buf b = {0};
 	if (c->unmatched) {
 		units_count(&b, c->unmatched);
-		buf_str(&b, " name a thread or process that is not in the recording, or not "
-			    "only once");
+		buf_str(&b, " name a thread or process that is not in the recording, or "
+			    "that is there twice");
 	}
 	if (c->threadless) {
 		buf_str(&b, b.n ? "; " : "");
 		units_count(&b, c->threadless);
-		buf_str(&b, " name no single thread");
+		buf_str(&b, " name no thread");
 	}
 	if (c->overlapped) {
 		buf_str(&b, b.n ? "; " : "");
@@ -103,8 +103,7 @@ static void say_windows(struct tlinput *ti, const struct side_option *o,
 		buf_str(&b, " overlap others of their thread");
 	}
 	if (b.n && !ti->opt->in.quiet)
-		say("%s: %s: they are windows (perfkit help tail: --by window)", o->path.v,
-		    buf_cstr(&b));
+		say("%s: %s: ask about these with --by window", o->path.v, buf_cstr(&b));
 	buf_release(&b);
 }
 

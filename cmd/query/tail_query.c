@@ -12,26 +12,26 @@
 const struct opt tail_pick_rows[] = {
 	OPT_HEADING("Episodes"),
 	{"by", 0, OPT_STRING, AT(by), "wait|activation|gap|span[:NAME]|window[:NAME]",
-	 "what an episode is: a wait; a thread's work between two\nidle waits; a span "
-	 "(default: span if the recording has spans\nof exactly one name, else wait); a "
-	 "window: the time of a span\nthat no single thread worked on, and what threads did in "
-	 "it;\na gap: time for which a jitter sampler lacked its CPU (--with)"},
-	{"p50", 0, OPT_PRESET, AT(preset), NULL, "episodes at or above the median,"},
-	{"p90", 0, OPT_PRESET, AT(preset), NULL, "the 90th percentile,"},
-	{"p95", 0, OPT_PRESET, AT(preset), NULL, "the 95th,"},
-	{"p99", 0, OPT_PRESET, AT(preset), NULL, "the 99th,"},
-	{"p999", 0, OPT_PRESET, AT(preset), NULL, "the 99.9th (default; also --p99.9),"},
+	 "what an episode is (default: wait, or the only span):\n"
+	 "a wait; an activation: what a thread does between two waits at rest; a span; a "
+	 "window: the part of a span in which no one thread worked on it; a gap: time for "
+	 "which a jitter sampler lacked its CPU (--with)"},
+	{"p50", 0, OPT_PRESET, AT(preset), NULL, "episodes at or above the median"},
+	{"p90", 0, OPT_PRESET, AT(preset), NULL, "those at or above the 90th percentile"},
+	{"p95", 0, OPT_PRESET, AT(preset), NULL, "the 95th"},
+	{"p99", 0, OPT_PRESET, AT(preset), NULL, "those at or above the 99th percentile"},
+	{"p999", 0, OPT_PRESET, AT(preset), NULL,
+	 "those at or above it (default); any: --p99, --p99.95"},
 	{"p9999", 0, OPT_PRESET, AT(preset), NULL, "the 99.99th"},
 	{"p", 0, OPT_SUFFIX, AT(preset), NULL, NULL},
-	{"pct", 0, OPT_STRING, AT(pct), "X", "or the Xth: --pct 99.95, --p99.95"},
-	{"over", 0, OPT_STRING, AT(over), "DUR",
-	 "episodes that lasted at least DUR: 500us, 2ms"},
+	{"pct", 0, OPT_STRING, AT(pct), "X", "the Xth: --pct 99.95 is --p99.95"},
+	{"over", 0, OPT_STRING, AT(over), "DUR", "those that lasted at least DUR: 500us, 2ms"},
 	{"key", 0, OPT_STRING, AT(key), "ID", "the spans of one key (request id, trace id)"},
 	{"where", 0, OPT_EACH, AT(where), "LABEL=VALUE",
-	 "only spans with this label rank (repeatable)"},
+	 "only spans with this label (repeatable)"},
 	{"open", 0, OPT_FLAG, AT(open), NULL,
-	 "include episodes cut off by the recording's edge or by\nlost records, with their "
-	 "observed length"},
+	 "also those that the recording's edge cut off,\nor lost records, with their observed "
+	 "length"},
 	OPT_END,
 };
 
@@ -225,7 +225,7 @@ int tail_ask_opened(struct tail_run *r, const char *verb, uint32_t *names, size_
 	    tlinput_asks_threads(&r->opt->wait.tl))
 		rc = usage(r, TLINPUT_GAPS_OF_CPUS, "");
 	if (!rc && !several && r->query.episodes.kind == EPISODE_WINDOW && !answers)
-		rc = usage(r, "these spans are windows, no single thread's work", "");
+		rc = usage(r, "these spans are windows, of no one thread", "");
 	if (several)
 		*several = many;
 	return rc;

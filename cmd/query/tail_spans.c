@@ -68,12 +68,11 @@ static int say_no_spans(const struct tail_run *r)
 			 "requests --help), or --with FILE; %s has no spans",
 			 r->verb, r->ti.path);
 	else
-		say_line(
-			"perfkit %s: %s has no spans, but these events: %s%s; name the one "
-			"that begins a piece of work and the one that ends it (for a store: to "
-			"perfkit import): --span work=%s%s",
-			r->verb, r->ti.path, buf_cstr(&list), n > SHOWN ? " ..." : "",
-			buf_cstr(&pair), n > 1 ? "" : "..EVENT");
+		say_line("perfkit %s: %s has no spans, but these events: %s%s; name the one "
+			 "that begins a request and the one that ends it (for a store: to "
+			 "perfkit import): --span work=%s%s",
+			 r->verb, r->ti.path, buf_cstr(&list), n > SHOWN ? " ..." : "",
+			 buf_cstr(&pair), n > 1 ? "" : "..EVENT");
 	buf_release(&list);
 	buf_release(&pair);
 	return 3; /* as tables refuse what was not recorded */

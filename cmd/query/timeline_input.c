@@ -36,7 +36,8 @@ const struct opt tlinput_rows[] = {
 	 "more rules for causes, tried before the built-in ones\n(perfkit help causes prints "
 	 "those and the grammar)"},
 	{"idle-frame", 0, OPT_EACH, AT(idle_frames), "RE",
-	 "waits whose innermost function of the application matches\nRE are idle (repeatable)"},
+	 "waits whose innermost function of the application matches\nRE are at rest "
+	 "(repeatable)"},
 	{"work-frame", 0, OPT_EACH, AT(work_frames), "RE",
 	 "waits with a function matching RE on the stack are work\n(repeatable)"},
 	OPT_HEADING("Spans"),
@@ -52,10 +53,11 @@ const struct opt tlinput_rows[] = {
 	 "only what threads did with this label: in spans (also\nspan=NAME and key=ID) or "
 	 "below "
 	 "trampolines"},
-	{"keep-trampolines", 0, OPT_FLAG, AT(keep_trampolines), NULL,
-	 "show trampoline<7> and the like with their numbers, not all\nas trampoline<0>"},
 	{"recording", 0, OPT_STRING, AT(recording), "N|HOST",
 	 "of a store with several recordings: the Nth, or those of\nHOST (default: all)"},
+	OPT_HEADING("Stacks"),
+	{"keep-trampolines", 0, OPT_FLAG, AT(keep_trampolines), NULL,
+	 "show trampoline<7> and the like with their numbers, not all\nas trampoline<0>"},
 	OPT_END,
 };
 

@@ -30,22 +30,22 @@ extern const struct opt tlinput_rows[];
 
 /* --all, for verbs whose answers are by default about what was recorded for; their defaults()
  * sets `meant`, and their options begin with struct tlinput_opts. */
-#define MEANT_ROWS                                                                   \
-	OPT_HEADING("Filters"),                                                      \
-	{                                                                            \
-		"all", 0, OPT_UNFLAG, offsetof(struct tlinput_opts, meant), NULL,    \
-			"the whole machine, not only the command or the processes\n" \
-			"that it was recorded for (docs/tail.md)"                    \
+#define MEANT_ROWS                                                                \
+	OPT_HEADING("Filters"),                                                   \
+	{                                                                         \
+		"all", 0, OPT_UNFLAG, offsetof(struct tlinput_opts, meant), NULL, \
+			"the whole machine, not only what was recorded for\n"     \
+			"(the command, or -p, -t, --cgroup)"                      \
 	}
 
 /* --cgroup, for verbs that have no other option of that name; their options begin with struct
  * tlinput_opts. */
-#define CGROUP_ROWS                                                                        \
-	OPT_HEADING("Filters"),                                                            \
-	{                                                                                  \
-		"cgroup", 0, OPT_STRING, offsetof(struct tlinput_opts, cgroup), "GLOB",    \
-			"only processes in matching cgroups, containers or pods, if the\n" \
-			"recording's context has them (docs/context.md)"                   \
+#define CGROUP_ROWS                                                                     \
+	OPT_HEADING("Filters"),                                                         \
+	{                                                                               \
+		"cgroup", 0, OPT_STRING, offsetof(struct tlinput_opts, cgroup), "GLOB", \
+			"only processes in these cgroups, containers or pods\n"         \
+			"(docs/context.md)"                                             \
 	}
 
 struct tlinput {

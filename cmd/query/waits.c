@@ -10,10 +10,11 @@
 
 const struct opt wait_rows[] = {
 	OPT_HEADING("Waits"),
-	{"idle", 0, OPT_FLAG, AT(idle), NULL, "include threads waiting for work"},
+	{"idle", 0, OPT_FLAG, AT(idle), NULL,
+	 "include waits at rest: until the next request comes"},
 	{"system", 0, OPT_FLAG, AT(system), NULL, "include kernel threads and perf itself"},
 	{"no-unclear", 0, OPT_FLAG, AT(no_unclear), NULL,
-	 "leave out waits that may be idle (marked ?)"},
+	 "leave out unclear waits: perhaps at rest, perhaps work"},
 	{"state", 0, OPT_LIST, AT(states), "STATE,...",
 	 "only time in this state: blocked, runnable, preempted,\nunknown; for tail also "
 	 "running"},

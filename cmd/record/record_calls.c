@@ -145,7 +145,7 @@ static void measure_probes(const struct calls *c, const struct calls_request *q,
 		return;
 	if (probe_costs_measure(&costs, &q->wish, &e)) {
 		fprintf(stderr,
-			"perfkit record: the time of the probes themselves is not known, and "
+			"perfkit record: the time of the probes themselves is unknown, and "
 			"is in each call (%s)\n",
 			e.msg);
 		return;

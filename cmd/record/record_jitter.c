@@ -28,16 +28,16 @@ enum {
 
 #define AT(field) offsetof(struct jitter_opts, field)
 const struct opt record_jitter_rows[] = {
-	OPT_HEADING("Jitter"),
+	OPT_HEADING("How to record"),
 	{"spin", 'c', OPT_STRING, AT(spin), "CPU,...",
-	 "the CPUs to spin on, one thread each: 2,4-7"},
+	 "jitter: the CPUs to spin on, one thread each: 2,4-7"},
 	{"threshold", 0, OPT_STRING, AT(threshold), "DUR",
 	 "ignore shorter gaps (default 300ns; also -t)"},
 	{"control", 0, OPT_INT, AT(control), "CPU",
 	 "also spin on this idle CPU, as a baseline: its gaps come from\nthe machine itself"},
 	{"csv", 0, OPT_OUTPUT, AT(csv), "FILE",
-	 "also write the gaps as time,delay: the wall clock at their\nend and their length, in "
-	 "ns"},
+	 "jitter: also write the gaps as time,delay\n(the wall clock at their end, their "
+	 "length in ns)"},
 	{"influx", 0, OPT_OUTPUT, AT(influx), "FILE",
 	 "also write them as InfluxDB's line protocol"},
 	{"gaps-only", 0, OPT_FLAG, AT(gaps_only), NULL,

@@ -158,7 +158,7 @@ static uint64_t text_start(struct elf_file *f, const GElf_Shdr *pclntab,
 
 static int doubt(struct symtab_builder *b)
 {
-	b->doubt = "where the functions of its Go table begin is not known";
+	b->doubt = "where the functions of its Go table begin is unknown";
 	return 0;
 }
 

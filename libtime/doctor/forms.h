@@ -84,8 +84,8 @@
 	  "no lost records; {suspect:%1} of waits are suspect")                                \
 	F(HOLES_FILTER, "holes/filter", "{option} leaves switches out: record without it")     \
 	F(NOT_THE_BUFFERS, "not-the-buffers",                                                  \
-	  "larger buffers do not help: perf reports what they lose; look for pauses "          \
-	  "(--control), filters, or a virtual machine whose perf misses its idle CPUs")        \
+	  "no buffer was full (perf would have reported it): look for pauses (--control), "    \
+	  "filters, or a virtual machine whose perf misses its idle CPUs")                     \
 	F(THROTTLED, "throttled",                                                              \
 	  "the kernel throttled sampling {times:time}: the rate was lower than requested")     \
 	/* order */                                                                            \

@@ -171,7 +171,7 @@ static const struct column threads[] = {
 	      "its recorded life begins: the first record that shows its state"),
 	PLAIN("last_ns", COLUMN_U64, last_ns, "ns", "its exit or the recording's end"),
 	PLAIN("first_cpu", COLUMN_CPU, first_cpu, "",
-	      "where it ran at first_ns; NULL if it did not, or that is not known"),
+	      "where it ran at first_ns; NULL if it did not, or that is unknown"),
 	PLAIN("first_prio", COLUMN_I16_OR_NEGATIVE, first_prio, "", "its priority then"),
 	PLAIN("offcpu_first", COLUMN_FIRST_OFF, offcpu_first, "",
 	      "its intervals have ids from here on"),
@@ -281,8 +281,8 @@ static const struct column sites[] = {SITE_COLUMNS};
 		     "wakeup"),                                                                 \
 		WORD("unknown_reason", F(unknown), unknown_reason_name, UNKNOWN_NO_WAKE + 1,    \
 		     "`hole`, `lost`, `open edge`, `missing wakeup`: what happened meanwhile "  \
-		     "is not "                                                                  \
-		     "known; blocked and runnable time are then 0"),                            \
+		     "is "                                                                      \
+		     "unknown; blocked and runnable time are then 0"),                          \
 		ARGUED("open", COLUMN_BIT8, F(flags), OFF_OPEN, "0, 1",                         \
 		       "cut by the recording's edge"),                                          \
 		ARGUED("suspect", COLUMN_BIT8, F(flags), OFF_SUSPECT, "0, 1",                   \
@@ -306,7 +306,7 @@ static const struct column sites[] = {SITE_COLUMNS};
 		     "`listening`, `connected` (sockets, by which side began), `socket`, "      \
 		     "`pipe`, "                                                                 \
 		     "`eventfd`, `timerfd`, `epoll`, `epoll-accepted` (of no others), "         \
-		     "`epoll-connected`, `file`, `fd` (not known)"),                            \
+		     "`epoll-connected`, `file`, `fd` (unknown)"),                              \
 		PLAIN("arg0_variable", COLUMN_VARIABLE, F(arg), "",                             \
 		      "the variable of a mapped file that lies at a futex's address: "          \
 		      "`orders: book`, "                                                        \
@@ -327,7 +327,7 @@ static const struct column sites[] = {SITE_COLUMNS};
 		PLAIN("comm_id", COLUMN_COMM, offcpu.comm, "→ comms",                          \
 		      "the thread's name at start_ns"),                                        \
 		PLAIN("waker_thread_id", COLUMN_THREAD, offcpu.waker, "→ threads",             \
-		      "who woke it; NULL if an interrupt did, or if not known"),               \
+		      "who woke it; NULL if an interrupt did, or if unknown"),                 \
 		PLAIN("waker_call_path_id", COLUMN_PATH, offcpu.waker_path, "→ call_paths",    \
 		      "of the wakeup"),                                                        \
 		PLAIN("slack_ns", COLUMN_U32_OR_0, offcpu.slack_ns, "ns",                      \
@@ -401,7 +401,7 @@ static const struct column tasks[] = {
 	PLAIN("event_id", COLUMN_EVENT, event, "→ selected_events", ""),
 	PLAIN("thread_id", COLUMN_THREAD, thread, "→ threads",
 	      "NULL for tracepoints, probes and `--off-cpu`"),
-	PLAIN("pid", COLUMN_I32, pid, "", "-1: not known"),
+	PLAIN("pid", COLUMN_I32, pid, "", "-1: unknown"),
 	PLAIN("tid", COLUMN_I32, tid, "", "-1: of a thread so near its end"),
 	PLAIN("comm_id", COLUMN_COMM, comm, "→ comms", "its name then"),
 	PLAIN("tracepoint", COLUMN_U8, tracepoint, "0, 1",
@@ -516,7 +516,7 @@ static const struct column counters[] = {
 	      "counted between start and end; too low by `error` at most"),
 	PLAIN("error", COLUMN_U64, error, "the event's", "0: the value is exact"),
 	ARGUED("at_least", COLUMN_BIT32, flags, COUNTER_AT_LEAST, "0, 1",
-	       "the value may be too low, by how much is not known"),
+	       "the value may be too low, by how much is unknown"),
 	ARGUED("scaled", COLUMN_BIT32, flags, COUNTER_SCALED, "0, 1",
 	       "extrapolated: the counter ran part of the time (multiplexing)"),
 };
@@ -581,9 +581,9 @@ static const struct column gaps[] = {
 	PLAIN("start_ns", COLUMN_U64, start_ns, "ns", "the gap is within start_ns and end_ns"),
 	PLAIN("end_ns", COLUMN_U64, end_ns, "ns", ""),
 	PLAIN("lost_ns", COLUMN_U64, lost_ns, "ns",
-	      "its length; if less than end_ns − start_ns, its exact place is not known"),
+	      "its length; if less than end_ns − start_ns, its exact place is unknown"),
 	PLAIN("thread_id", COLUMN_THREAD, thread, "→ threads",
-	      "the program that measured it; NULL: not known"),
+	      "the program that measured it; NULL: unknown"),
 	ARGUED("open", COLUMN_BIT8, flags, OFF_OPEN, "0, 1", "cut by the recording's edge"),
 	ARGUED("control", COLUMN_BIT8, flags, GAP_CONTROL, "0, 1",
 	       "of the control CPU, which should be idle: the baseline"),
@@ -598,7 +598,7 @@ static const struct column losses[] = {
 	     "`lost` (count records), `hole` (a switch is missing), `throttle`, `disorder` "
 	     "(the "
 	     "order of the records is not sure)"),
-	PLAIN("cpu", COLUMN_CPU, cpu, "", "NULL: not known"),
+	PLAIN("cpu", COLUMN_CPU, cpu, "", "NULL: unknown"),
 	PLAIN("from_ns", COLUMN_U64, from_ns, "ns", "missing in (from_ns, to_ns]"),
 	PLAIN("to_ns", COLUMN_U64, to_ns, "ns", ""),
 	PLAIN("count", COLUMN_U64, count, "", "records lost"),
@@ -654,7 +654,7 @@ static const struct column flat_samples[] = {
 static const struct column flat_event_samples[] = {
 	PLAIN("time_ns", COLUMN_TIME_OR_MAX, time_ns, "ns",
 	      "NULL for the sums that `--off-cpu` writes at the end"),
-	PLAIN("pid", COLUMN_I32, pid, "", "-1: not known"),
+	PLAIN("pid", COLUMN_I32, pid, "", "-1: unknown"),
 	PLAIN("tid", COLUMN_I32, tid, "", ""),
 	PLAIN("comm_id", COLUMN_COMM, comm, "", "the thread's name then"),
 	PLAIN("event_id", COLUMN_EVENT, event, "", ""),
@@ -700,7 +700,7 @@ static const struct column context[] = {
 	PLAIN("subject", COLUMN_TEXT, subject, "",
 	      "which: a CPU's number, a path, a pid, `PID/FD` …"),
 	PLAIN("key", COLUMN_TEXT, key, "", "what: `cpu.max`, `nr_throttled`, `steal_ms` …"),
-	PLAIN("before", COLUMN_TEXT_OR_EMPTY, before, "", "at the start; NULL: not known"),
+	PLAIN("before", COLUMN_TEXT_OR_EMPTY, before, "", "at the start; NULL: unknown"),
 	PLAIN("after", COLUMN_TEXT_OR_EMPTY, after, "", "at the end"),
 };
 #undef ROW
@@ -717,7 +717,7 @@ static const struct column recording_files[] = {
 	PLAIN("host", COLUMN_TEXT_OR_EMPTY, host, "", "as perf wrote it"),
 	PLAIN("kernel", COLUMN_TEXT_OR_EMPTY, kernel, "", ""),
 	PLAIN("arch", COLUMN_TEXT_OR_EMPTY, arch, "", ""),
-	PLAIN("cpus", COLUMN_U32, cpus, "", "online; 0: not known"),
+	PLAIN("cpus", COLUMN_U32, cpus, "", "online; 0: unknown"),
 	PLAIN("perf", COLUMN_TEXT_OR_EMPTY, perf, "", "its version"),
 	PLAIN("cpu", COLUMN_TEXT_OR_EMPTY, cpu, "", "the processor's name"),
 	PLAIN("command", COLUMN_LINE, command, "", "perf's command line"),

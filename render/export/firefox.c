@@ -266,7 +266,7 @@ static void put_wait(struct firefox *x, const struct marker *m)
 	firefox_put_text(x, "state", firefox_text_of(x, x->tl->states[o->state]));
 	put_waker(x, o);
 	if (site && site->verdict == SITE_UNCLEAR)
-		json_str(&x->j, "unclear", "for work, or for an answer?");
+		json_str(&x->j, "unclear", "at rest, or for an answer?");
 	if (in_doubt(o))
 		json_str(&x->j, "doubt", in_doubt(o));
 	put_cause(x, o->path, o->start_ns);

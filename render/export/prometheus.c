@@ -76,7 +76,7 @@ void prometheus_write(FILE *f, const struct prometheus_state *s)
 	put_causes(f, c);
 	put_lengths(f, c);
 	put_one(f, "perfkit_unclear_waits_total", "counter",
-		"Waits as long as a spike that may have been for work.", (double)c->unclear);
+		"Unclear waits as long as a spike: perhaps at rest.", (double)c->unclear);
 	put_one(f, "perfkit_suspect_waits_total", "counter",
 		"Waits next to missing records, not counted above.", (double)c->suspect);
 	put_one(f, "perfkit_suspect_spikes_total", "counter",

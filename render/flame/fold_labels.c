@@ -158,11 +158,6 @@ static int push_run(struct fold_labels *l, uint32_t frame, int how, child_of *ch
 	return 0;
 }
 
-static int is_kernel(const struct fold_labels *l, uint32_t path)
-{
-	return l->stacks->frames.v[l->stacks->paths.v[path].frame].kind == FRAME_KERNEL;
-}
-
 /* 1 when the last frame of `path`, which has no place, may have the text of another path's
  * below `node`, as unnamed frames that differ only by address, and all frames below them. */
 static int is_shared(const struct fold_labels *l, uint32_t path, uint32_t root, uint32_t node)
@@ -179,9 +174,6 @@ static int push_frame(struct fold_labels *l, uint32_t path, uint32_t root, int h
 {
 	const struct call_path *p = &l->stacks->paths.v[path];
 	int shared = is_shared(l, path, root, *node);
-	if (l->opt.delim && p->parent && is_kernel(l, path) && !is_kernel(l, p->parent) &&
-	    add_text(l, "-", node))
-		return ERR_NOMEM;
 	return push_run(l, p->frame, how, shared ? foldtree_child : foldtree_new, node);
 }
 

@@ -18,7 +18,6 @@ struct label_options {
 	int addrs;                /* [dso <address>] for frames without a name */
 	int simplify;             /* short C++, Rust and Go names, so that equal frames merge */
 	int srcline;              /* name:file:line */
-	int delim;                /* "-" between user and kernel frames */
 	enum stack_side side;     /* frames of the other side are omitted */
 };
 

@@ -361,9 +361,9 @@ size_t palette_legend(enum palette_id id, uint32_t present, struct palette_key *
 		n = put_key(out, 0, max, SH_BLUE, "the waiting thread");
 		return put_key(out, n, max, SH_AQUA, "its waker (reversed)");
 	case PALETTE_CAUSE:
-		return put_key(out, 0, max, SH_GREY, "no known cause is half of it");
+		return put_key(out, 0, max, SH_GREY, "several causes, or an unknown one");
 	case PALETTE_LABEL:
-		return put_key(out, 0, max, SH_GREY, "no value is half of it");
+		return put_key(out, 0, max, SH_GREY, "several values, or none");
 	default:
 		return 0;
 	}

@@ -235,9 +235,9 @@ function drawSelected() {
 
 // --- overview --------------------------------------------------------------------------------------
 
-const STATES = [["run", "running", "#0f7b5a"], ["blocked", "blocked", "#3f6fc4"], ["unclear", "unclear", "#a5bce8"],
-	["runnable", "runnable", "#f2d53c"],
-	["preempted", "preempted", "#e06a2b"], ["unknown", "unknown", "#9a9a94"], ["hidden", "hidden", "#dcdcd6"]];
+const STATES = [["run", "running", "#0f7a5a"], ["blocked", "blocked", "#3f6fc4"], ["unclear", "unclear", "#a5bce8"],
+	["runnable", "runnable", "#f3df3c"],
+	["preempted", "preempted", "#e0662a"], ["unknown", "unknown", "#b4b4ae"], ["hidden", "hidden", "#dcdcd6"]];
 
 function barOf(sum, whole) {
 	const said = STATES.filter(([key]) => sum[key] > 0).map(([key, name]) => name + " " + timeText(sum[key])).join(", ");
@@ -334,7 +334,7 @@ function samplesByThread() {
 			sums.set(s.thread[i], (sums.get(s.thread[i]) || 0) + s.weight[i]);
 	const all = [...sums].sort((a, b) => b[1] - a[1] || a[0] - b[0]), whole = all.reduce((sum, [, x]) => sum + x, 0);
 	return table("Threads with the most " + kinds.cpu.what() + (all.length > HOT ? ", " + HOT + " of " + all.length : ""), ["thread", "weight", "share"],
-		all.slice(0, HOT).map(([no, x]) => [no ? strings[t.name[no - 1]] + "/" + (t.tid[no - 1] - 1) : "not known", weighText("cpu", x), share(x, whole)]), [1, 2]);
+		all.slice(0, HOT).map(([no, x]) => [no ? strings[t.name[no - 1]] + "/" + (t.tid[no - 1] - 1) : "unknown", weighText("cpu", x), share(x, whole)]), [1, 2]);
 }
 
 function toFunction(name) {
@@ -472,14 +472,14 @@ function siteTable(caption, sites, last, cell) {
 
 function drawSites() {
 	const s = head.sites, parts = [
-		siteTable("Unclear (?): waiting for work, or for an answer?", s.unclear, "settle with", (x) => el("code", {}, x.settle)),
-		siteTable("Hidden: waiting for work (--idle shows them)", s.idle, "because", (x) => x.reason),
+		siteTable("Unclear: at rest, or waiting for an answer?", s.unclear, "decide with", (x) => el("code", {}, x.settle)),
+		siteTable("Hidden: at rest (--idle shows them)", s.idle, "because", (x) => x.reason),
 		siteTable("Left out by --no-unclear", s.left_out, "because", (x) => x.reason),
 		siteTable("Waits of a whole life, or that an exit ended", s.life, "because", (x) => x.reason)].filter((x) => x);
 	if (s.system)
 		parts.push(el("p", {}, countText(s.system) + " waits of kernel threads and perf, " + timeText(s.system_ns) + ", are hidden; --system shows them."));
 	if (s.unclear.length)
-		parts.unshift(el("p", {}, "A thread that waits for work is not slow. Where the recording does not show what a wait was for, the last column says what would."));
+		parts.unshift(el("p", {}, "A thread at rest is not slow. Where the recording does not show what a wait was for, it is unclear, and the last column says what would decide it."));
 	replace("sites", wholeNote(), parts.length ? parts : el("p", {}, "Nothing is hidden."),
 		el("p", {class: "note"}, "Counts are of the whole recording, whatever is selected above."));
 }

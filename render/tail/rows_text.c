@@ -77,7 +77,7 @@ static void put_actor(struct buf *b, const struct timeline *tl, uint64_t v)
 	else if (v & ACTOR_NAMED)
 		escape_visible(b, name, strlen(name));
 	else
-		buf_fmt(b, "[%s]", *name ? name : "not known");
+		buf_fmt(b, "[%s]", *name ? name : "unknown");
 }
 
 static void put_share(struct buf *b, uint64_t millipercent)

@@ -37,14 +37,14 @@ void rows_totals(struct buf *out, const struct timeline *tl, const struct rows *
 	put_time(&b, sum_of(r, COL_RUN), " running, ");
 	put_time(&b, sum_of(r, COL_BLOCKED), " blocked, ");
 	if (unclear)
-		put_time(&b, unclear, " unclear (?), ");
+		put_time(&b, unclear, " unclear, ");
 	put_time(&b, sum_of(r, COL_RUNNABLE), " runnable (");
 	put_time(&b, sum_of(r, COL_PREEMPTED), " of it preempted), ");
 	put_time(&b, sum_of(r, COL_UNKNOWN), " in an unknown state");
 	if (idle_waits) {
 		buf_str(&b, "; ");
 		put_time(&b, sum_of(r, COL_IDLE), " in ");
-		units_plural(&b, idle_waits, "idle wait", "idle waits");
+		units_plural(&b, idle_waits, "wait at rest", "waits at rest");
 		buf_str(&b, " not counted");
 	}
 	if (open || suspect) {

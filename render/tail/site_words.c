@@ -66,7 +66,7 @@ void describe_hidden(struct buf *b, const struct timeline *tl, const struct set_
 	const struct site_sums *idle = &x->by[APART_IDLE], *unclear = &x->by[APART_LEFT_OUT];
 	size_t begin = b->n;
 	if (idle->count) {
-		units_plural(b, idle->count, "idle wait", "idle waits");
+		units_plural(b, idle->count, "wait at rest", "waits at rest");
 		buf_str(b, " at ");
 		units_plural(b, idle->v.n, "site, ", "sites, ");
 		units_duration(b, idle->ns);
@@ -98,9 +98,8 @@ int describe_unnamed_waits(struct buf *b, const struct timeline *tl)
 	if (!n || n * 20 < all)
 		return 0;
 	buf_fmt(b,
-		"no kernel symbols for %.0f %% of waits: their causes are unknown, and idle "
-		"ones "
-		"among them are not recognized",
+		"no kernel symbols for %.0f %% of waits: their causes are unknown, and which "
+		"of them are at rest",
 		100.0 * (double)n / (double)all);
 	return 1;
 }
@@ -110,9 +109,9 @@ int describe_chosen(struct buf *b, const struct timeline *tl)
 	if (!timeline_stacks_of_some(tl))
 		return 0;
 	uint32_t t = timeline_stacked_process(tl);
-	buf_str(b, "only chosen threads have stacks of their waits");
+	buf_str(b, "only chosen threads were recorded with stacks");
 	if (t == TL_NONE) {
-		buf_str(b, ": choose them with --comm or --pid");
+		buf_str(b, ": ask about them with --comm or --pid");
 		return 1;
 	}
 	int pid = tl->threads.v[t].pid;
@@ -216,8 +215,8 @@ static void sentence(struct buf *b, struct buf *line)
 static void unclear_table(struct buf *b, const struct site_tables *t)
 {
 	sums_table(b, t, APART_UNCLEAR,
-		   t->bounds ? "? bounds of activations" : "? unclear: may be idle or not",
-		   "settle with", describe_settling);
+		   t->bounds ? "unclear bounds of activations" : "unclear: at rest, or work?",
+		   "decide with", describe_settling);
 }
 
 /* The waits omitted by --no-unclear. */
@@ -228,7 +227,7 @@ static void left_out(struct buf *b, const struct site_sums *x)
 		return;
 	buf_str(&line, "left out: ");
 	units_plural(&line, x->count, "wait", "waits");
-	buf_str(&line, " that may be idle, ");
+	buf_str(&line, " that are unclear, ");
 	units_duration(&line, x->ns);
 	buf_str(&line, ", the longest ");
 	units_duration(&line, x->max_ns);
@@ -241,7 +240,7 @@ static void hidden_table(struct buf *b, const struct site_tables *t)
 	const struct site_sums *idle = &t->apart->by[APART_IDLE];
 	struct buf line = {0};
 	if (idle->count) {
-		sums_table(b, t, APART_IDLE, "hidden: waiting for work", "why", say_reason);
+		sums_table(b, t, APART_IDLE, "hidden: at rest", "why", say_reason);
 		if (t->reach && idle->max_ns >= t->reach) {
 			buf_str(&line, "a hidden wait of ");
 			units_duration(&line, idle->max_ns);

@@ -254,7 +254,7 @@ static void put_alone(struct answer *a)
 		put(a, " ");
 	}
 	if (!p || p->state == PART_UNKNOWN) {
-		put(a, "not known");
+		put(a, "unknown");
 		if (p && p->end == END_SUSPECT)
 			put(a, ", records are missing there");
 		else if (p && p->end == END_NO_WAKE)
@@ -270,11 +270,11 @@ static void put_alone(struct answer *a)
 	if (p->end == END_TIMED_OUT)
 		put(a, ", whose holder was not seen");
 	else if (p->state == PART_RUNNABLE && p->actors > 1)
-		put(a, ", which several threads had in turn");
+		put(a, "; several threads had it in turn");
 }
 
 /* What the root did, after its role: ", asleep in f()", "; reader was asleep in f()", "; what
- * reader did is not known".
+ * reader did is unknown".
  * 0 when it adds nothing. */
 static int put_root(struct answer *a)
 {
@@ -288,7 +288,7 @@ static int put_root(struct answer *a)
 	if (!p || p->state == PART_UNKNOWN) {
 		put(a, "; what ");
 		put_name(a, root->comm);
-		put(a, " did is not known");
+		put(a, " did is unknown");
 		return 1;
 	}
 	if (root->via == VIA_CPU || link_held_lock(&a->x, root)) {

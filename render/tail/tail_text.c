@@ -93,8 +93,8 @@ static void left_out_line(struct buf *b, const struct tail *t)
 		units_count(&line, x->open);
 		buf_str(&line, " open (cut off by the recording's edge), ");
 		units_count(&line, x->suspect);
-		buf_str(&line, " suspect (next to missing records); with their observed "
-			       "length, p99.9 is ");
+		buf_str(&line, " suspect (next to missing records); with them, as long as "
+			       "they were seen, p99.9 is ");
 		units_duration(&line, episodes_percentile(x, 99900, 1));
 		buf_str(b, "left out:   ");
 		put_wrapped(b, buf_cstr(&line), 12, 12);
@@ -134,7 +134,7 @@ static void work_row(struct table *t, const struct episodes *x)
 
 static void both_row(struct table *t, const struct episodes *x)
 {
-	table_text(t, "work and ?");
+	table_text(t, "work or unclear");
 	table_count(t, episodes_count_of_both(x));
 	for (int i = 0; i < PERCENTILES; i++)
 		table_duration(t, episodes_percentile_of_both(x, shown_percentiles[i]));
@@ -162,10 +162,8 @@ static void percentile_table(struct buf *b, const struct episodes *x, size_t wid
 	buf_char(b, '\n');
 	table_write(b, &t, width);
 	if (twice)
-		text_wrapped(b,
-			     "(of undecided waits, work counts only the time from the wakeup "
-			     "on, if any)",
-			     0, 0, width);
+		text_wrapped(b, "(the row work counts an unclear wait from its wakeup on)", 0,
+			     0, width);
 	table_release(&t);
 }
 
@@ -807,7 +805,7 @@ static void unclear(struct buf *line, const struct tail *t, const char *where,
 	units_duration(line, u->max_ns);
 	buf_str(line, " in ");
 	describe_site(line, t->tl, u->v.v[0].site);
-	buf_fmt(line, ", may be idle: see %s.", where);
+	buf_fmt(line, ", is unclear: see %s.", where);
 }
 
 void tailtext_unclear(struct buf *line, const struct tail *t, const char *where)
@@ -821,7 +819,7 @@ static int answer_first(struct buf *b, struct tail *t, struct err *e)
 	struct buf answer = {0}, idle = {0}, first = {0};
 	int r = tail_answer(&answer, t, e);
 	int joined = tail_answer_names_cause(t) && answer.n && answer.v[answer.n - 1] == '.';
-	unclear(&idle, t, "the sites marked ? below", joined ? "; the" : "The");
+	unclear(&idle, t, "below", joined ? "; the" : "The");
 	if (joined && idle.n)
 		answer.n--;
 	buf_str(&first, buf_cstr(joined ? &answer : &idle));
@@ -884,10 +882,10 @@ static void put_no_episodes(struct buf *b, const struct tail *t)
 	if (t->episodes.query.kind == EPISODE_ACTIVATION)
 		put_wrapped(
 			b,
-			"no activations: no wait of these threads is for work, or likely to "
-			"be, so "
-			"nothing bounds them. Name the function that waits for work with "
-			"--idle-frame (report --by site lists them), or ask --by wait.",
+			"no activations: these begin and end with a wait at rest, and these "
+			"threads have none that perfkit knows. Name the function that waits "
+			"for the next request with --idle-frame (report --by site lists "
+			"them), or ask --by wait.",
 			0, 0);
 	else if (t->episodes.apart.by[APART_UNCLEAR].count)
 		buf_str(b, "nothing but unclear waits\n");

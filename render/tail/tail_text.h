@@ -30,7 +30,7 @@ int tailtext_write(struct buf *b, struct tail *t, const struct tailtext_options 
 		   struct err *e);
 
 /* If the longest unclear wait is longer than any that is work, it may be the answer: append a
- * sentence that says so, and `where` its site is shown ("the sites marked ? below"). Lack of
+ * sentence that says so, and `where` its site is shown ("below"). Lack of
  * memory is a failure of b. */
 void tailtext_unclear(struct buf *b, const struct tail *t, const char *where);
 

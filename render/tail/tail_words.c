@@ -268,7 +268,7 @@ static void blocked_part(struct buf *b, struct evidence *ev, const struct chain_
 		buf_str(b, ", which timed out");
 		break;
 	case END_NO_HOLDER:
-		buf_str(b, ", holder not known");
+		buf_str(b, ", holder unknown");
 		break;
 	default:
 		break;
@@ -384,7 +384,7 @@ static const char *why_unknown(unsigned end)
 
 static void unknown_part(struct buf *b, struct evidence *ev, const struct chain_part *p)
 {
-	buf_str(b, "not known");
+	buf_str(b, "unknown");
 	if (p->function) {
 		buf_str(b, " in ");
 		describe_function(b, ev->tl, p->function);
@@ -670,7 +670,7 @@ static void had_cpu(struct buf *b, const struct timeline *tl, const struct chain
 static const char *why_no_thread(const struct chain_part *p)
 {
 	if (!p || p->state == PART_UNKNOWN)
-		return "not known: ";
+		return "unknown: ";
 	if (p->end == END_QUOTA)
 		return "a CPU quota: ";
 	if (p->end == END_TIMED_OUT || (p->end == END_NO_HOLDER && !p->kept_ns))
@@ -761,7 +761,7 @@ static const char *doing_words(const struct tail_root *r)
 	case PART_PREEMPTED:
 		return "CPU quota used up";
 	case PART_UNKNOWN:
-		return "not known";
+		return "unknown";
 	default:
 		return r->cause == CAUSE_SLEEP ? "asleep" : cause_name(r->cause);
 	}
@@ -813,7 +813,7 @@ static void holder_cell(struct buf *b, const struct tail *t, const struct tail_h
 		buf_str(b, "no other thread");
 		break;
 	case HOLDER_QUEUE:
-		buf_str(b, "no single thread: several had its CPU");
+		buf_str(b, "several threads had its CPU");
 		break;
 	case HOLDER_CPU:
 		buf_str(b, "had its CPU");

@@ -201,7 +201,7 @@ static void add_loss(struct buf *out, const struct file_facts *f)
 	if (f->broken)
 		counted(&b, "", f->broken, " broken records");
 	if (!b.n)
-		buf_str(&b, "none reported by perf");
+		buf_str(&b, "perf reported none");
 	line(out, "loss", &b);
 }
 

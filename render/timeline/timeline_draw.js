@@ -259,7 +259,7 @@ function offLines(p, row, i, paint, length) {
 	const {o, cause, flags, queue} = offOf(row, i), state = tables.states[o[F.state]], lines = [];
 	const what = paint === PAINT.unknown ? "unknown (" + conf.reasons[o[F.bits] >> 13] + ")" :
 		paint < PAINT.blocked ? conf.paints[paint].name : cause === "blocked" ? "blocked" :
-			"blocked: " + cause + (paint === conf.idle ? ", idle" : flags & OFF.unclear ? ", may be idle" : "");
+			"blocked: " + cause + (paint === conf.idle ? ", at rest" : flags & OFF.unclear ? ", unclear" : "");
 	lines.push(threadText(row.thread) + " \u00b7 " + what + " \u00b7 " + timeText(length));
 	lines.push(...stackLines("in  ", o[F.path]));
 	if (!o[F.path])

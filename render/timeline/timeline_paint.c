@@ -53,5 +53,5 @@ const char *tl_paint_name(unsigned int paint)
 		return "blocked";
 	if (paint < TLP_IDLE)
 		return cause_name(paint_cause(paint));
-	return paint == TLP_IDLE ? "idle" : paint == TLP_LEFT_OUT ? "unclear" : "";
+	return paint == TLP_IDLE ? "at rest" : paint == TLP_LEFT_OUT ? "unclear" : "";
 }

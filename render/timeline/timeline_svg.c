@@ -66,7 +66,7 @@ static void put_when(struct tl_writer *w, struct buf *b)
 	}
 	tl_put_ns(b, r->end_ns - r->origin_ns);
 	buf_str(b, w->n > 1 ? " recorded" : "");
-	buf_fmt(b, " \xc2\xb7 +0 is --time %llu.%09llu",
+	buf_fmt(b, " \xc2\xb7 times count from %llu.%09llu",
 		(unsigned long long)(r->origin_ns / 1000000000),
 		(unsigned long long)(r->origin_ns % 1000000000));
 }

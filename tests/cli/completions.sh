@@ -24,7 +24,7 @@ if command -v fish >/dev/null; then
 	done
 	[ "$(offered 'perfkit svg --split t')" = tid ] || wrong "fish: choice: $(offered 'perfkit svg --split t')"
 	offered 'perfkit report some' | grep -qx some.data || wrong "fish: file"
-	for ask in 'record =>calls cpu jitter offcpu requests tail watch' 'record --call-graph =>dwarf fp none' 'tail --top =>' \
+	for ask in 'record =>calls cpu jitter offcpu requests tail watch' 'record --stacks =>auto dwarf fp lbr none' 'tail --top =>' \
 		'tail --by =>activation span wait window' 'help --completion =>bash fish zsh' 'record tail --hist=>'; do
 		got=$(offered "perfkit ${ask%%=>*}" | sort | xargs)
 		[ "$got" = "${ask##*=>}" ] || wrong "fish: ${ask%%=>*} gives $got"
@@ -50,8 +50,8 @@ if command -v zsh >/dev/null && zsh -f -c 'zmodload zsh/zpty' 2>/dev/null; then
 	asked="$asked zsh"
 	mkdir site && cp complete.zsh site/_perfkit
 	set -- 'perfkit coll=>collapse' 'perfkit svg --offc=>--offcpu' 'perfkit svg --split t=>tid' \
-		'perfkit report som=>some.data' 'perfkit tail --p99=>--p999' 'perfkit help tim=>timeline' \
-		'perfkit record off=>offcpu' 'perfkit record cpu --call-graph dw=>dwarf' 'perfkit tail --by act=>activation' \
+		'perfkit report som=>some.data' 'perfkit tail --p9=>--p999' 'perfkit help tim=>timeline' \
+		'perfkit record off=>offcpu' 'perfkit record cpu --stacks dw=>dwarf' 'perfkit tail --by act=>activation' \
 		'perfkit help --completion fi=>fish' 'perfkit tail --cause run=>runqueue'
 	timeout 120 zsh -f tab.zsh "$@" </dev/null >tab.out 2>tab.err
 	for ask in "$@"; do

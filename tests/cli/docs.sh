@@ -70,8 +70,8 @@ for page in "$SRC"/README.md "$SRC"/docs/*.md; do
 	# Names: perfkit VERB and its --options, on one line, up to the next | or ; or `
 	grep -o 'perfkit [a-z][a-z]* [^|;`>)]*' "$page" | sort -u >named
 	while read -r _ verb words; do
-		perfkit help "$verb" >help 2>/dev/null || continue
-		case "$verb $words" in "record watch "*) perfkit help watch >>help ;; esac
+		perfkit help "$verb" --all >help 2>/dev/null || continue
+		case "$verb $words" in "record watch "*) perfkit help watch --all >>help ;; esac
 		for w in $words; do
 			case $w in
 			--[a-z]*) w=${w%%=*} ;;

@@ -13,21 +13,42 @@ for v in $verbs; do
 	grep -q "^  $v  *[A-Za-z]" all || wrong "perfkit help lacks $v"
 	"$PERFKIT" help "$v" >help.$v || wrong "perfkit help $v failed"
 	"$PERFKIT" "$v" --help | cmp -s - help.$v || wrong "perfkit $v --help differs from help $v"
+	"$PERFKIT" help "$v" --all >full.$v || wrong "perfkit help $v --all failed"
+	"$PERFKIT" "$v" --help --all | cmp -s - full.$v || wrong "perfkit $v --help --all differs from help $v --all"
+	[ "$(wc -l <help.$v)" -le 45 ] || wrong "perfkit help $v: $(wc -l <help.$v) lines"
 	grep -q "^Examples:" help.$v && grep -q "^ *.*perfkit $v" help.$v ||
 		wrong "perfkit help $v has no example"
-	awk 'length > 80 { exit 1 }' help.$v || wrong "perfkit help $v is wider than 80 columns"
-	grep -e '^ *\(-., \)\?--[a-z0-9-]* [^ ][^ ]* [^ ]' help.$v &&
+	awk 'length > 80 { exit 1 }' help.$v full.$v || wrong "perfkit help $v is wider than 80 columns"
+	sed '/^Shared/,$d' help.$v | cat - full.$v | grep -e '^ *\(-., \)\?--[a-z0-9-]* [^ ][^ ]* [^ ]' &&
 		wrong "perfkit help $v: an argument runs into what it is"
-	! grep -q -e '--state' help.$v || grep -A1 -e '--state' help.$v | grep -q running ||
+	! grep -q -e '--state' full.$v || grep -A1 -e '--state STATE' full.$v | grep -q running ||
 		wrong "perfkit help $v: --state takes running, too"
 	"$PERFKIT" help --man "$v" >$v.1 || wrong "no man page of $v"
 	for o in --force --strict; do # in EXIT STATUS, too
-		grep -q -e "$o" help.$v || ! tr -d '\\' <$v.1 | grep -e "$o" || wrong "$v has no $o"
+		grep -q -e "$o" full.$v || ! tr -d '\\' <$v.1 | grep -e "$o" || wrong "$v has no $o"
 	done
-	for o in $(grep -o '^ *\(-.,\)\? *--[a-z0-9-]*' help.$v | grep -o -e '--[a-z0-9-]*'); do
+	for o in $(grep -o '^ *\(-.,\)\? *--[a-z0-9-]*' full.$v | grep -o -e '--[a-z0-9-]*'); do
+		echo "$o" >>options
 		tr -d '\\' <$v.1 | grep -q -e "fB${o}fR" || wrong "man page of $v lacks $o"
 	done
 done
+
+# every option has its reason, and there are not too many
+sort -u options >exist
+"$PERFKIT" help --all >reasons || wrong "perfkit help --all failed"
+grep -o -e '^  --[a-z0-9-]*' reasons | tr -d ' ' | sort >named
+comm -23 exist named | grep . && wrong "no reason in cmd/cli/options.c"
+comm -13 exist named | grep . && wrong "no command has it: strike it from cmd/cli/options.c"
+sort -c named || wrong "cmd/cli/options.c is not sorted"
+sed '/^Rarely needed:/,$d' reasons | grep -o -e '^  --[a-z0-9-]*' | tr -d ' ' >usual
+[ "$(wc -l <usual)" -le 120 ] || wrong "$(wc -l <usual) options, and $(wc -l <exist) with the rare ones"
+cat help.* | grep -o -e '[ /]--[a-z0-9-]*' | tr -d ' /' | sort -u >seen
+comm -23 usual seen | grep . && wrong "no help shows these"
+for o in $(comm -23 named usual); do
+	grep -qe "^ *\(-., \)\?$o " help.* && wrong "$o is rare, and help shows it"
+done
+"$PERFKIT" tail --p50 --no-cache --max-stack 99 -q --no-local "$SRC/testdata/waits/perf.data" >out ||
+	wrong "rare options do not work"
 sed '1,/EXIT STATUS/d' record.1 | grep -q COMMAND || wrong "record.1: whose status is it?"
 "$PERFKIT" help --man perfkit >perfkit.1
 if command -v mandoc >/dev/null; then
@@ -37,12 +58,13 @@ elif command -v groff >/dev/null; then
 fi
 
 # topics: what the docs promise, where only the program is installed
-for topic in causes exit-status frames mechanisms names words; do
+for topic in causes exit-status filters frames general mechanisms names stacks words; do
 	grep -q "^  help $topic " all || wrong "perfkit help lacks the topic $topic"
 	"$PERFKIT" help $topic >topic.$topic || wrong "perfkit help $topic failed"
-	[ "$(wc -l <topic.$topic)" -gt 10 ] || wrong "perfkit help $topic is short"
+	[ "$(wc -l <topic.$topic)" -gt 7 ] || wrong "perfkit help $topic is short"
 done
-awk 'length > 80 { exit 1 }' all topic.exit-status topic.names topic.words || wrong "help is wider than 80 columns"
+awk 'length > 80 { exit 1 }' all reasons topic.exit-status topic.filters topic.general topic.names topic.stacks \
+	topic.words || wrong "help is wider than 80 columns"
 cmp -s "$SRC/libtime/causes/causes.rules" topic.causes || wrong "help causes is not the table that is used"
 # each cause that --cause knows is explained before the rules
 named=$("$PERFKIT" tail --cause nosuch "$SRC/testdata/waits/perf.data" 2>&1 | sed 's/.*there are //; s/ (.*//; s/,//g')
@@ -63,10 +85,16 @@ cmp -s "$SRC/libsym/name/frames.rules" topic.frames || wrong "help frames is not
 awk '/^Examples:/ { e = NR } /^[A-Z].*:$/ && !/^Examples:/ && !g { g = NR } END { exit !(e && g && e < g) }' help.tail ||
 	wrong "help tail: examples come behind the options"
 for v in collapse export html import report svg tail timeline; do
-	for g in Filters "Symbols and stacks" General; do
-		[ "$(grep -c "^$g:$" help.$v)" = 1 ] || wrong "help $v: group $g"
+	for g in Filters Symbols General; do
+		[ "$(grep -c "^$g:$" full.$v)" = 1 ] || wrong "help $v --all: group $g"
 	done
-	grep -o '^  \(-., \|    \)--[a-z0-9-]*' help.$v | sort | uniq -d | grep . && wrong "help $v names an option twice"
+	for g in filters names general; do
+		grep -q "^  $g " help.$v || [ $v = import ] || wrong "help $v does not name the topic $g"
+	done
+	for o in $(sed '1,/^Shared/d' help.$v | grep -o -e '--[a-z0-9-]*'); do
+		cat topic.* help.tail | grep -q -e " $o " || [ "$o" = --top ] || wrong "help $v: no topic explains $o"
+	done
+	grep -o '^  \(-., \|    \)--[a-z0-9-]*' full.$v | sort | uniq -d | grep . && wrong "help $v names an option twice"
 done
 
 # a slip of the finger: the word that was meant
@@ -93,6 +121,15 @@ meant blocked collapse --offcpu --state bloked "$waits"
 meant sched:sched_switch collapse -e sched:sched_swich "$waits"
 meant offcpu doctor --for ofcpu "$waits"
 meant us collapse --offcpu --unit uss "$waits"
+# what perf or others call it
+meant --stacks record cpu -g -- true
+meant --pid pack -p 12 "$waits"
+meant --pid tail --process 12 "$waits"
+meant --tid svg --thread 12 "$waits"
+meant --cgroup tail --container web "$waits"
+meant --top report --limit 5 "$waits"
+meant --comm html --name x "$waits"
+"$PERFKIT" unpack -p 12 2>&1 | grep -q mean && wrong "unpack has nothing like -p"
 "$PERFKIT" xyzzy 2>&1 | grep -q mean && wrong "xyzzy resembles nothing"
 
 # percentiles as people write them
@@ -143,7 +180,7 @@ for v in import doctor; do # they take or judge all of a recording
 	for o in -ecycles --comm=x -cx --pid=1 --tid=1 -C0 --time=1,2; do
 		told 'has no meaning here' $v $o
 	done
-	grep -q -e --comm -e --time "help.$v" "$v.1" && wrong "help $v tells of options that it refuses"
+	grep -q -e --comm -e --time "full.$v" "$v.1" && wrong "help $v tells of options that it refuses"
 done
 
 for shell in bash zsh fish; do

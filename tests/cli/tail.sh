@@ -182,11 +182,11 @@ waits()
 }
 # A sentence that names a cause precedes one about a longer wait that is unclear.
 "$PERFKIT" tail -q --no-local --top 20 "$SRC/testdata/orders/orders.tar.zst" | tr '\n' ' ' >orders
-has orders "20 of 20 worst waits of front-0 and front-1: snapshot held the lock they wanted, asleep in write_pages(); the longest wait, 88.0 ms in snapshot: sleep in snapshot(), may be idle: see the sites marked"
+has orders "20 of 20 worst waits of front-0 and front-1: snapshot held the lock they wanted, asleep in write_pages(); the longest wait, 88.0 ms in snapshot: sleep in snapshot(), is unclear: see below"
 # Another sentence follows it. A cell too narrow for a thread keeps the tid.
 waits --p99 >waits
-has waits "The longest wait, 64.1 ms in other11: poll in __poll(), may be idle: see the"
-has waits "sites marked ? below. 9 of 9 worst waits of other07________: "
+has waits "The longest wait, 64.1 ms in other11: poll in __poll(), is unclear: see below. 9"
+has waits "of 9 worst waits of other07________: "
 has waits "~/2897  futex"
 waits --idle --top 2 --force | tr '\n' ' ' >waits
 has waits "(no two have the same root): "
@@ -264,21 +264,21 @@ assert sys.argv[2] == "0", sys.argv
 assert 5e9 < hidden <= int(sys.argv[3]) < hidden * 1.01, (hidden, sys.argv)
 PY
 "$PERFKIT" collapse --offcpu idle.db 2>err >idle.folded
-grep -q 'hidden: 1,[0-9]* idle waits at [0-9]* sites, [5-9].[0-9] s' err
+grep -q 'hidden: 1,[0-9]* waits at rest at [0-9]* sites, [5-9].[0-9] s' err
 shown=$(sqlite3 idle.db 'SELECT sum(wait_ns) / 1000 FROM v_offcpu WHERE NOT system') # lines are rounded
 awk -v want="$shown" '{ n += $NF } END { exit n < want - 99 || n > want + 99 }' idle.folded
 
 # --no-unclear takes unclear waits out of the list, of both percentiles, and says how many
 orders=$SRC/testdata/orders/orders.tar.zst
 "$PERFKIT" tail -q --no-local --comm front-0 --p99 --details 0 "$orders" >out
-grep -q 'work and ?' out && grep -q 'settle with' out
-# an undecided wait without run-queue delay is in the second row alone
+grep -q 'work or unclear' out && grep -q 'decide with' out
+# an unclear wait without run-queue delay is in the second row alone
 "$PERFKIT" tail -q --all --no-local --top 1 "$SRC/testdata/orders-one-cpu/orders.tar.zst" >out
-awk '/^work  / { one = $2 } /^work and / { both = $4 } END { exit both == "" || one == both }' out
-grep -q '^(of undecided waits, work counts only the time from the wakeup on, if any)$' out
+awk '/^work  / { one = $2 } /^work or / { both = $4 } END { exit both == "" || one == both }' out
+grep -q '^(the row work counts an unclear wait from its wakeup on)$' out
 "$PERFKIT" tail -q --no-local --comm front-0 --p99 --details 0 --no-unclear "$orders" >out
-grep -q '^left out: [0-9]* waits that may be idle, ' out
-if grep -q 'work and ?\|settle with\|marked ?' out; then
+grep -q '^left out: [0-9]* waits that are unclear, ' out
+if grep -q 'work or unclear\|decide with\|is unclear' out; then
 	cat out
 	exit 1
 fi
@@ -295,7 +295,7 @@ done
 # sites of several programs say which: each has a main()
 thief=$SRC/testdata/incidents/thief.tar.zst
 "$PERFKIT" tail -q --all --no-local --details 0 "$thief" | tr -s ' ' >out
-grep -q '^? unclear: may be idle or not program count ' out && grep -q '^main: sleep in main() front 100 ' out &&
+grep -q '^unclear: at rest, or work? program count ' out && grep -q '^main: sleep in main() front 100 ' out &&
 	grep -q '^main: sleep in robbed() thief ' out || { cat out; exit 1; }
 "$PERFKIT" tail -q --no-local --details 0 --comm front "$thief" | tr -s ' ' >out
-grep -q '^? unclear: may be idle or not count ' out || { cat out; exit 1; }
+grep -q '^unclear: at rest, or work? count ' out || { cat out; exit 1; }

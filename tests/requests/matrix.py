@@ -313,7 +313,7 @@ def table(args, work):
                 for name, cell in measure(work, args.keep, commands, stacks, named, args.n).items():
                     cells[name][stacks, named] = cell
     print("| waits of requests that are hidden | fp | fp, unnamed | dwarf | dwarf, unnamed | idle of the first 5: work"
-          " | work and ? | idle time hidden |\n|---|---|---|---|---|---|---|---|")
+          " | work or unclear | idle time hidden |\n|---|---|---|---|---|---|---|---|")
     for name, program, options in wanted:
         if program not in how:
             print("| %s | not here: %s cannot be built or run |" % (name, program))

@@ -20,7 +20,7 @@ measure()
 	python3 "$here/holders_check.py" "$name" log json $function
 }
 
-echo "| lock | waits | right | wrong | not known |"
+echo "| lock | waits | right | wrong | unknown |"
 for kind in mutex barge rwlock; do
 	measure "$kind" "" "$bin/tests/truth/holders" log $kind "$seconds"
 done

@@ -2,7 +2,7 @@
 """holders_check.py NAME LOG TAIL.json [FUNCTION] - does `tail` name who held the lock? For each wait for
 the lock (cause lock or rwlock, or with that function on the stack) of at least 2 ms, four fifths of which the log
 knows holders for: the thread that perfkit names must have held it for three quarters of the time that it is
-named for. Named for less than a fifth of the wait, it counts as not known. Prints a row for the table of docs/truth.md and each wrong one."""
+named for. Named for less than a fifth of the wait, it counts as unknown. Prints a row for the table of docs/truth.md and each wrong one."""
 import bisect
 import json
 import sys

@@ -65,8 +65,8 @@ static void rows_are_added_up(void **state)
 	text = totals(all, 6, 1);
 	unwrap(text);
 	assert_non_null(strstr(text, "6 waits, 2 of them with a stack: "));
-	assert_non_null(strstr(text, "0 ns blocked, 2.0 us unclear (?), 0 ns runnable"));
-	assert_non_null(strstr(text, "4 idle waits"));
+	assert_non_null(strstr(text, "0 ns blocked, 2.0 us unclear, 0 ns runnable"));
+	assert_non_null(strstr(text, "4 waits at rest"));
 	assert_non_null(strstr(text, "2 open and 0 suspect"));
 	assert_non_null(strstr(text, "1 gap"));
 	free(text);

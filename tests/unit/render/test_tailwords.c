@@ -115,13 +115,13 @@ static void the_process_with_stacks_is_named(void **state)
 	assert_int_equal(vec_push(&r.tl.events, ev), 0);
 	assert_int_equal(describe_chosen(&b, &r.tl), 1);
 	assert_string_equal(buf_cstr(&b),
-			    "only chosen threads have stacks of their waits, those of "
+			    "only chosen threads were recorded with stacks, those of "
 			    "process 100 (own); add --pid 100 to ask about it");
 	buf_clear(&b);
 	off(&r, other, 800, 850, 900, CAUSE_SLEEP, "other;nap"); /* 9 of 11 */
 	assert_int_equal(describe_chosen(&b, &r.tl), 1);
 	assert_string_equal(buf_cstr(&b),
-			    "only chosen threads have stacks of their waits: choose them "
+			    "only chosen threads were recorded with stacks: ask about them "
 			    "with --comm or --pid");
 	buf_release(&b);
 	rig_release(&r);
