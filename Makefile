@@ -160,8 +160,6 @@ $(O)/libtime/causes/causes_builtin.o: $(O)/gen/libtime/causes/causes.rules.inc
 $(O)/libtime/causes/mechanism.o: $(O)/gen/libtime/causes/mechanisms.rules.inc
 $(O)/libsym/name/frame_table.o: $(O)/gen/libsym/name/frames.rules.inc
 $(O)/libtime/store/store_schema.o $(O)/libtime/causes/causes_builtin.o $(O)/libtime/causes/mechanism.o $(O)/libsym/name/frame_table.o: ALL_CFLAGS += -I$(O)/gen
-$(O)/cmd/pack_script.o: $(O)/gen/cmd/pack.sh.inc
-$(O)/cmd/pack_script.o: ALL_CFLAGS += -I$(O)/gen
 FLEET_INC := $(patsubst %,$(O)/gen/%.inc,$(wildcard fleet/*.sql))
 $(O)/cmd/fleet_queries.o: $(FLEET_INC)
 $(O)/cmd/fleet_queries.o: ALL_CFLAGS += -I$(O)/gen/fleet
@@ -333,8 +331,7 @@ CLANG_TIDY ?= clang-tidy
 GCC ?= gcc
 READ_SRC := $(foreach d,$(LAYERS) cmd,$(call sources,$(d)))
 READ_DEPS := $(foreach d,$(LAYERS) cmd,$(wildcard $(d)/*.h $(d)/*/*.h)) tests/analyze.h config.mk \
-	$(addprefix $(O)/gen/,libtime/store/views.sql.inc libtime/causes/causes.rules.inc libtime/causes/mechanisms.rules.inc libsym/name/frames.rules.inc \
-	cmd/pack.sh.inc) \
+	$(addprefix $(O)/gen/,libtime/store/views.sql.inc libtime/causes/causes.rules.inc libtime/causes/mechanisms.rules.inc libsym/name/frames.rules.inc) \
 	$(HELP_INC)
 READ_CFLAGS = $(filter-out -MMD -MP,$(ALL_CFLAGS)) -I$(O)/gen \
 	-DTRACEEVENT_VERSION='"$(TRACEEVENT_VERSION)"' \

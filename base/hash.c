@@ -29,13 +29,7 @@ void hash_keyed(const void *p, size_t n, const uint8_t key[HASH_KEY_BYTES], uint
 	write_sum(XXH3_128bits_withSecret(p, n, key, HASH_KEY_BYTES), sum);
 }
 
-static int must_stop(const int *stop)
-{
-	return stop && __atomic_load_n(stop, __ATOMIC_RELAXED);
-}
-
-int hash_file_keyed(int fd, const uint8_t key[HASH_KEY_BYTES], const int *stop, uint8_t sum[16],
-		    uint64_t *size)
+int hash_file_keyed(int fd, const uint8_t key[HASH_KEY_BYTES], uint8_t sum[16], uint64_t *size)
 {
 	XXH3_state_t state;
 	ssize_t n = -1;
@@ -44,8 +38,7 @@ int hash_file_keyed(int fd, const uint8_t key[HASH_KEY_BYTES], const int *stop, 
 		return ERR_NOMEM;
 	*size = 0;
 	XXH3_128bits_reset_withSecret(&state, key, HASH_KEY_BYTES);
-	while (!must_stop(stop) &&
-	       ((n = read(fd, chunk, READ_BYTES)) > 0 || (n < 0 && errno == EINTR))) {
+	while ((n = read(fd, chunk, READ_BYTES)) > 0 || (n < 0 && errno == EINTR)) {
 		if (n < 0)
 			continue;
 		XXH3_128bits_update(&state, chunk, (size_t)n);

@@ -24,10 +24,8 @@ enum { HASH_KEY_BYTES = 192 };
 void hash_keyed(const void *p, size_t n, const uint8_t key[HASH_KEY_BYTES], uint8_t sum[16]);
 
 /* The same hash of everything read from `fd`, and the number of bytes in *size. 0, ERR_IO or
- * ERR_NOMEM, without a message; ERR_IO soon after another thread has set *stop (NULL: none
- * does). */
-int hash_file_keyed(int fd, const uint8_t key[HASH_KEY_BYTES], const int *stop, uint8_t sum[16],
-		    uint64_t *size);
+ * ERR_NOMEM, without a message. */
+int hash_file_keyed(int fd, const uint8_t key[HASH_KEY_BYTES], uint8_t sum[16], uint64_t *size);
 
 /* A full-avalanche mix of one word, for keys that are numbers. */
 static inline uint64_t hash_u64(uint64_t x)

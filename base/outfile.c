@@ -2,14 +2,19 @@
 #include "base/mem.h"
 #include "base/shortage.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/random.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 static void forget(struct outfile *o)
@@ -50,20 +55,93 @@ static int name_late(const struct outfile *o)
 	return linkat(AT_FDCWD, self, AT_FDCWD, o->tmp, AT_SYMLINK_FOLLOW);
 }
 
+/* --- temporary names ------------------------------------------------------------------- */
+
+enum { RANDOM_DIGITS = 16 };
+
+/* PATH.tmp.RANDOM: nobody else can make that file beforehand. */
+static int random_name(char *name, size_t size, const char *path)
+{
+	uint64_t any;
+	if (getrandom(&any, sizeof(any), 0) != sizeof(any))
+		return -1;
+	snprintf(name, size, "%s.tmp.%0*" PRIx64, path, RANDOM_DIGITS, any);
+	return 0;
+}
+
+/* 1 if nothing writes a temporary file any more: who does has it locked. */
+static int is_abandoned(int fd)
+{
+	enum { MINUTE = 60 }; /* between its making and its lock */
+	struct stat st;
+	return !fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_uid == geteuid() &&
+	       time(NULL) - st.st_mtime > MINUTE && !flock(fd, LOCK_EX | LOCK_NB);
+}
+
+/* Remove what killed processes left of the same target. */
+static void remove_abandoned(const char *path)
+{
+	static const char mark[] = ".tmp.";
+	const char *slash = strrchr(path, '/'), *leaf = slash ? slash + 1 : path;
+	size_t n = strlen(leaf), k = sizeof(mark) - 1;
+	char *folder = slash ? mem_strndup(path, (size_t)(slash - path) + 1) : mem_strdup(".");
+	DIR *d = folder ? opendir(folder) : NULL;
+	for (struct dirent *f; d && (f = readdir(d));) {
+		const char *name = f->d_name;
+		if (strlen(name) != n + k + RANDOM_DIGITS || strncmp(name, leaf, n) != 0 ||
+		    strncmp(name + n, mark, k) != 0 ||
+		    strspn(name + n + k, "0123456789abcdef") != RANDOM_DIGITS)
+			continue;
+		int fd = openat(dirfd(d), name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+		if (fd >= 0 && is_abandoned(fd))
+			unlinkat(dirfd(d), name, 0);
+		if (fd >= 0)
+			close(fd);
+	}
+	if (d)
+		closedir(d);
+	mem_free(folder);
+}
+
+int outfile_temporary(const char *path, int mode, char **name, int *fd, struct err *e)
+{
+	enum { TRIES = 100 };
+	size_t n = strlen(path) + 32;
+	*fd = -1;
+	*name = mem_alloc(n);
+	if (!*name)
+		return err_nomem(e);
+	remove_abandoned(path);
+	for (int i = 0; *fd < 0 && i < TRIES && !random_name(*name, n, path); i++) {
+		*fd = open(*name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+			   (mode_t)mode);
+		if (*fd < 0 && errno != EEXIST)
+			break;
+	}
+	if (*fd >= 0) {
+		flock(*fd, LOCK_EX | LOCK_NB);
+		return 0;
+	}
+	int rc = err_sys(e, "%s: cannot write", path);
+	mem_free(*name);
+	*name = NULL; /* nothing to remove */
+	return rc;
+}
+
 static int open_temporary(struct outfile *o, const char *path, mode_t mode, struct err *e)
 {
 	size_t n = strlen(path) + 32;
 	o->path = mem_strdup(path);
-	o->tmp = mem_alloc(n);
-	if (!o->path || !o->tmp)
+	if (!o->path)
 		return err_nomem(e);
-	snprintf(o->tmp, n, "%s.tmp.%ld", path, (long)getpid());
 	o->fd = open_unnamed(path, mode);
 	o->unnamed = o->fd >= 0;
-	if (o->fd < 0)
-		o->fd = open(o->tmp, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC,
-			     mode);
-	if (o->fd >= 0)
+	if (!o->unnamed)
+		return outfile_temporary(path, (int)mode, &o->tmp, &o->fd, e);
+	o->tmp = mem_alloc(n);
+	if (!o->tmp)
+		return err_nomem(e);
+	if (!random_name(o->tmp, n, path))
 		return 0;
 	int code = err_sys(e, "%s: cannot write", path);
 	mem_free(o->tmp);
@@ -194,6 +272,38 @@ static int close_file(struct outfile *o, struct err *e)
 		r = err_sys(e, "%s: cannot write", shown_name(o));
 	o->fd = -1;
 	return r;
+}
+
+/* 1 if the commit would replace a file of other content. */
+static int replaces_other(const struct outfile *o)
+{
+	enum { PIECE = 1 << 14 };
+	char a[PIECE], b[PIECE], self[64];
+	ssize_t n = 1, m = 1;
+	snprintf(self, sizeof(self), "/proc/self/fd/%d", o->fd);
+	int there = open(o->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
+	if (!o->tmp || there < 0)
+		return o->tmp && errno != ENOENT;
+	int own = open(o->unnamed ? self : o->tmp, O_RDONLY | O_CLOEXEC);
+	for (off_t at = 0; own >= 0 && n > 0 && n == m; at += n) {
+		n = pread(own, a, sizeof(a), at);
+		m = pread(there, b, sizeof(b), at);
+		if (n > 0 && n == m && memcmp(a, b, (size_t)n) != 0)
+			m = -1;
+	}
+	close(there);
+	if (own >= 0)
+		close(own);
+	return own < 0 || n || m;
+}
+
+int outfile_keep_other(const struct outfile *o, struct err *e)
+{
+	return replaces_other(o) ? err_set(e, ERR_REFUSED,
+					   "%s: is there already, with other content; not "
+					   "replaced (--force)",
+					   o->path)
+				 : 0;
 }
 
 /* Give the file its name. While it has the temporary one, signals are blocked. */

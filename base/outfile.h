@@ -38,6 +38,17 @@ int outfile_open(struct outfile *o, const char *path, struct err *e);
 /* The same for a file that only its owner may read: a new one has mode 0600. */
 int outfile_open_private(struct outfile *o, const char *path, struct err *e);
 
+/* ERR_REFUSED if the commit would replace a file of other content. The stream is flushed
+ * before. */
+int outfile_keep_other(const struct outfile *o, struct err *e);
+
+/*
+ * Make an empty file PATH.tmp.RANDOM of this mode, for a writer that needs its name: on the heap
+ * in *name, open and locked in *fd until it is closed. What killed processes left of the same
+ * target is removed. ERR_IO, ERR_NOMEM; then both are unset.
+ */
+int outfile_temporary(const char *path, int mode, char **name, int *fd, struct err *e);
+
 /* Flush, sync, rename. On failure the temporary file is removed and the target is as it was.
  * ERR_IO; ERR_REFUSED beyond o->most bytes; ERR_NOMEM after any shortage (shortage.h), for what
  * was written may lack something. The object is closed either way. */

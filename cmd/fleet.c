@@ -2,6 +2,7 @@
  * fleet.c - `perfkit fleet`: answers a question about the tables of many recordings with an
  * installed SQL engine.
  */
+#include "base/child.h"
 #include "base/text/buf.h"
 #include "base/text/nearest.h"
 #include "base/vec.h"
@@ -16,6 +17,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,7 +54,9 @@ static int usage(const char *what)
 /* --- the engine ------------------------------------------------------------------------- */
 
 /* Python's module duckdb, if the program duckdb is missing. */
-static const char python[] = "import csv, sys\n"
+/* -I leaves out the caller's own packages, too; they are no input's. */
+static const char python[] = "import csv, site, sys\n"
+			     "site.addsitedir(site.getusersitepackages())\n"
 			     "try:\n"
 			     "    import duckdb\n"
 			     "except ImportError:\n"
@@ -74,20 +78,18 @@ static int is_remote(const char *dir)
 	return strstr(dir, "://") != NULL;
 }
 
-/* In the child: run the engine in the folder of the tables. */
-static void become_engine(const char *dir, const char *sql, int out, int errors, int try_python)
+/* In the child: run the engine in our own folder. In that of the tables, Python would take a
+ * stranger's csv.py for its own (-I looks only where Python is installed). */
+static void become_engine(const char *scratch, const char *sql, int out, int errors,
+			  int try_python)
 {
 	const char *duckdb[] = {"duckdb", "-batch", "-bail", "-csv", "-nullvalue",
 				"",       "-c",     sql,     NULL};
-	const char *module[] = {"python3", "-c", python, sql, NULL};
+	const char *module[] = {"python3", "-I", "-c", python, sql, NULL};
 	prctl(PR_SET_PDEATHSIG, SIGTERM); /* what it spills is removed with its parent */
-	if ((!is_remote(dir) && chdir(dir)) || dup2(out, STDOUT_FILENO) < 0 ||
-	    dup2(errors, STDERR_FILENO) < 0)
+	if (dup2(out, STDOUT_FILENO) < 0 || dup2(errors, STDERR_FILENO) < 0)
 		_exit(1);
-	if (!try_python)
-		execvp(duckdb[0], (char *const *)(uintptr_t)duckdb);
-	else
-		execvp(module[0], (char *const *)(uintptr_t)module);
+	child_become(try_python ? module : duckdb, scratch, CHILD_CLEAN);
 	_exit(NOT_FOUND);
 }
 
@@ -102,7 +104,7 @@ static int read_all(int fd, struct buf *out)
 }
 
 /* Ask an engine. Returns its exit status; *out has its output, *said what it wrote to stderr. */
-static int ask(const char *dir, const char *sql, int try_python, struct buf *out,
+static int ask(const char *scratch, const char *sql, int try_python, struct buf *out,
 	       struct buf *said)
 {
 	int fd[2], status = -1, errors = memfd_create("duckdb", MFD_CLOEXEC);
@@ -116,7 +118,7 @@ static int ask(const char *dir, const char *sql, int try_python, struct buf *out
 	pid_t pid = fork();
 	if (!pid) {
 		close(fd[0]);
-		become_engine(dir, sql, fd[1], errors, try_python);
+		become_engine(scratch, sql, fd[1], errors, try_python);
 	}
 	close(fd[1]);
 	int r = pid < 0 ? ERR_IO : read_all(fd[0], out);
@@ -154,27 +156,36 @@ static void put_quoted(struct buf *sql, const char *text)
 		buf_fmt(sql, *text == '\'' ? "''" : "%c", *text);
 }
 
-/* DuckDB spills into the current folder, and leaves that there when it is killed. */
-static int put_spill_folder(struct buf *sql)
+/* DuckDB spills into the current folder, and leaves that there when it is killed; so that is a
+ * folder of ours, in which the link "tables" leads to those of this machine. */
+static int prepare_folder(const char *dir, struct buf *sql, const char **scratch)
 {
-	const char *path;
+	char real[PATH_MAX], link[PATH_MAX];
 	struct err e = {0};
-	if (scratch_dir(&path, &e)) {
+	int rc = scratch_dir(scratch, &e);
+	if (!rc && !is_remote(dir) &&
+	    (!realpath(dir, real) ||
+	     snprintf(link, sizeof(link), "%s/tables", *scratch) >= (int)sizeof(link) ||
+	     symlink(real, link)))
+		rc = err_sys(&e, "%s", dir);
+	if (rc) {
 		say("%s", e.msg);
 		return 1;
 	}
 	buf_str(sql, "SET temp_directory = '");
-	put_quoted(sql, path);
-	buf_str(sql, "';\n");
+	put_quoted(sql, *scratch);
+	buf_str(sql, "';\nSET VARIABLE tables = '");
+	put_quoted(sql, is_remote(dir) ? dir : "tables");
+	buf_str(sql, "/';\n");
 	return 0;
 }
 
-static int ask_any(const char *dir, const char *sql, struct buf *out)
+static int ask_any(const char *dir, const char *scratch, const char *sql, struct buf *out)
 {
 	int rc = NOT_FOUND;
 	struct buf said = {0};
 	for (int try_python = 0; try_python < 2 && rc == NOT_FOUND; try_python++)
-		rc = ask(dir, sql, try_python, out, &said);
+		rc = ask(scratch, sql, try_python, out, &said);
 	if (rc == NOT_FOUND || rc == NOT_HERE) {
 		say("there is no duckdb here: install it with `pip install duckdb` or from "
 		    "duckdb.org; --sql prints the query for other engines");
@@ -375,6 +386,7 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 {
 	const struct fleet_opts *o = opts;
 	const struct fleet_text *q = nfiles ? find_query(files[0]) : NULL;
+	const char *scratch = NULL;
 	struct buf sql = {0}, csv = {0};
 	int rc = !nfiles                          ? usage("name a question")
 		 : !q                             ? 2
@@ -384,9 +396,9 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 						  : check_folder(files[1]);
 	if (rc)
 		return rc;
-	if (!o->sql && put_spill_folder(&sql))
+	if (!o->sql && prepare_folder(files[1], &sql, &scratch))
 		return 1;
-	if (nfiles > 1 && is_remote(files[1])) {
+	if (o->sql && nfiles > 1 && is_remote(files[1])) {
 		buf_str(&sql, "SET VARIABLE tables = '");
 		put_quoted(&sql, files[1]);
 		buf_str(&sql, "/';\n");
@@ -401,7 +413,7 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 	} else if (o->sql)
 		fputs(buf_cstr(&sql), stdout);
 	else
-		rc = ask_any(files[1], buf_cstr(&sql), &csv);
+		rc = ask_any(files[1], scratch, buf_cstr(&sql), &csv);
 	if (!rc && !o->sql && o->csv)
 		fwrite(csv.v, 1, csv.n, stdout);
 	else if (!rc && !o->sql)

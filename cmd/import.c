@@ -2,6 +2,7 @@
  * import.c - `perfkit import`: recordings → one SQLite store.
  */
 #include "base/count.h"
+#include "cmd/input/input_kind.h"
 #include "cmd/input/scratch.h"
 #include "cmd/query/timeline_input.h"
 #include "cmd/verbs.h"
@@ -186,11 +187,15 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 	struct store_writer *w;
 	struct err e = {0};
 	int rc = 0;
-	for (size_t i = 0; i < nfiles; i++) /* before the first is read */
+	for (size_t i = 0; i < nfiles; i++) { /* before the first is read */
 		if (strcmp(files[i], "-") && access(files[i], R_OK)) {
 			err_sys(&e, "%s: cannot open", files[i]);
 			return input_fail(NULL, &e);
 		}
+		input_keep_private(files[i]);
+	}
+	if (!nfiles)
+		input_keep_private(one);
 	if (open_writer(&w, output, &e))
 		return input_fail(NULL, &e);
 	if (!nfiles)

@@ -10,13 +10,13 @@
 #include "cmd/input/input_kind.h"
 #include "render/text/missing_text.h"
 #include "cmd/input/output.h"
-#include "cmd/pack_script.h"
 #include "cmd/input/plain_input.h"
 #include "cmd/input/sandbox.h"
 #include "cmd/input/scratch.h"
 #include "cmd/verbs.h"
 #include "cmd/cli/say.h"
 #include "libparse/archive/bundle.h"
+#include "libsym/elf/kallsyms.h"
 #include "libsym/pack_list.h"
 #include "libsym/elf/read_file.h"
 #include "libtime/build/fd_context.h"
@@ -24,25 +24,25 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 struct pack_opts {
 	struct input_opts in;
 	const char *output;
 	double min_share; /* percent of the samples */
-	int script, top;
+	int top;
 };
 
 #define AT(field) offsetof(struct pack_opts, field)
 static const struct opt rows[] = {
 	{"output", 'o', OPT_STRING, AT(output), "FILE",
 	 "the bundle (default: the recording's name + .tar.zst)"},
-	{"script", 0, OPT_FLAG, AT(script), NULL,
-	 "print a shell script that packs where perfkit is not\n(but perf)"},
 	{"input", 'i', OPT_STRING, AT(in.input), "FILE",
 	 "recording to pack (default perf.data)"},
 	{"comm", 0, OPT_LIST, AT(in.comms), "GLOB,...",
@@ -67,12 +67,6 @@ static const struct opt rows[] = {
 	OPT_END,
 };
 
-/* Content that the profile does not have in memory, read before anything is written. */
-struct content {
-	const uint8_t *mapped;
-	char *heap;
-};
-
 struct packer {
 	const struct pack_opts *opt;
 	struct input in;
@@ -81,8 +75,8 @@ struct packer {
 	packlist_dsos lost; /* mapped, without a frame in them, and not found */
 	size_t left_out;    /* files below --min-share */
 	uint64_t left_bytes;
-	VEC(struct content) contents; /* to be released */
-	VEC(char *) parts;            /* files of a directory recording, sorted */
+	VEC(char *) contents; /* of files that the profile does not have in memory */
+	VEC(char *) parts;    /* files of a directory recording, sorted */
 	struct unnamed_files missing;
 	struct buf manifest;
 	uint64_t bytes;
@@ -143,54 +137,179 @@ static int by_text(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* The files of a `record --threads` folder. */
+/* 1 for the name of a file that perf makes in a `record --threads` folder. */
+static int is_part(const char *name)
+{
+	const char *number = name + 5;
+	return !strcmp(name, "data") ||
+	       (!strncmp(name, "data.", 5) && *number && !number[strspn(number, "0123456789")]);
+}
+
+/* Open a file of the recording; `part` NULL: that is one file. A stranger's folder holds links to
+ * what the caller may read, which a bundle may not hold; what he named himself may be a link. */
+static int open_recording(const struct packer *k, const char *part, int *fd, struct err *e)
+{
+	struct buf path = {0};
+	struct stat st;
+	int strange = part || k->in.bundle.recording;
+	buf_fmt(&path, part ? "%s/%s" : "%s", k->recording, part);
+	const char *name = buf_cstr(&path);
+	*fd = -1;
+	int rc = buf_failed(&path) ? err_nomem(e)
+		 : (strange ? lstat(name, &st) : stat(name, &st))
+			 ? err_sys(e, "%s: cannot read", name)
+		 : S_ISREG(st.st_mode)
+			 ? 0
+			 : err_set(e, ERR_UNSUPPORTED, "%s: not a regular file", name);
+	if (!rc)
+		*fd = open(name,
+			   O_RDONLY | O_CLOEXEC | O_NONBLOCK | (strange ? O_NOFOLLOW : 0));
+	if (!rc && *fd < 0)
+		rc = err_sys(e, "%s: cannot read", name);
+	buf_release(&path);
+	return rc;
+}
+
+/* The files of a `record --threads` folder. What else lies there is left out. */
 static int list_parts(struct packer *k, struct err *e)
 {
-	DIR *d = opendir(k->recording);
+	int fd = open(k->recording, O_RDONLY | O_DIRECTORY | O_CLOEXEC |
+					    (k->in.bundle.recording ? O_NOFOLLOW : 0));
+	DIR *d = fd < 0 ? NULL : fdopendir(fd);
 	int rc = d ? 0 : err_sys(e, "%s", k->recording);
 	for (struct dirent *f; !rc && (f = readdir(d));) {
-		struct buf path = {0};
-		struct stat st;
-		buf_fmt(&path, "%s/%s", k->recording, f->d_name);
-		if (!stat(buf_cstr(&path), &st) && S_ISREG(st.st_mode)) {
-			char *name = mem_strdup(f->d_name);
-			rc = !name || vec_push(&k->parts, name) ? err_nomem(e) : 0;
+		if (!is_part(f->d_name)) {
+			/* perf reads the kernel's symbols from kcore_dir; they are packed as such */
+			if (*f->d_name != '.' && strncmp(f->d_name, "kcore_dir", 9) != 0)
+				input_warn(&k->in, "left out: %s/%s: no part of a recording",
+					   k->recording, f->d_name);
+			continue;
 		}
-		buf_release(&path);
+		char *name = mem_strdup(f->d_name);
+		rc = !name || vec_push(&k->parts, name) ? err_nomem(e) : 0;
 	}
 	if (d)
 		closedir(d);
+	else if (fd >= 0)
+		close(fd);
 	if (k->parts.n)
 		qsort(k->parts.v, k->parts.n, sizeof(*k->parts.v), by_text);
 	return rc;
 }
 
-/* Read what the profile does not have in memory; leave out what cannot be read. */
+/* --- beside the recording ---------------------------------------------------------------- */
+
+/* A text that perfkit wrote beside the recording. Only lines of its format are packed. */
+struct beside {
+	const char *suffix, *name, *first;
+	const char *lines[12]; /* how others begin */
+};
+static const struct beside context_file = {".context",
+					   "perf.data.context",
+					   "perfkit-context 1\n",
+					   {"of ", "file ", "process ", "fd ", "tfd ", "net ",
+					    "\t", "late ", "fact ", "order big\n",
+					    "snapshot\n"}};
+static const struct beside gaps_file = {
+	".gaps",
+	"perf.data.gaps",
+	"perfkit-gaps v1\n",
+	{"gap ", "spinner ", "control ", "anchor ", "dropped ", "clock "}};
+
+/* Keep the lines of the format in n bytes; how many bytes are left. */
+static size_t keep_lines(const struct beside *b, char *text, size_t n)
+{
+	size_t kept = strlen(b->first);
+	for (char *p = text + kept, *end = text + n, *next; p < end; p = next) {
+		char *nl = memchr(p, '\n', (size_t)(end - p));
+		int known = 0;
+		next = nl ? nl + 1 : end;
+		for (size_t i = 0; nl && i < sizeof(b->lines) / sizeof(*b->lines); i++)
+			known |= b->lines[i] && !strncmp(p, b->lines[i], strlen(b->lines[i]));
+		if (!known)
+			continue;
+		memmove(text + kept, p, (size_t)(next - p));
+		kept += (size_t)(next - p);
+	}
+	return kept;
+}
+
+/* 1 if a file is one that the caller, root, or whoever made the recording wrote. */
+static int is_ours(const struct packer *k, const struct stat *st)
+{
+	struct stat rec;
+	return st->st_uid == geteuid() || !st->st_uid ||
+	       (!stat(k->recording, &rec) && rec.st_uid == st->st_uid);
+}
+
+/* Read such a file into *text (heap); *text NULL if there is none, or it is left out. Anybody who
+ * can write to the folder chose what lies there: no link, nobody else's file. */
+static int read_beside(struct packer *k, const struct beside *b, char **text, size_t *n,
+		       struct err *e)
+{
+	enum { MOST = 64 << 20 };
+	struct buf path = {0};
+	struct stat st;
+	struct err why = {0};
+	*text = NULL;
+	buf_fmt(&path, "%s%s", k->recording, b->suffix);
+	if (buf_failed(&path)) {
+		buf_release(&path);
+		return err_nomem(e);
+	}
+	const char *name = buf_cstr(&path);
+	int fd = open(name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	int rc = fd < 0 ? file_failed(name, &why) : 0;
+	if (!rc && (fstat(fd, &st) || !S_ISREG(st.st_mode)))
+		rc = err_set(&why, ERR_UNSUPPORTED, "%s: not a regular file", name);
+	if (!rc && !is_ours(k, &st))
+		rc = err_set(&why, ERR_REFUSED, "%s: belongs to user %u", name,
+			     (unsigned)st.st_uid);
+	rc = rc ? rc : read_fd(fd, name, MOST, text, n, &why);
+	if (!rc && strncmp(*text, b->first, strlen(b->first)) != 0)
+		rc = err_set(&why, ERR_FORMAT, "%s: does not begin with \"%.*s\"", name,
+			     (int)strlen(b->first) - 1, b->first);
+	if (rc && rc != ERR_NOTFOUND && rc != ERR_NOMEM)
+		input_warn(&k->in, "left out: %s", why.msg);
+	if (rc) {
+		mem_free(*text);
+		*text = NULL;
+	} else
+		*n = keep_lines(b, *text, *n);
+	if (fd >= 0)
+		close(fd);
+	buf_release(&path);
+	return rc == ERR_NOMEM ? err_nomem(e) : 0;
+}
+
+/* Read the kernel's symbols, which the profile does not have in memory; leave out what cannot be
+ * read. */
 static int read_contents(struct packer *k)
 {
 	enum { KALLSYMS_MAX = 1 << 28 };
 	size_t n = 0;
 	for (size_t i = 0; i < k->list.files.n; i++) {
 		struct pack_file f = k->list.files.v[i];
-		struct content c = {0};
 		struct err e = {0};
 		if (!f.data) {
-			int rc = map_file(f.path, &c.mapped, &f.size, &e);
-			f.data = c.mapped;
-			if (rc == ERR_UNSUPPORTED) { /* /proc/kallsyms */
-				rc = read_file(f.path, KALLSYMS_MAX, &c.heap, &f.size, &e);
-				f.data = (const uint8_t *)c.heap;
-			}
+			char *text;
+			int rc = read_file(f.path, KALLSYMS_MAX, &text, &f.size, &e);
 			if (rc == ERR_NOMEM)
 				return rc;
+			if (!rc && !(f.size = kallsyms_lines(text, f.size)))
+				rc = err_set(&e, ERR_FORMAT, "%s: not the kernel's symbols",
+					     f.path);
+			f.data = (const uint8_t *)text;
 			if (rc) {
 				input_warn(&k->in, "left out: %s", e.msg);
-				mem_free(f.name);
-				mem_free(f.path);
+				mem_free(text);
+				pack_file_free(&f);
 				continue;
 			}
-			if (vec_push(&k->contents, c))
+			if (vec_push(&k->contents, text)) {
+				mem_free(text);
 				return ERR_NOMEM;
+			}
 		}
 		k->list.files.v[n++] = f;
 	}
@@ -217,8 +336,7 @@ static void leave_out_small_shares(struct packer *k)
 		}
 		k->left_out++;
 		k->left_bytes += f.size;
-		mem_free(f.name);
-		mem_free(f.path);
+		pack_file_free(&f);
 	}
 	k->list.files.n = n;
 }
@@ -330,51 +448,64 @@ static int make_manifest(struct packer *k, struct err *e)
 
 /* --- writing ----------------------------------------------------------------------------- */
 
-/* Add the context of the recording's host, if it is next to the recording and belongs to it, and
- * what only this machine can tell about files. */
-static int add_context(const struct packer *k, struct bundle_writer *w, struct err *e)
+static int add_part(const struct packer *k, struct bundle_writer *w, const char *part,
+		    struct err *e)
 {
-	struct buf text = {0};
+	struct buf name = {0};
+	int fd, rc = open_recording(k, part, &fd, e);
+	buf_fmt(&name, part ? "perf.data/%s" : "perf.data", part);
+	if (!rc)
+		rc = buf_failed(&name) ? err_nomem(e)
+				       : bundle_add_fd(w, buf_cstr(&name), fd, k->recording, e);
+	if (fd >= 0)
+		close(fd);
+	buf_release(&name);
+	return rc;
+}
+
+/* Add what the host knew, if it was written for this recording, and what only this machine can
+ * tell about files. */
+static int add_context(struct packer *k, struct bundle_writer *w, struct err *e)
+{
+	struct buf out = {0};
 	struct stat st;
-	int rc = fd_context_read(&text, k->recording, e);
-	size_t n = text.n;
-	if (!rc && !n && !stat(k->recording, &st) && S_ISREG(st.st_mode))
-		buf_fmt(&text, FD_CONTEXT_HEAD, (long long)st.st_size);
-	size_t head = text.n;
+	char *text;
+	size_t n, kept = 0;
+	int rc = read_beside(k, &context_file, &text, &n, e);
+	if (!rc && text && fd_context_is_of(text, k->recording)) {
+		buf_add(&out, text, n);
+		kept = n;
+	} else if (!rc && !stat(k->recording, &st) && S_ISREG(st.st_mode))
+		buf_fmt(&out, FD_CONTEXT_HEAD, (long long)st.st_size);
+	size_t head = out.n;
 	if (!rc && head)
-		modules_list_others(k->in.profile->modules, &text);
-	if (!rc && buf_failed(&text))
+		modules_list_others(k->in.profile->modules, &out);
+	if (!rc && buf_failed(&out))
 		rc = err_nomem(e);
-	if (!rc && (n || text.n > head))
-		rc = bundle_add(w, "perf.data.context", text.v, text.n, e);
-	buf_release(&text);
+	if (!rc && (kept || out.n > head))
+		rc = bundle_add(w, context_file.name, out.v, out.n, e);
+	mem_free(text);
+	buf_release(&out);
 	return rc;
 }
 
 /* Add the gaps of `record jitter`. */
-static int add_gaps(const struct packer *k, struct bundle_writer *w, struct err *e)
+static int add_gaps(struct packer *k, struct bundle_writer *w, struct err *e)
 {
-	struct buf path = {0};
-	struct stat st;
-	buf_fmt(&path, "%s.gaps", k->recording);
-	int rc = buf_failed(&path) ? err_nomem(e) : 0;
-	if (!rc && !stat(buf_cstr(&path), &st) && S_ISREG(st.st_mode))
-		rc = bundle_add_file(w, "perf.data.gaps", buf_cstr(&path), e);
-	buf_release(&path);
+	char *text;
+	size_t n;
+	int rc = read_beside(k, &gaps_file, &text, &n, e);
+	if (!rc && text)
+		rc = bundle_add(w, gaps_file.name, text, n, e);
+	mem_free(text);
 	return rc;
 }
 
 static int add_recording(struct packer *k, struct bundle_writer *w, struct err *e)
 {
-	int rc = k->parts.n ? 0 : bundle_add_file(w, "perf.data", k->recording, e);
-	for (size_t i = 0; !rc && i < k->parts.n; i++) {
-		struct buf name = {0}, path = {0};
-		buf_fmt(&name, "perf.data/%s", k->parts.v[i]);
-		buf_fmt(&path, "%s/%s", k->recording, k->parts.v[i]);
-		rc = bundle_add_file(w, buf_cstr(&name), buf_cstr(&path), e);
-		buf_release(&name);
-		buf_release(&path);
-	}
+	int rc = k->parts.n ? 0 : add_part(k, w, NULL, e);
+	for (size_t i = 0; !rc && i < k->parts.n; i++)
+		rc = add_part(k, w, k->parts.v[i], e);
 	rc = rc ? rc : add_context(k, w, e);
 	return rc ? rc : add_gaps(k, w, e);
 }
@@ -501,7 +632,7 @@ static int pack(struct packer *k, const char *output, struct err *e)
 static void release(struct packer *k)
 {
 	for (size_t i = 0; i < k->contents.n; i++)
-		mem_free(k->contents.v[i].heap);
+		mem_free(k->contents.v[i]);
 	for (size_t i = 0; i < k->parts.n; i++)
 		mem_free(k->parts.v[i]);
 	vec_release(&k->contents);
@@ -519,10 +650,6 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 	struct packer k = {.opt = o};
 	struct err e = {0};
 	const char *path = nfiles ? files[0] : o->in.input ? o->in.input : "perf.data", *file;
-	if (o->script) {
-		fputs(pack_script, stdout);
-		return 0;
-	}
 	if (!(o->min_share >= 0 && o->min_share <= 100)) {
 		say_line("perfkit pack: --min-share is a percentage, 0 to 100, not %g",
 			 o->min_share);
@@ -575,8 +702,8 @@ const struct verb verb_pack = {
 		"as it reads perf.data.",
 	.examples = "  perfkit pack perf.data -o run.tar.zst\n"
 		    "  perfkit pack --comm orders --min-share 0.1\n"
-		    "  perfkit pack --script >pack.sh && scp pack.sh server:\n"
-		    "  ssh server sh pack.sh perf.data -o run.tar.zst",
+		    "  scp build/perfkit-static server:  # from make static\n"
+		    "  ssh server ./perfkit-static pack perf.data -o run.tar.zst",
 	.tables = {rows},
 	.options_size = sizeof(struct pack_opts),
 	.max_files = 1,

@@ -17,7 +17,7 @@
 
 struct symbols_opts {
 	const char *to, *output, *symfs, *buildid_dir;
-	int no_inline, no_demangle, constructors, no_local, quiet, no_sandbox;
+	int no_inline, no_demangle, constructors, no_local, force, quiet, no_sandbox;
 };
 
 #define AT(field) offsetof(struct symbols_opts, field)
@@ -26,6 +26,7 @@ static const struct opt rows[] = {
 	{"to", 0, OPT_STRING, AT(to), "parquet", "the format"},
 	{"output", 'o', OPT_OUTPUT, AT(output), "DIR",
 	 "the folder of tables to add to\n(DIR/symbols/BUILD-ID.parquet)"},
+	{"force", 'f', OPT_FLAG, AT(force), NULL, "replace a table of other content"},
 	OPT_HEADING("Symbols"),
 	{"no-inline", 0, OPT_FLAG, AT(no_inline), NULL, "leave out inlined functions"},
 	{"no-demangle", 0, OPT_FLAG, AT(no_demangle), NULL, "keep C++ and Rust names mangled"},
@@ -88,10 +89,11 @@ static int make_folder(const char *path, struct err *e)
 		       : 0;
 }
 
-static int write_table(const char *dir, const struct given *g, struct file_names *names,
-		       size_t *n, struct err *e)
+static int write_table(const struct symbols_opts *o, const struct given *g,
+		       struct file_names *names, size_t *n, struct err *e)
 {
 	char path[PATH_MAX], hex[2 * BUILD_ID_MAX + 1];
+	const char *dir = o->output;
 	struct outfile out;
 	int folder = snprintf(path, sizeof(path), "%s/symbols", dir);
 	if (folder + 2 * BUILD_ID_MAX + 16 >= PATH_MAX)
@@ -103,7 +105,12 @@ static int write_table(const char *dir, const struct given *g, struct file_names
 	snprintf(path + folder, sizeof(path) - (size_t)folder, "/%s.parquet",
 		 build_id_hex(&g->id, hex));
 	r = outfile_open(&out, path, e);
-	return r ? r : outfile_end(&out, names_parquet_write(names, hex, out.f, n, e), e);
+	if (r)
+		return r;
+	r = names_parquet_write(names, hex, out.f, n, e);
+	if (!r && !o->force && !fflush(out.f))
+		r = outfile_keep_other(&out, e);
+	return outfile_end(&out, r, e);
 }
 
 static int export_one(const struct symbols_opts *o, const struct given *g)
@@ -122,7 +129,7 @@ static int export_one(const struct symbols_opts *o, const struct given *g)
 	size_t n = 0;
 	char hex[2 * BUILD_ID_MAX + 1];
 	int r = file_names_open(&names, g->runtime, g->debug, &opt, &e);
-	r = r ? r : write_table(o->output, g, names, &n, &e);
+	r = r ? r : write_table(o, g, names, &n, &e);
 	file_names_close(names);
 	if (r)
 		return fail(&e);

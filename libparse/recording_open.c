@@ -4,6 +4,7 @@
 #include "libparse/listed_files.h"
 #include "libparse/reader.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <sys/stat.h>
@@ -46,6 +47,26 @@ static void streams_start(struct recording *rec)
 	}
 }
 
+/* data.N is not there: then there must be none after it. */
+static int check_last_part(const char *dir, unsigned n, struct err *e)
+{
+	unsigned later = 0;
+	DIR *d = opendir(dir);
+	for (struct dirent *f; d && (f = readdir(d));) {
+		unsigned i;
+		int end = 0;
+		if (sscanf(f->d_name, "data.%9u%n", &i, &end) == 1 && !f->d_name[end] && i > n)
+			later = i;
+	}
+	if (!d)
+		return err_sys(e, "%s: cannot open", dir);
+	closedir(d);
+	return later ? err_set(e, ERR_FORMAT,
+			       "%s/data.%u: is missing, although there is data.%u", dir, n,
+			       later)
+		     : 0;
+}
+
 /* data.0, data.1, … of a directory: records without any header. */
 static int open_directory_streams(struct recording *rec, const char *dir, struct err *e)
 {
@@ -56,9 +77,11 @@ static int open_directory_streams(struct recording *rec, const char *dir, struct
 		struct stat st;
 		if (stat(path, &st)) {
 			if (errno == ENOENT)
-				return 0;
+				return check_last_part(dir, i, e);
 			return err_sys(e, "%s: cannot open", path);
 		}
+		if (!S_ISREG(st.st_mode))
+			return err_set(e, ERR_UNSUPPORTED, "%s: not a regular file", path);
 		if (!st.st_size)
 			continue;
 		struct stream s = {.src.fd = -1};

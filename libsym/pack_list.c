@@ -255,6 +255,38 @@ static int is_copied_from_memory(const struct module_file *f, const char *name)
 	return f->elf && !(f->elf->writable_copy && !strncmp(name, "symfs/", 6));
 }
 
+/* What goes in: what was read when names were looked up, never what lies at the path by now. */
+static int take_content(const struct module_file *f, struct pack_file *file)
+{
+	if (is_copied_from_memory(f, file->name)) {
+		file->data = f->elf->data;
+		file->size = f->elf->size;
+	} else if (f->elf) {
+		file->data = f->elf->packed;
+		file->size = f->elf->packed_size;
+	} else if (f->role == MODULE_JITDUMP) {
+		file->data = jitdump_bytes(f->jitdump, &file->size);
+	} else if (f->role == MODULE_PERFMAP) {
+		struct buf b = {0};
+		perfmap_write(f->perfmap, &b);
+		if (buf_failed(&b)) {
+			buf_release(&b);
+			return ERR_NOMEM;
+		}
+		file->data = (const uint8_t *)b.v;
+		file->made = b.v;
+		file->size = b.n;
+	}
+	return 0;
+}
+
+void pack_file_free(struct pack_file *f)
+{
+	mem_free(f->name);
+	mem_free(f->path);
+	mem_free(f->made);
+}
+
 static int add_file(void *ctx, const struct module_file *f)
 {
 	struct lister *l = ctx;
@@ -274,13 +306,9 @@ static int add_file(void *ctx, const struct module_file *f)
 	if (f->role != MODULE_SUPPLEMENTARY && f->role != MODULE_JITDUMP &&
 	    f->role != MODULE_PERFMAP)
 		file.id = *f->id;
-	if (is_copied_from_memory(f, name)) {
-		file.data = f->elf->data;
-		file.size = f->elf->size;
-	}
-	if (!file.name || !file.path || vec_push(&l->list->files, file)) {
-		mem_free(file.name);
-		mem_free(file.path);
+	if (!file.name || !file.path || take_content(f, &file) ||
+	    vec_push(&l->list->files, file)) {
+		pack_file_free(&file);
 		return ERR_NOMEM;
 	}
 	return 0;
@@ -293,12 +321,6 @@ static int by_name(const void *a, const void *b)
 	return c ? c : x->order < y->order ? -1 : 1;
 }
 
-static void free_file(struct pack_file *f)
-{
-	mem_free(f->name);
-	mem_free(f->path);
-}
-
 static void sort_unique(struct packlist *l)
 {
 	size_t n = 0;
@@ -306,7 +328,7 @@ static void sort_unique(struct packlist *l)
 		qsort(l->files.v, l->files.n, sizeof(*l->files.v), by_name);
 	for (size_t i = 0; i < l->files.n; i++) {
 		if (n && !strcmp(l->files.v[n - 1].name, l->files.v[i].name))
-			free_file(&l->files.v[i]);
+			pack_file_free(&l->files.v[i]);
 		else
 			l->files.v[n++] = l->files.v[i];
 	}
@@ -329,6 +351,6 @@ int packlist_make(struct packlist *l, const struct profile *p, struct err *e)
 void packlist_release(struct packlist *l)
 {
 	for (size_t i = 0; i < l->files.n; i++)
-		free_file(&l->files.v[i]);
+		pack_file_free(&l->files.v[i]);
 	vec_release(&l->files);
 }

@@ -14,13 +14,18 @@
 struct pack_file {
 	char *name;          /* in the bundle; safe, unique */
 	char *path;          /* where it is, or what it was mapped from (for messages) */
-	const uint8_t *data; /* its content, borrowed from the profile; NULL: read `path` */
+	const uint8_t *data; /* its content, borrowed from the profile; NULL: the kernel's
+				symbols, to be read from `path` */
+	char *made;          /* the same, if it was made of what had been read; else NULL */
 	size_t size;
 	struct build_id id; /* len 0: none */
 	uint32_t dso;
 	uint64_t samples; /* with at least one frame in the DSO */
 	size_t order;
 };
+
+/* Free what it owns, for one that is taken off the list. */
+void pack_file_free(struct pack_file *f);
 
 /* Zero-initialised is empty. */
 struct packlist {

@@ -103,4 +103,5 @@ def ask(engine, tables, sql, answers):
         print(f"{engine:<11} {name[:-4]:<8} {seconds:8.2f} s  {len(rows):6} rows", flush=True)
 
 
-{"host": make_host, "ask": ask}[sys.argv[1]](*sys.argv[2:])
+if __name__ == "__main__":
+    {"host": make_host, "ask": ask}[sys.argv[1]](*sys.argv[2:])

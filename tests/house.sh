@@ -5,7 +5,8 @@
 #		  same of the rooms in a library
 #	headers	  each header compiles alone; a public one says something about each prototype
 #	externs	  what other files could call, one calls
-#	hostile	  SQL is never put together from texts; one place escapes for XML, JSON, CSV
+#	hostile	  SQL is never put together from texts; one place escapes for XML, JSON, CSV; one starts
+#		  programs
 #	recipes	  the files and names in docs/architecture.md exist
 #	lines	  says how large each room is and how long functions are
 #	code	  memory goes through base/mem.c, machines are told apart in libsym/unwind/arch_*.c, no
@@ -233,6 +234,9 @@ hostile()
 	} | grep -vE '^libtime/store/(schema_sql|store_feed|store_rows)\.c:' | grep . && wrong "SQL is prepared, with values bound to it"
 	# shellcheck disable=SC2086
 	grep -nE '&(lt|gt|amp|quot);' $sources | grep -v '^render/text/escape\.c:' && wrong "XML is escaped in render/text/escape.c"
+	# shellcheck disable=SC2086
+	grep -nE '[^a-z_](exec[lv]p?e?|execvpe|fexecve|popen|system|posix_spawnp?)\(' $sources | grep -v '^base/child\.c:' &&
+		wrong "programs are started by base/child.c"
 	# shellcheck disable=SC2086
 	grep -nF '\\u%04x' $sources | grep -v '^render/text/json\.c:' && wrong "JSON is escaped in render/text/json.c"
 	# shellcheck disable=SC2086

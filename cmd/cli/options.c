@@ -135,7 +135,6 @@ static const struct option_use uses[] = {
 	{"reverse", 0, "who calls a hot function"},
 	{"rows", 0, "a terminal's height"},
 	{"save", 0, "the records around a spike are explained later"},
-	{"script", 1, "a server without perfkit"},
 	{"seed", 1, "flamegraph.pl has it"},
 	{"simplify", 0, "templates hide that frames are equal"},
 	{"since", 0, "a fleet's tables hold months"},

@@ -146,6 +146,8 @@ static int finish_tables(struct exporting *x, int r, struct err *e)
 	for (int i = 0; i < FLAT_TABLES && !r; i++) {
 		if (x->out[i].f && (fflush(x->out[i].f) || fsync(x->out[i].fd)))
 			r = err_sys(e, "%s: cannot write", flat_tables[i].name);
+		else if (!x->ti->opt->in.force)
+			r = outfile_keep_other(&x->out[i], e);
 		x->bytes += x->out[i].written;
 	}
 	for (int i = 0; i < FLAT_TABLES; i++)

@@ -132,7 +132,7 @@ static void list_file(struct listing *l, const char *name, int fd)
 	uint8_t sum[SUM_BYTES];
 	char hex[HEX_BYTES];
 	uint64_t size = 0;
-	l->rc = fd < 0 ? ERR_IO : hash_file_keyed(fd, l->key, NULL, sum, &size);
+	l->rc = fd < 0 ? ERR_IO : hash_file_keyed(fd, l->key, sum, &size);
 	if (fd >= 0)
 		close(fd);
 	if (l->rc)

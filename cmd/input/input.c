@@ -1,5 +1,6 @@
 #include "cmd/input/input.h"
 #include "base/text/buf.h"
+#include "base/text/shellword.h"
 #include "base/mem.h"
 #include "base/text/nearest.h"
 #include "base/shortage.h"
@@ -385,6 +386,7 @@ static struct profile_options profile_options(const struct input *in)
 				     .buildid_dir = buildid_dir(in),
 				     .kallsyms = opt->kallsyms,
 				     .vmlinux = opt->vmlinux,
+				     .handed_on = !strcmp(in->verb, "pack"),
 				     .trust_paths = &everywhere,
 				     .ntrust_paths = opt->trust_paths ? 1 : 0,
 				     .no_local = opt->no_local || b->recording,
@@ -628,13 +630,16 @@ static int is_said(const struct finding *x, unsigned topics)
 
 static void hint_at_doctor(struct input *in, size_t more)
 {
+	struct buf file = {0};
 	if (in->opt->quiet || in->hinted++)
 		return;
+	shell_word(&file, in->path);
 	if (more)
 		say("%zu more finding%s, and remedies: perfkit doctor %s", more,
-		    more == 1 ? "" : "s", in->path);
+		    more == 1 ? "" : "s", buf_cstr(&file));
 	else
-		say("remedies: perfkit doctor %s", in->path);
+		say("remedies: perfkit doctor %s", buf_cstr(&file));
+	buf_release(&file);
 }
 
 void input_say_findings(struct input *in, const struct findings *f, unsigned topics,

@@ -99,6 +99,17 @@ void input_kind_close(const char *path, struct source *src)
 	*src = (struct source){.fd = -1};
 }
 
+void input_keep_private(const char *path)
+{
+	struct stat st;
+	int there = strcmp(path, "-") ? !stat(path, &st) : !fstat(STDIN_FILENO, &st);
+	if (!there || (!S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode)))
+		return;
+	mode_t was = umask(S_IRWXG | S_IRWXO);
+	umask(was | (st.st_mode & S_IRGRP ? 0 : S_IRWXG) |
+	      (st.st_mode & S_IROTH ? 0 : S_IRWXO));
+}
+
 int input_kind_open(const char *path, struct source *src, enum input_kind *kind, struct err *e)
 {
 	struct stat st;
@@ -106,6 +117,7 @@ int input_kind_open(const char *path, struct source *src, enum input_kind *kind,
 	size_t n;
 	*src = (struct source){.fd = -1};
 	*kind = INPUT_PERF_DATA;
+	input_keep_private(path);
 	if (strcmp(path, "-") && !stat(path, &st) && S_ISDIR(st.st_mode))
 		return 0;
 	int rc = open_or_reuse(path, src, e);

@@ -18,10 +18,15 @@ enum input_kind {
 /* The kind of these first n bytes. */
 enum input_kind input_kind_of_bytes(const uint8_t *p, size_t n);
 
+/* What is made of a file is for those alone who may read the file: set umask(2) so, for a regular
+ * file or a folder; "-" is stdin. */
+void input_keep_private(const char *path);
+
 /*
  * Open `path` ("-" is stdin) and find its kind without consuming its bytes. Refuses a store
  * from a stream, since SQLite needs a file, and text of perf script or bpftrace, which no verb
- * reads. Compressed files are decompressed (plain_input.h). A directory is INPUT_PERF_DATA, and
+ * reads. Does input_keep_private. Compressed files are decompressed (plain_input.h). A
+ * directory is INPUT_PERF_DATA, and
  * *src remains closed: open it by path. input_open_source handles bundles. The caller closes
  * *src.
  */

@@ -1,5 +1,5 @@
 #include "cmd/input/recording_hash.h"
-#include "base/hash.h"
+#include "base/digest.h"
 #include "base/mem.h"
 
 #include <dirent.h>
@@ -10,26 +10,43 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A fixed key, because the id of a file must be the same on every machine. */
-static void id_key(uint8_t key[HASH_KEY_BYTES])
+enum { READ_BYTES = 1 << 18 };
+
+static int must_stop(const int *stop)
 {
-	for (size_t i = 0; i < HASH_KEY_BYTES; i++)
-		key[i] = (uint8_t)(hash_u64(i + 1) >> 24);
+	return __atomic_load_n(stop, __ATOMIC_RELAXED);
+}
+
+/* Add all that is read from a file. */
+static int add_file(struct digest *d, int fd, const int *stop)
+{
+	ssize_t n = -1;
+	uint8_t *chunk = mem_alloc(READ_BYTES);
+	if (!chunk)
+		return ERR_NOMEM;
+	while (!must_stop(stop) &&
+	       ((n = read(fd, chunk, READ_BYTES)) > 0 || (n < 0 && errno == EINTR)))
+		if (n > 0)
+			digest_add(d, chunk, (size_t)n);
+	mem_free(chunk);
+	return n ? ERR_IO : 0;
 }
 
 /* Add a file's bytes to the id. */
 static int hash_one(int dir, const char *name, const int *stop, uint64_t *id)
 {
-	uint8_t key[HASH_KEY_BYTES], sum[16];
-	uint64_t size = 0, low = 0;
+	uint8_t sum[DIGEST_BYTES];
+	struct digest d;
 	int fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	struct stat st;
 	int r = fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode) ? ERR_IO : 0;
-	id_key(key);
-	r = r ? r : hash_file_keyed(fd, key, stop, sum, &size);
-	for (size_t i = 0; !r && i < 8; i++)
-		low = low << 8 | sum[i];
-	*id = hash_u64(*id ^ low) + size;
+	digest_init(&d);
+	digest_add(&d, id, *id ? sizeof(*id) : 0); /* of the files before it */
+	r = r ? r : add_file(&d, fd, stop);
+	digest_end(&d, sum);
+	*id = 0;
+	for (size_t i = 0; i < sizeof(*id); i++)
+		*id = *id << 8 | sum[i];
 	if (fd >= 0)
 		close(fd);
 	return r;

@@ -17,8 +17,9 @@ struct recording_hashing {
 	pthread_t thread;
 };
 
-/* Begin to hash all bytes of the open recording: in a bundle, of the one inside; of all files of
- * a folder. `in` is borrowed until recording_hash_end, which must follow. */
+/* Begin to hash (base/digest.h) all bytes of the open recording: in a bundle, of the one
+ * inside; of all files of a folder. `in` is borrowed until recording_hash_end, which must
+ * follow. */
 void recording_hash_begin(struct recording_hashing *h, const struct input *in);
 
 /* The hash is not needed any more. */

@@ -1,5 +1,6 @@
 #include "cmd/query/side_input.h"
 #include "cmd/cli/say.h"
+#include "cmd/input/input_kind.h"
 #include "libtime/join/side_file.h"
 #include "render/text/units.h"
 
@@ -137,6 +138,7 @@ static int add_file(struct tlinput *ti, const struct side_option *o, int beside)
 {
 	struct side_report r;
 	struct err e = {0};
+	input_keep_private(o->path.v);
 	int rc = side_file_add(&ti->tl, ti->in.profile, o, &r, &e);
 	if (rc && beside && rc != ERR_NOMEM && rc != ERR_LIMIT) {
 		input_warn(&ti->in, "%s; %s left out", e.msg,

@@ -5,6 +5,7 @@
 #include "libtime/doctor/describe.h"
 #include "libtime/doctor/missing.h"
 #include "cmd/cli/say.h"
+#include "cmd/input/input_kind.h"
 #include "cmd/input/recording_hash.h"
 #include "libtime/doctor/scope.h"
 #include "cmd/query/side_input.h"
@@ -904,6 +905,7 @@ static int open_some(struct tlinput *ti, const char *verb, const struct tlinput_
 	*of = 1;
 	int rc = make_causes(ti);
 	if (!rc && tlinput_is_store(path)) {
+		input_keep_private(path);
 		rc = load(ti, verb, need_time, nth, of);
 	} else if (!rc) {
 		rc = tlinput_no_choice(opt, verb, path);

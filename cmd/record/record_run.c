@@ -1,3 +1,4 @@
+#include "base/child.h"
 #include "cmd/record/record_run.h"
 #include "libtime/record/perf_package.h"
 #include "base/mem.h"
@@ -112,7 +113,7 @@ static void start_child(const struct words *w, const struct ends *x)
 	for (int i = 0; i < 3; i++)
 		if (ends[i] >= 0)
 			dup2(ends[i], i);
-	execvp(copy.v.v[0], copy.v.v);
+	child_become((const char *const *)copy.v.v, NULL, CHILD_CALLERS);
 	say_not_started(copy.v.v[0], errno);
 	_exit(127);
 }

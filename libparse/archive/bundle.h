@@ -67,8 +67,10 @@ int bundle_create(struct bundle_writer **out, const char *path, struct err *e);
 int bundle_add(struct bundle_writer *w, const char *name, const void *p, size_t n,
 	       struct err *e);
 
-/* Add a copy of the regular file `path`. ERR_IO also when it shrinks meanwhile. */
-int bundle_add_file(struct bundle_writer *w, const char *name, const char *path, struct err *e);
+/* Add a copy of an open regular file, which stays open; `path` is for messages. ERR_IO also when
+ * it shrinks meanwhile. */
+int bundle_add_fd(struct bundle_writer *w, const char *name, int fd, const char *path,
+		  struct err *e);
 
 /* Finish and rename into place; *size is the bundle's size (may be NULL). Frees w. */
 int bundle_commit(struct bundle_writer *w, uint64_t *size, struct err *e);

@@ -110,23 +110,14 @@ static int put_file(struct bundle_writer *w, int fd, uint64_t size, const char *
 	return put_zeroes(w, padding(size), e);
 }
 
-int bundle_add_file(struct bundle_writer *w, const char *name, const char *path, struct err *e)
+int bundle_add_fd(struct bundle_writer *w, const char *name, int fd, const char *path,
+		  struct err *e)
 {
 	struct stat st;
-	if (!stat(path, &st) && !S_ISREG(st.st_mode))
-		return err_set(e, ERR_UNSUPPORTED, "%s: not a regular file", path);
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	if (fd < 0 || fstat(fd, &st)) {
-		int rc = err_sys(e, "%s: cannot read", path);
-		if (fd >= 0)
-			close(fd);
-		return rc;
-	}
+	if (fstat(fd, &st))
+		return err_sys(e, "%s: cannot read", path);
 	int rc = put_header(w, name, (uint64_t)st.st_size, e);
-	if (!rc)
-		rc = put_file(w, fd, (uint64_t)st.st_size, path, e);
-	close(fd);
-	return rc;
+	return rc ? rc : put_file(w, fd, (uint64_t)st.st_size, path, e);
 }
 
 int bundle_commit(struct bundle_writer *w, uint64_t *size, struct err *e)

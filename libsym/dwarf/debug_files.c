@@ -73,7 +73,7 @@ static int try_open(struct debug_files *d, const char *path, struct elf_file **o
 {
 	struct err e = {0};
 	*out = NULL;
-	int r = d->opt.open ? d->opt.open(d->opt.arg, path, out, &e)
+	int r = d->opt.open ? d->opt.open(d->opt.arg, d->file, path, out, &e)
 			    : elf_file_open(path, out, &e);
 	if (r && r != ERR_NOTFOUND && !why->code)
 		*why = e;
@@ -476,21 +476,21 @@ static const char *dwo_relative_name(const char *name)
 }
 
 int debug_files_each(struct debug_files *d,
-		     int (*take)(void *ctx, const struct elf_file *of, const char *path,
-				 const char *name),
+		     int (*take)(void *ctx, const struct elf_file *of,
+				 const struct elf_file *file, const char *name),
 		     void *ctx)
 {
 	int rc = 0;
 	const char *name;
 	struct build_id id;
 	if (d->has_alt && alt_link(d, &name, &id))
-		rc = take(ctx, d->file, d->alt_file->path, base_name(name));
+		rc = take(ctx, d->file, d->alt_file, base_name(name));
 	if (!rc && d->dwp_file) /* its name is the other file's plus ".dwp" */
-		rc = take(ctx, d->file, d->dwp_file->path, ".dwp");
+		rc = take(ctx, d->file, d->dwp_file, ".dwp");
 	for (size_t i = 0; !rc && i < d->dwos.n; i++) {
 		const struct debug_dwo *w = d->dwos.v[i];
 		if (w->file)
-			rc = take(ctx, d->file, w->file->path,
+			rc = take(ctx, d->file, w->file,
 				  dwo_relative_name(w->obj.skel->dwo_name));
 	}
 	return rc;

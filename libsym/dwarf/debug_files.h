@@ -51,8 +51,8 @@ void debug_note(struct debug_files *d, const char *fmt, ...)
 
 /* As debuginfo_each_file. */
 int debug_files_each(struct debug_files *d,
-		     int (*take)(void *ctx, const struct elf_file *of, const char *path,
-				 const char *name),
+		     int (*take)(void *ctx, const struct elf_file *of,
+				 const struct elf_file *file, const char *name),
 		     void *ctx);
 
 /* Close every file. */

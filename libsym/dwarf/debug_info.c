@@ -382,8 +382,8 @@ const char *debuginfo_note(struct debuginfo *d, size_t i)
 }
 
 int debuginfo_each_file(struct debuginfo *d,
-			int (*take)(void *ctx, const struct elf_file *of, const char *path,
-				    const char *name),
+			int (*take)(void *ctx, const struct elf_file *of,
+				    const struct elf_file *file, const char *name),
 			void *ctx)
 {
 	pthread_mutex_lock(&d->lock);

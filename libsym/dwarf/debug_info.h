@@ -65,12 +65,14 @@ struct debuginfo_frame {
 
 /*
  * Opens files that the DWARF names (dwz file, .dwo, .dwp), so that the caller decides which
- * paths are allowed: `path` is a candidate; return 0 and *out (closed by debuginfo), or an
- * error to try the next. Identity is checked by debuginfo: the build-id of a dwz file, the
- * dwo_id of a split unit. Called under the object's lock. A NULL `open` is elf_file_open.
+ * paths are allowed: `path` is a candidate, which the file `of` names; return 0 and *out
+ * (closed by debuginfo), or an error to try the next. Identity is checked by debuginfo: the
+ * build-id of a dwz file, the dwo_id of a split unit. Called under the object's lock. A NULL
+ * `open` is elf_file_open.
  */
 struct debuginfo_options {
-	int (*open)(void *arg, const char *path, struct elf_file **out, struct err *e);
+	int (*open)(void *arg, const struct elf_file *of, const char *path,
+		    struct elf_file **out, struct err *e);
 	void *arg;
 	int statements; /* debuginfo_each_statement will be called */
 	int no_lines;   /* frames come without file and line, and .debug_line is not read */
@@ -135,12 +137,12 @@ const char *debuginfo_note(struct debuginfo *d, size_t i);
 
 /*
  * Call `take` for every other file in use (dwz file, .dwo, .dwp): `of` is the file whose DWARF
- * names it, `path` where it was found, `name` another place where it would be found, relative
+ * names it, `file` the other, `name` another place where it would be found, relative
  * to the folder of `of`. Stops at the first return value that is not 0 and returns it.
  */
 int debuginfo_each_file(struct debuginfo *d,
-			int (*take)(void *ctx, const struct elf_file *of, const char *path,
-				    const char *name),
+			int (*take)(void *ctx, const struct elf_file *of,
+				    const struct elf_file *file, const char *name),
 			void *ctx);
 
 struct debuginfo_stats {

@@ -100,6 +100,7 @@ struct elf_file *dso_try_debuginfod(struct dso_search *s, const char *what)
 	if (fd >= 0) {
 		close(fd);
 		dso_path(s, "%s", path ? path : "");
+		s->by_caller = 1;
 		f = dso_try(s, 0);
 	}
 	if (c.asked) {

@@ -3,6 +3,7 @@
 #include "base/check.h"
 #include "base/mem.h"
 #include "libparse/source.h"
+#include "libsym/elf/claimed_file.h"
 #include "libsym/elf/dso_find_internal.h"
 #include "libsym/elf/file_at.h"
 
@@ -57,6 +58,7 @@ void dso_path(struct dso_search *s, const char *fmt, ...)
 	int n = vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
 	buf_clear(&s->path);
+	s->by_caller = 0;
 	/* A path longer than PATH_MAX cannot be opened anyway. */
 	if (n > 0 && (size_t)n < sizeof(text))
 		buf_add(&s->path, text, (size_t)n);
@@ -71,6 +73,75 @@ static void note_mismatch(struct dso_search *s, const char *path, const struct b
 	dso_note(s, DSO_MISMATCH, text);
 }
 
+/* The part of a path below a folder, or NULL. */
+static const char *part_below(const char *path, const char *dir)
+{
+	size_t n = dir ? strlen(dir) : 0;
+	return n && !strncmp(path, dir, n) && (path[n] == '/' || path[n - 1] == '/') ? path + n
+										     : NULL;
+}
+
+/* The folder that the caller gave, as --symfs, --buildid-dir or a bundle, and the part below it;
+ * NULL: in none of them. */
+static const char *given_folder(const struct dso_options *opt, const char *path,
+				const char **below)
+{
+	const char *dir = opt->symfs;
+	*below = part_below(path, dir);
+	if (!*below) {
+		dir = opt->buildid_dir;
+		*below = part_below(path, dir);
+	}
+	return *below ? dir : NULL;
+}
+
+int dso_open(const struct dso_options *opt, const char *path, const struct claim *k,
+	     struct claimed *c, struct err *e)
+{
+	const char *below, *dir = given_folder(opt, path, &below);
+	if (dir)
+		return claimed_open(dir, CLAIMED_INSIDE, below, c, e);
+	int rc = claimed_open(*path == '/' ? "" : ".", 0, path, c, e);
+	rc = rc ? rc : claimed_check(c, k, path, e);
+	if (rc && c->fd >= 0) {
+		close(c->fd);
+		c->fd = -1;
+	}
+	return rc;
+}
+
+/* What speaks for the candidate, whose id is checked later. */
+static struct claim claim_of(const struct dso_search *s)
+{
+	return (struct claim){.trusted = s->trusted || !s->opt->handed_on,
+			      .id_read = s->id_read,
+			      .mapped = &s->mapped,
+			      .written_ns = s->opt->host_is_ours ? s->opt->written_ns : 0,
+			      .has_owner = s->beside && s->beside->has_owner,
+			      .owner = s->beside ? s->beside->owner : 0};
+}
+
+/* Open the candidate, whatever it is. */
+static int open_candidate(struct dso_search *s, struct elf_file **out, struct err *e)
+{
+	const char *path = buf_cstr(&s->path), *below;
+	struct claim k = claim_of(s);
+	struct claimed c;
+	*out = NULL;
+	if (s->by_caller)
+		return elf_file_open(path, out, e);
+	int rc = dso_open(s->opt, path, &k, &c, e);
+	if (rc)
+		return rc;
+	rc = elf_file_open_fd(c.fd, path, out, e);
+	if (!rc && !given_folder(s->opt, path, &below)) {
+		(*out)->has_owner = 1;
+		(*out)->owner = c.st.st_uid;
+	}
+	close(c.fd);
+	return rc;
+}
+
 struct elf_file *dso_try(struct dso_search *s, int trusted)
 {
 	struct elf_file *f = NULL;
@@ -78,7 +149,7 @@ struct elf_file *dso_try(struct dso_search *s, int trusted)
 	const char *path = buf_cstr(&s->path);
 	if (!*path || s->nomem)
 		return NULL;
-	int rc = elf_file_open(path, &f, &e);
+	int rc = open_candidate(s, &f, &e);
 	if (!rc && !s->want.len && trusted)
 		return f;
 	if (!rc && s->want.len && build_id_equal(&f->id, &s->want))
@@ -121,6 +192,7 @@ int dso_cache_path(struct dso_search *s, const char *name)
 	build_id_hex(&s->want, hex);
 	dso_path(s, "%s/.build-id/%.2s/%s%s%s", dir, hex, hex + 2, name ? "/" : "",
 		 name ? name : "");
+	s->by_caller = !s->opt->buildid_dir;
 	return 1;
 }
 
@@ -181,7 +253,7 @@ static int below(const char *path, const char *dir)
 	       !has_parent_dir(path);
 }
 
-static int is_trusted_path(const struct dso_options *opt, const char *path)
+int dso_is_trusted_path(const struct dso_options *opt, const char *path)
 {
 	for (size_t i = 0; i < opt->ntrust_paths; i++)
 		if (below(path, opt->trust_paths[i]))
@@ -196,12 +268,38 @@ static int have_symfs(const struct dso_options *opt)
 
 /* --- the runtime file ------------------------------------------------------------------- */
 
-static struct elf_file *from_cache(struct dso_search *s, const char *const *names, size_t n)
+/* perf filled its own cache with what lay at the recorded path when it ended, as root: 1 if the
+ * copy is what was mapped, or if what lay there is open to everybody. */
+static int may_use_cached(struct dso_search *s, const struct elf_file *f, const char *path)
+{
+	struct claim k = claim_of(s);
+	struct claimed c = {.fd = -1};
+	struct err e = {0};
+	if (s->opt->buildid_dir || geteuid() || *path != '/')
+		return 1;
+	int rc = stat(f->path, &c.st) ? ERR_IO : claimed_check(&c, &k, f->path, &e);
+	if (rc) { /* gone since: the folders tell */
+		rc = claimed_open("", 0, path, &c, NULL);
+		rc = rc && rc != ERR_NOTFOUND ? rc : !c.shown;
+	}
+	if (c.fd >= 0)
+		close(c.fd);
+	if (rc)
+		dso_note(s, DSO_UNREADABLE, e.msg);
+	return !rc;
+}
+
+static struct elf_file *from_cache(struct dso_search *s, const char *path,
+				   const char *const *names, size_t n)
 {
 	struct elf_file *f = NULL;
 	for (size_t i = 0; !f && i < n; i++)
 		if (dso_cache_path(s, names[i]))
 			f = dso_try(s, 0);
+	if (f && !may_use_cached(s, f, path)) {
+		elf_file_close(f);
+		f = NULL;
+	}
 	return f;
 }
 
@@ -275,7 +373,7 @@ static void find_runtime(struct dso_search *s, const char *path, struct dso_file
 	static const char *const cached[] = {"elf", NULL};
 	const struct dso_options *opt = s->opt;
 	out->runtime_from = DSO_FROM_BUILDID_DIR;
-	out->runtime = from_cache(s, cached, 2);
+	out->runtime = from_cache(s, path, cached, 2);
 	if (!out->runtime && have_symfs(opt) && path[0] == '/' && !has_parent_dir(path)) {
 		out->runtime_from = DSO_FROM_SYMFS;
 		dso_path(s, "%s%s", opt->symfs, path);
@@ -286,7 +384,7 @@ static void find_runtime(struct dso_search *s, const char *path, struct dso_file
 			out->runtime = dso_try(s, 0);
 		}
 	}
-	int trusted = is_trusted_path(opt, path);
+	int trusted = dso_is_trusted_path(opt, path);
 	if (!out->runtime && path[0] == '/' && (trusted || !opt->no_local)) {
 		out->runtime_from = trusted ? DSO_FROM_TRUSTED_PATH : DSO_FROM_LOCAL;
 		dso_path(s, "%s", path);
@@ -326,7 +424,7 @@ static void find_vdso(struct dso_search *s, struct dso_files *out)
 {
 	static const char *const cached[] = {"vdso", "elf", NULL};
 	out->runtime_from = DSO_FROM_BUILDID_DIR;
-	out->runtime = from_cache(s, cached, 3);
+	out->runtime = from_cache(s, "", cached, 3);
 	if (!out->runtime && !s->opt->no_local && s->want.len) {
 		out->runtime_from = DSO_FROM_VDSO;
 		out->runtime = own_vdso(&s->want);
@@ -363,7 +461,7 @@ static struct elf_file *try_debuglink(struct dso_search *s, uint32_t crc)
 	struct elf_file *f = NULL;
 	if (s->want.len)
 		return dso_try(s, 0);
-	int rc = elf_file_open(buf_cstr(&s->path), &f, NULL);
+	int rc = open_candidate(s, &f, NULL);
 	s->nomem |= rc == ERR_NOMEM;
 	if (rc)
 		return NULL;
@@ -488,9 +586,9 @@ static struct elf_file *richer_copy(struct dso_search *s, const char *root, cons
 static int find_debug_here(struct dso_search *s, const char *path, struct dso_files *out)
 {
 	const char *symfs = s->opt->symfs;
-	int trusted = is_trusted_path(s->opt, path), local = !s->opt->no_local;
+	int trusted = dso_is_trusted_path(s->opt, path), local = !s->opt->no_local;
 	static const char *const cached[] = {"debug"};
-	return keep_richer(out, from_cache(s, cached, 1), DSO_FROM_BUILDID_DIR) ||
+	return keep_richer(out, from_cache(s, path, cached, 1), DSO_FROM_BUILDID_DIR) ||
 	       (have_symfs(s->opt) &&
 		(keep_richer(out, from_debug_dir(s, symfs, path), DSO_FROM_SYMFS) ||
 		 keep_richer(out, richer_copy(s, symfs, path, out->runtime), DSO_FROM_SYMFS) ||
@@ -508,6 +606,7 @@ static int find_debug_here(struct dso_search *s, const char *path, struct dso_fi
 static void find_debug(struct dso_search *s, const char *path, struct dso_files *out)
 {
 	out->debug_from = DSO_FROM_NOWHERE;
+	s->beside = out->runtime;
 	if (find_debug_here(s, path, out) || out->debug || !s->opt->debuginfod)
 		return;
 	out->debug = dso_try_debuginfod(s, "debuginfo");
@@ -561,12 +660,14 @@ int dso_find(const struct dso_options *opt, const char *path, const struct build
 		s.want = out->id = *id;
 	if (mapped)
 		s.mapped = *mapped;
+	s.id_read = s.mapped.id_read;
 	size_t n = strlen(path), k = sizeof(deleted) - 1;
 	if (n > k && !strcmp(path + n - k, deleted))
 		n -= k;
 	char *plain = mem_strndup(path, n);
 	if (!plain)
 		return err_nomem(e);
+	s.trusted = dso_is_trusted_path(opt, plain);
 	find_files(&s, plain, out);
 	mem_free(plain);
 	buf_release(&s.path);

@@ -67,6 +67,7 @@ struct dso_options {
 	const char *vmlinux;     /* --vmlinux FILE */
 	const char *const *trust_paths; /* directories whose files need no recorded id */
 	size_t ntrust_paths;
+	int handed_on;      /* what is read goes into a bundle: claimed_check applies */
 	int no_local;       /* use no files outside of symfs, buildid_dir and trust_paths */
 	int host_is_ours;   /* recorded host and kernel release are this machine's */
 	int64_t written_ns; /* when the recording was written, since 1970; 0: not known */
@@ -114,6 +115,18 @@ int dso_id_is_others(const struct dso_options *opt, const char *path, const stru
  */
 int dso_find(const struct dso_options *opt, const char *path, const struct build_id *id,
 	     const struct file_id *mapped, struct dso_files *out, struct err *e);
+
+/*
+ * Open a file at `path` by the rules of claimed_file.h: below symfs, no link leads out of it.
+ * `k` is asked once it is open. As claimed_open and claimed_check.
+ */
+struct claim;
+struct claimed;
+int dso_open(const struct dso_options *opt, const char *path, const struct claim *k,
+	     struct claimed *c, struct err *e);
+
+/* 1 if --trust-paths names the path. */
+int dso_is_trusted_path(const struct dso_options *opt, const char *path);
 
 /* Close the files; the object is empty and usable again. */
 void dso_files_release(struct dso_files *f);

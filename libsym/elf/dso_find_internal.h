@@ -11,7 +11,11 @@ struct dso_search {
 	const char *name;      /* as recorded */
 	struct build_id want;  /* len 0: none recorded */
 	struct file_id mapped; /* ino 0: not recorded */
+	int id_read;           /* the kernel read `want` in the file that it mapped */
+	int trusted;           /* --trust-paths names the recorded path */
 	struct buf path;       /* the current candidate */
+	int by_caller;         /* the candidate was named by who runs this: links are his own */
+	const struct elf_file *beside; /* … belongs to this file, or NULL */
 	enum dso_reason reason;
 	char *detail; /* DSO_DETAIL_MAX bytes */
 	int nomem;

@@ -2,6 +2,7 @@
 #include "libsym/elf/dso_find.h"
 
 #include "base/mem.h"
+#include "libsym/elf/claimed_file.h"
 #include "libsym/elf/dso_find_internal.h"
 #include "libsym/elf/kallsyms.h"
 #include "libsym/elf/read_file.h"
@@ -24,11 +25,32 @@ static int is_readable_file(struct dso_search *s, const char *path)
 	return 0;
 }
 
+/* 1 unless a link leads out of the folder that was given, such as a bundle's; s->path is without
+ * links then. */
+static int stays_inside(struct dso_search *s, enum dso_source from)
+{
+	const char *dir = from == DSO_FROM_SYMFS         ? s->opt->symfs
+			  : from == DSO_FROM_BUILDID_DIR ? s->opt->buildid_dir
+							 : NULL;
+	struct claimed c;
+	struct err e = {0};
+	if (!dir)
+		return 1;
+	if (claimed_open(dir, CLAIMED_INSIDE, buf_cstr(&s->path) + strlen(dir), &c, &e)) {
+		dso_note(s, DSO_UNREADABLE, e.msg);
+		return 0;
+	}
+	close(c.fd);
+	dso_path(s, "%s%s", dir, c.path);
+	return 1;
+}
+
 static int use_kallsyms(struct dso_search *s, enum dso_source from, struct kernel_files *out)
 {
 	const char *path = buf_cstr(&s->path);
-	if (!is_readable_file(s, path))
+	if (!is_readable_file(s, path) || !stays_inside(s, from))
 		return 0;
+	path = buf_cstr(&s->path);
 	if (kallsyms_is_zeroed(path)) { /* copied by a user who may not see addresses */
 		char text[1200];
 		snprintf(text, sizeof(text), "%s: all addresses are 0", path);
@@ -124,6 +146,7 @@ static int from_options(struct dso_search *s, struct kernel_files *out)
 	}
 	if (s->opt->vmlinux) {
 		dso_path(s, "%s", s->opt->vmlinux);
+		s->by_caller = 1;
 		if (use_vmlinux(s, 1, DSO_FROM_OPTION, out))
 			return 1;
 	}

@@ -52,7 +52,8 @@ static int inflate_module(struct elf_file *f, struct err *e)
 	int rc = decompress(kind, f->data, f->size, INFLATE_MAX, f->path, &data, &size, e);
 	if (rc)
 		return rc;
-	unmap_file(f->data, f->size);
+	f->packed = f->data;
+	f->packed_size = f->size;
 	f->data = data;
 	f->size = size;
 	f->writable_copy = 1;
@@ -197,13 +198,14 @@ static int file_finish(struct elf_file *f, struct elf_file **out, struct err *e)
 	return 0;
 }
 
-int elf_file_open(const char *path, struct elf_file **out, struct err *e)
+static int open_either(int fd, const char *path, struct elf_file **out, struct err *e)
 {
 	*out = NULL;
 	struct elf_file *f = file_new(path, e);
 	if (!f)
 		return ERR_NOMEM;
-	int rc = map_file(path, &f->data, &f->size, e);
+	int rc = fd < 0 ? map_file(path, &f->data, &f->size, e)
+			: map_fd(fd, path, &f->data, &f->size, e);
 	if (!rc)
 		rc = inflate_module(f, e);
 	if (!rc)
@@ -211,6 +213,16 @@ int elf_file_open(const char *path, struct elf_file **out, struct err *e)
 	if (rc)
 		elf_file_close(f);
 	return rc;
+}
+
+int elf_file_open(const char *path, struct elf_file **out, struct err *e)
+{
+	return open_either(-1, path, out, e);
+}
+
+int elf_file_open_fd(int fd, const char *path, struct elf_file **out, struct err *e)
+{
+	return open_either(fd, path, out, e);
 }
 
 int elf_file_open_mem(const void *data, size_t size, const char *name, struct elf_file **out,
@@ -243,6 +255,7 @@ void elf_file_close(struct elf_file *f)
 		mem_free((void *)(uintptr_t)f->data);
 	else if (!f->borrowed)
 		unmap_file(f->data, f->size);
+	unmap_file(f->packed, f->packed_size);
 	mem_free(f->segments);
 	mem_free(f->path);
 	mem_free(f);

@@ -16,6 +16,7 @@
 #include <gelf.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 enum { BUILD_ID_MAX = 20 };
 
@@ -31,6 +32,7 @@ struct file_id {
 	uint64_t ino;
 	uint64_t generation; /* of the inode number, which is used again; 0: not recorded */
 	uint32_t dev_major, dev_minor;
+	uint8_t id_read;     /* the kernel read the file's build-id as it mapped it */
 	uint8_t shared_path; /* several files had its path: only this very file may be used */
 	uint8_t id_of_path;  /* its build-id is that of the file at its path in the end */
 };
@@ -72,6 +74,10 @@ struct elf_file {
 	struct elf_segment *segments;
 	size_t nsegments;
 	int writable_copy; /* data is a private heap copy (compressed module), not a mapping */
+	const uint8_t *packed; /* … and that module as it lies there, mapped; else NULL */
+	size_t packed_size;
+	int has_owner; /* `owner` is that of the file, which was found where it was recorded */
+	uid_t owner;
 	int borrowed;      /* data belongs to the caller (elf_file_open_mem) */
 	const char *names; /* of sections; names_size bytes that end in a NUL */
 	size_t names_size;
@@ -87,6 +93,9 @@ struct elf_file {
  * .ko.xz/.ko.zst/.ko.gz are inflated into memory.
  */
 int elf_file_open(const char *path, struct elf_file **out, struct err *e);
+
+/* The same for an open file, which stays open. */
+int elf_file_open_fd(int fd, const char *path, struct elf_file **out, struct err *e);
 
 /* The same for memory, borrowed for the life of the object; `name` is for messages. */
 int elf_file_open_mem(const void *data, size_t size, const char *name, struct elf_file **out,

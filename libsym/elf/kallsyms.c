@@ -171,6 +171,21 @@ int kallsyms_parse(const char *text, size_t n, const char *name, struct kallsyms
 	return parse_owned(copy, n, name, out, e);
 }
 
+size_t kallsyms_lines(char *text, size_t n)
+{
+	size_t kept = 0;
+	struct line l;
+	for (char *p = text, *end = text + n, *next; p < end; p = next) {
+		char *nl = memchr(p, '\n', (size_t)(end - p));
+		next = nl ? nl + 1 : end;
+		if (!split_line(p, nl ? nl : end, &l))
+			continue;
+		memmove(text + kept, p, (size_t)(next - p));
+		kept += (size_t)(next - p);
+	}
+	return kept;
+}
+
 int kallsyms_load(const char *path, struct kallsyms *out, struct err *e)
 {
 	char *text;

@@ -29,6 +29,9 @@ struct kallsyms {
 int kallsyms_parse(const char *text, size_t n, const char *name, struct kallsyms *out,
 		   struct err *e);
 
+/* Keep only the lines of n bytes of text that are symbols; how many bytes are left. */
+size_t kallsyms_lines(char *text, size_t n);
+
 /* The same from a regular file or /proc/kallsyms, at most 1 GiB. ERR_IO, ERR_NOTFOUND too. */
 int kallsyms_load(const char *path, struct kallsyms *out, struct err *e);
 

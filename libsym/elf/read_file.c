@@ -17,6 +17,12 @@ static int is_pseudo_fs(unsigned long type)
 	       type == TRACEFS_MAGIC;
 }
 
+int file_is_pseudo(int fd)
+{
+	struct statfs fs;
+	return !fstatfs(fd, &fs) && is_pseudo_fs((unsigned long)fs.f_type);
+}
+
 int file_failed(const char *path, struct err *e)
 {
 	switch (errno) {
@@ -59,6 +65,23 @@ static int open_regular(const char *path, int flags, struct stat *st, int *fd, s
 	return 0;
 }
 
+int map_fd(int fd, const char *name, const uint8_t **data, size_t *size, struct err *e)
+{
+	struct stat st;
+	*data = NULL;
+	*size = 0;
+	if (fstat(fd, &st))
+		return file_failed(name, e);
+	if (st.st_size <= 0)
+		return 0;
+	void *p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (p == MAP_FAILED)
+		return file_failed(name, e);
+	*data = p;
+	*size = (size_t)st.st_size;
+	return 0;
+}
+
 int map_file(const char *path, const uint8_t **data, size_t *size, struct err *e)
 {
 	struct stat st;
@@ -67,15 +90,7 @@ int map_file(const char *path, const uint8_t **data, size_t *size, struct err *e
 	*size = 0;
 	if (rc)
 		return rc;
-	if (st.st_size > 0) {
-		void *p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-		if (p == MAP_FAILED) {
-			rc = file_failed(path, e);
-		} else {
-			*data = p;
-			*size = (size_t)st.st_size;
-		}
-	}
+	rc = map_fd(fd, path, data, size, e);
 	close(fd);
 	return rc;
 }
@@ -122,6 +137,19 @@ static int read_all(int fd, const char *path, size_t max, size_t cap, char **dat
 	return 0;
 }
 
+int read_fd(int fd, const char *name, size_t max, char **data, size_t *size, struct err *e)
+{
+	struct stat st;
+	*data = NULL;
+	*size = 0;
+	if (fstat(fd, &st))
+		return file_failed(name, e);
+	/* procfs reports 0: begin with a block and double. */
+	size_t guess = st.st_size > 0 ? (size_t)st.st_size : 0;
+	return read_all(fd, name, max, guess && guess < max ? guess + 2 : 1 << 16, data, size,
+			e);
+}
+
 int read_file(const char *path, size_t max, char **data, size_t *size, struct err *e)
 {
 	struct stat st;
@@ -131,9 +159,7 @@ int read_file(const char *path, size_t max, char **data, size_t *size, struct er
 	int rc = open_regular(path, OPEN_PROCFS, &st, &fd, e);
 	if (rc)
 		return rc;
-	/* procfs reports 0: begin with a block and double. */
-	size_t guess = st.st_size > 0 ? (size_t)st.st_size : 0;
-	rc = read_all(fd, path, max, guess && guess < max ? guess + 2 : 1 << 16, data, size, e);
+	rc = read_fd(fd, path, max, data, size, e);
 	close(fd);
 	return rc;
 }

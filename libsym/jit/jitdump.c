@@ -18,6 +18,7 @@ static const uint32_t magic = 0x4A695444;
 struct jitdump {
 	const uint8_t *data;
 	size_t size;
+	size_t used; /* up to the end of the last whole record */
 	int mapped, swap;
 	uint64_t line_bias; /* see read_debug */
 	struct jitdump_info info;
@@ -364,9 +365,12 @@ static int read_all(struct jitdump *j, const char *name, struct err *e)
 	int rc = read_header(j, name, &file, e);
 	if (rc)
 		return rc;
-	do
+	do {
+		j->used = j->size - bytes_left(&file);
 		rc = read_record(j, &r, &file);
-	while (rc > 0);
+	} while (rc > 0);
+	if (!rc && !j->info.truncated)
+		j->used = j->size - bytes_left(&file);
 	u64map_release(&r.at);
 	if (!rc)
 		rc = make_tree(j);
@@ -383,13 +387,19 @@ static int finish(struct jitdump *j, const char *name, struct jitdump **out, str
 	return rc;
 }
 
-int jitdump_open(const char *path, struct jitdump **out, struct err *e)
+const uint8_t *jitdump_bytes(const struct jitdump *j, size_t *n)
+{
+	*n = j->used;
+	return j->data;
+}
+
+int jitdump_open_fd(int fd, const char *path, struct jitdump **out, struct err *e)
 {
 	*out = NULL;
 	struct jitdump *j = mem_zalloc(1, sizeof(*j));
 	if (!j)
 		return err_nomem(e);
-	int rc = map_file(path, &j->data, &j->size, e);
+	int rc = map_fd(fd, path, &j->data, &j->size, e);
 	if (rc) {
 		mem_free(j);
 		return rc;

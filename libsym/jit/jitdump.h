@@ -40,12 +40,15 @@ struct jit_code {
 
 struct jitdump;
 
-/* Open a regular file, or borrow memory for the object's life (`name` is for messages).
- * ERR_FORMAT when it is not a jitdump, ERR_UNSUPPORTED for other versions, ERR_NOTFOUND,
+/* Read an open regular file, which stays open, or borrow memory for the object's life (`name`
+ * is for messages). ERR_FORMAT when it is not a jitdump, ERR_UNSUPPORTED for other versions,
  * ERR_IO, ERR_NOMEM. */
-int jitdump_open(const char *path, struct jitdump **out, struct err *e);
+int jitdump_open_fd(int fd, const char *name, struct jitdump **out, struct err *e);
 int jitdump_open_mem(const void *data, size_t size, const char *name, struct jitdump **out,
 		     struct err *e);
+
+/* Header and records as they were read: what follows them in the file is no part of it. */
+const uint8_t *jitdump_bytes(const struct jitdump *j, size_t *n);
 
 /* NULL is accepted. */
 void jitdump_close(struct jitdump *j);

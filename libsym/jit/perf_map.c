@@ -5,9 +5,9 @@
 #include "base/search.h"
 #include "libsym/elf/read_file.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* --- lines ------------------------------------------------------------------------------ */
 
@@ -173,7 +173,10 @@ static int parse_owned(struct perfmap *m, size_t n, const char *name, struct err
 		char *nl = memchr(p, '\n', (size_t)(end - p));
 		if (!nl)
 			nl = end;
+		size_t before = m->lines.n;
+		int is_whole = nl < end && nl > p;
 		rc = add_line(m, p, nl);
+		m->others += is_whole && m->lines.n == before;
 		p = nl + 1;
 	}
 	if (!rc)
@@ -196,15 +199,21 @@ int perfmap_parse(const char *text, size_t n, const char *name, struct perfmap *
 	return parse_owned(out, n, name, e);
 }
 
-int perfmap_load(const char *path, int any_owner, struct perfmap *out, struct err *e)
+int perfmap_read(int fd, const char *name, struct perfmap *out, struct err *e)
 {
-	struct stat st;
 	size_t n;
 	*out = (struct perfmap){0};
-	if (!any_owner && !stat(path, &st) && st.st_uid && st.st_uid != geteuid())
-		return err_set(e, ERR_REFUSED, "%s: belongs neither to root nor to you", path);
-	int rc = read_file(path, (size_t)1 << 30, &out->text, &n, e);
-	return rc ? rc : parse_owned(out, n, path, e);
+	int rc = read_fd(fd, name, (size_t)1 << 30, &out->text, &n, e);
+	return rc ? rc : parse_owned(out, n, name, e);
+}
+
+void perfmap_write(const struct perfmap *m, struct buf *out)
+{
+	for (size_t i = 0; i < m->lines.n; i++) {
+		const struct perfmap_line *l = &m->lines.v[i];
+		buf_fmt(out, "%" PRIx64 " %" PRIx64 " %s\n", l->start, l->end - l->start,
+			m->text + l->name);
+	}
 }
 
 int perfmap_find(const struct perfmap *m, uint64_t addr, struct symbol_hit *hit)

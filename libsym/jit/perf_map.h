@@ -8,6 +8,7 @@
 #ifndef LIBSYM_JIT_PERF_MAP_H
 #define LIBSYM_JIT_PERF_MAP_H
 
+#include "base/text/buf.h"
 #include "base/vec.h"
 #include "libsym/elf/symtab.h"
 
@@ -24,6 +25,7 @@ struct perfmap {
 	})
 	pieces;
 	size_t overlaps; /* lines partly or wholly hidden by later ones */
+	size_t others;   /* whole lines of the text that are none of a map */
 };
 
 /* Parse n bytes (< 4 GiB); malformed lines are skipped, `name` is for messages. An empty text
@@ -31,12 +33,11 @@ struct perfmap {
 int perfmap_parse(const char *text, size_t n, const char *name, struct perfmap *out,
 		  struct err *e);
 
-/*
- * The same from a file of at most 1 GiB. /tmp belongs to everyone: as perf does, a file owned
- * neither by root nor by this user is refused with ERR_REFUSED unless `any_owner`.
- * ERR_NOTFOUND, ERR_UNSUPPORTED (not a regular file), ERR_IO.
- */
-int perfmap_load(const char *path, int any_owner, struct perfmap *out, struct err *e);
+/* The same from an open file of at most 1 GiB, which stays open. ERR_IO, too. */
+int perfmap_read(int fd, const char *name, struct perfmap *out, struct err *e);
+
+/* Append the lines of the map, and nothing else that its file had. */
+void perfmap_write(const struct perfmap *m, struct buf *out);
 
 /* The code at an absolute address: 1 and *hit (its name lives as long as the map), or 0. O(log
  * n). */

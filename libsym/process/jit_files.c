@@ -3,27 +3,145 @@
 #include "base/text/buf.h"
 #include "base/mem.h"
 #include "base/search.h"
+#include "libsym/elf/claimed_file.h"
 #include "libsym/elf/read_file.h"
 
 #include <dirent.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 /* --- perf maps ---------------------------------------------------------------------------- */
 
 struct map_search {
+	const struct dso_options *opt;
+	int32_t pid; /* as recorded */
 	struct perfmap *out;
 	char **path;
 	struct err *why;
 	int rc;
 };
 
+/* The number after `key` in a text of procfs, the `nth` of its line; -1: none. */
+static long long number_in(const char *text, const char *key, int nth)
+{
+	const char *p = strstr(text, key);
+	char *end;
+	long long x = -1;
+	for (p = p ? p + strlen(key) : ""; nth >= 0; nth--, p = end) {
+		x = strtoll(p, &end, 10);
+		if (end == p)
+			return -1;
+	}
+	return x;
+}
+
+/* When the process began, in ns since 1970; INT64_MAX: not known. */
+static int64_t began_ns(int32_t pid)
+{
+	enum { STATE_TO_START = 18 }; /* fields 4 to 22, proc(5) */
+	struct timespec wall, boot;
+	char path[64], *text;
+	size_t n;
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	if (read_file(path, 1 << 20, &text, &n, NULL))
+		return INT64_MAX;
+	const char *state = strrchr(text, ')'); /* the name before it may hold anything */
+	long long ticks =
+		state && strlen(state) > 3 ? number_in(state + 3, "", STATE_TO_START) : -1;
+	mem_free(text);
+	if (ticks < 0 || clock_gettime(CLOCK_REALTIME, &wall) ||
+	    clock_gettime(CLOCK_BOOTTIME, &boot))
+		return INT64_MAX;
+	return (wall.tv_sec - boot.tv_sec) * INT64_C(1000000000) + wall.tv_nsec - boot.tv_nsec +
+	       ticks * (1000000000 / sysconf(_SC_CLK_TCK));
+}
+
+/* The user as whom the recorded process makes files, while it runs. 0 if that is not known. */
+static int process_owner(const struct map_search *s, uid_t *uid)
+{
+	enum { FSUID = 3 }; /* real, effective, saved, file system */
+	char path[64], *text;
+	size_t n;
+	snprintf(path, sizeof(path), "/proc/%d/status", s->pid);
+	if ((s->opt->written_ns && began_ns(s->pid) > s->opt->written_ns) ||
+	    read_file(path, 1 << 20, &text, &n, NULL))
+		return 0;
+	long long x = number_in(text, "\nUid:", FSUID);
+	mem_free(text);
+	*uid = (uid_t)x;
+	return x >= 0;
+}
+
+/* Anybody may write to /tmp: a map counts if the process's user made it, or, as for perf, root
+ * or the caller did. When the process has ended, the caller's own file must be a map in every
+ * line (*whole). */
+static int check_map(const struct map_search *s, const struct claimed *c, const char *path,
+		     int *whole, struct err *e)
+{
+	struct claim k = {.trusted = dso_is_trusted_path(s->opt, path)};
+	uid_t by = c->st.st_uid;
+	k.has_owner = process_owner(s, &k.owner);
+	if (by && by != geteuid() && !k.trusted && !(k.has_owner && k.owner == by))
+		return err_set(e, ERR_REFUSED, "%s: belongs to user %u, %s", path, (unsigned)by,
+			       k.has_owner ? "the process to another one"
+					   : "and the process, which would tell whose it "
+					     "must be, has ended (--trust-paths)");
+	k.trusted |= !s->opt->handed_on;
+	*whole = !k.has_owner && !k.trusted && !c->shown;
+	if (!k.has_owner)
+		k.owner = geteuid();
+	k.has_owner = 1;
+	return claimed_check(c, &k, path, e);
+}
+
+/* What the caller put beside a recording is his own. */
+static struct claim jitfiles_beside(const struct dso_options *opt, const char *path)
+{
+	return (struct claim){.trusted = !opt->handed_on || dso_is_trusted_path(opt, path),
+			      .has_owner = 1,
+			      .owner = geteuid()};
+}
+
+/* What is to be read where: of the caller's own folders, any owner's. */
+struct map_place {
+	const char *root; /* of claimed_open */
+	unsigned flags;
+	int any_owner;
+};
+
+static int load_map(const struct map_search *s, const struct map_place *at, const char *below,
+		    const char *path, struct err *e)
+{
+	const struct claim k = jitfiles_beside(s->opt, path);
+	struct claimed c;
+	int whole = 0, rc = claimed_open(at->root, at->flags, below, &c, e);
+	if (!rc && !at->any_owner)
+		rc = check_map(s, &c, path, &whole, e);
+	else if (!rc && !(at->flags & CLAIMED_INSIDE))
+		rc = claimed_check(&c, &k, path, e);
+	if (!rc)
+		rc = perfmap_read(c.fd, path, s->out, e);
+	if (!rc && whole && s->out->others) {
+		perfmap_release(s->out);
+		rc = err_set(e, ERR_REFUSED,
+			     "%s: has lines that are not of a perf map (--trust-paths)", path);
+	}
+	if (c.fd >= 0)
+		close(c.fd);
+	return rc;
+}
+
 /* Try a path; 1 when the search is over. */
-static int try_map(struct map_search *s, int any_owner, const char *path)
+static int try_map(struct map_search *s, const struct map_place *at, const char *below)
 {
 	struct err e = {0};
-	int rc = perfmap_load(path, any_owner, s->out, &e);
+	char path[2 * PATH_MAX];
+	snprintf(path, sizeof(path), "%s%s", at->root, below);
+	int rc = load_map(s, at, below, path, &e);
 	if (rc && rc != ERR_NOTFOUND && !s->why->code)
 		*s->why = e;
 	if (rc != ERR_NOMEM && !s->out->pieces.n) {
@@ -35,13 +153,12 @@ static int try_map(struct map_search *s, int any_owner, const char *path)
 	return 1;
 }
 
-static int try_dir(struct map_search *s, int any_owner, const char *dir, const char *below,
+static int try_dir(struct map_search *s, const struct map_place *at, const char *dir,
 		   int32_t pid)
 {
-	char path[4096];
-	return snprintf(path, sizeof(path), "%s%s/perf-%d.map", dir, below, pid) <
-		       (int)sizeof(path) &&
-	       try_map(s, any_owner, path);
+	char path[PATH_MAX];
+	return snprintf(path, sizeof(path), "%s/perf-%d.map", dir, pid) < (int)sizeof(path) &&
+	       try_map(s, at, path);
 }
 
 /* The pid of a process in its innermost namespace, from ROOT/proc/PID/status; 0: not found. */
@@ -89,17 +206,19 @@ static int32_t only_map(const char *dir)
 	return found == 1 ? pid : 0;
 }
 
-/* The first line of PROC/mountinfo, whose mount id is unique to the namespace. */
-static void first_mount(const char *proc, char *line, size_t n)
+/* The first line of PROC/mountinfo, whose mount id is unique to the namespace; "" after chroot(2)
+ * to a plain folder. 0 if there is no such process. */
+static int first_mount(const char *proc, char *line, size_t n)
 {
 	char path[64], *text;
 	size_t len;
 	snprintf(path, sizeof(path), "%s/mountinfo", proc);
 	*line = '\0';
 	if (read_file(path, 1 << 20, &text, &len, NULL))
-		return;
+		return 0;
 	snprintf(line, n, "%.*s", (int)strcspn(text, "\n"), text);
 	mem_free(text);
+	return 1;
 }
 
 /* 1 when the process, which runs here, has another root folder than this one. */
@@ -107,36 +226,41 @@ static int has_other_root(int32_t pid)
 {
 	char proc[32], own[256], other[256];
 	snprintf(proc, sizeof(proc), "/proc/%d", pid);
-	first_mount("/proc/self", own, sizeof(own));
-	first_mount(proc, other, sizeof(other));
-	return *other && strcmp(own, other) != 0;
+	return first_mount("/proc/self", own, sizeof(own)) &&
+	       first_mount(proc, other, sizeof(other)) && strcmp(own, other) != 0;
 }
 
-static int try_container(struct map_search *s, int any_owner, const char *root, int32_t pid)
+/* The process's own files, below symfs or ("") here: as it sees them, and never what a link of
+ * the container means outside. */
+static int try_container(struct map_search *s, const char *symfs, int32_t pid)
 {
-	char dir[4096];
-	if (snprintf(dir, sizeof(dir), "%s/proc/%d/root/tmp", root, pid) >= (int)sizeof(dir))
+	char root[PATH_MAX], dir[PATH_MAX + 8];
+	if (snprintf(root, sizeof(root), "%s/proc/%d/root", symfs, pid) >= (int)sizeof(root))
 		return 0;
-	int32_t inner = inner_pid(root, pid);
+	struct map_place at = {root, *symfs ? CLAIMED_INSIDE : 0, *symfs != '\0'};
+	snprintf(dir, sizeof(dir), "%s/tmp", root);
+	int32_t inner = inner_pid(symfs, pid);
 	if (!inner)
 		inner = only_map(dir);
-	return (inner && inner != pid && try_dir(s, any_owner, dir, "", inner)) ||
-	       try_dir(s, any_owner, dir, "", pid);
+	return (inner && inner != pid && try_dir(s, &at, "/tmp", inner)) ||
+	       try_dir(s, &at, "/tmp", pid);
 }
 
 int jitfiles_perfmap(const struct dso_options *opt, const char *map_dir, int32_t pid,
 		     struct perfmap *out, char **path, struct err *why)
 {
-	struct map_search s = {.out = out, .path = path, .why = why};
+	struct map_search s = {.opt = opt, .pid = pid, .out = out, .path = path, .why = why};
 	const char *symfs = opt->symfs && *opt->symfs ? opt->symfs : NULL;
 	int here = opt->host_is_ours && !opt->no_local;
 	*path = NULL;
 	*out = (struct perfmap){0};
-	(void)((symfs && try_dir(&s, 1, symfs, "/tmp", pid)) ||
-	       (symfs && try_container(&s, 1, symfs, pid)) ||
-	       (map_dir && try_dir(&s, 1, map_dir, "", pid)) ||
-	       (here && try_dir(&s, 0, "", "/tmp", pid)) ||
-	       (here && has_other_root(pid) && try_container(&s, 0, "", pid)));
+	const struct map_place given = {symfs, CLAIMED_INSIDE, 1}, beside = {map_dir, 0, 1},
+			       local = {"", 0, 0};
+	(void)((symfs && try_dir(&s, &given, "/tmp", pid)) ||
+	       (symfs && try_container(&s, symfs, pid)) ||
+	       (map_dir && try_dir(&s, &beside, "", pid)) ||
+	       (here && try_dir(&s, &local, "/tmp", pid)) ||
+	       (here && has_other_root(pid) && try_container(&s, "", pid)));
 	return s.rc;
 }
 
@@ -248,22 +372,45 @@ static size_t first_of(const struct jit_mappings *j, int32_t pid)
 
 int jitfiles_jitdump(const struct dso_options *opt, const char *map_dir,
 		     const struct machine *m, const struct jit_mappings *j, int32_t pid,
-		     size_t *skip, const char **recorded, char **path)
+		     size_t *skip, struct jit_found *found)
 {
 	size_t first = first_of(j, pid);
-	*recorded = NULL;
-	*path = NULL;
+	*found = (struct jit_found){.path = NULL};
 	for (; first + *skip / 2 < j->of.n; ++*skip) {
 		const struct jit_mapping *at = &j->of.v[first + *skip / 2];
 		if (at->pid != pid)
 			break;
 		const char *p = strtab_get(m->strings, m->dsos.v[at->dso].path);
-		int rc = candidate_path(opt, map_dir, p, *skip % 2, path);
+		int beside = *skip % 2,
+		    rc = candidate_path(opt, map_dir, p, beside, &found->path);
 		if (!rc)
 			continue;
-		*recorded = p;
+		found->recorded = p;
+		found->dir = beside ? map_dir : NULL;
+		found->mapped = &m->dsos.v[at->dso].file;
 		++*skip;
 		return rc;
 	}
 	return 0;
+}
+
+int jitfiles_open_jitdump(const struct dso_options *opt, const struct jit_found *found,
+			  struct jitdump **out, struct err *e)
+{
+	struct claim k = {.trusted =
+				  !opt->handed_on || dso_is_trusted_path(opt, found->recorded),
+			  .mapped = found->mapped};
+	struct claimed c;
+	int rc;
+	*out = NULL;
+	if (found->dir) {
+		k = jitfiles_beside(opt, found->path);
+		rc = claimed_open(found->dir, 0, strrchr(found->path, '/'), &c, e);
+		rc = rc ? rc : claimed_check(&c, &k, found->path, e);
+	} else
+		rc = dso_open(opt, found->path, &k, &c, e);
+	rc = rc ? rc : jitdump_open_fd(c.fd, found->path, out, e);
+	if (c.fd >= 0)
+		close(c.fd);
+	return rc;
 }

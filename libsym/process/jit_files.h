@@ -14,8 +14,9 @@
 #define LIBSYM_PROCESS_JIT_FILES_H
 
 #include "libsym/elf/dso_find.h"
-#include "libsym/process/machine.h"
+#include "libsym/jit/jitdump.h"
 #include "libsym/jit/perf_map.h"
+#include "libsym/process/machine.h"
 
 /* Load the perf map of a process; `map_dir` may be NULL. *path is the file's, on the heap;
  * NULL, with an empty *out, when there is none. 0 or ERR_NOMEM; if the map cannot be read,
@@ -44,13 +45,24 @@ int jit_mappings_find(struct jit_mappings *j, const struct machine *m);
 /* Free the table; it is empty then. */
 void jit_mappings_release(struct jit_mappings *j);
 
+/* Where a jitdump may be. */
+struct jit_found {
+	char *path;                   /* where it may be opened, on the heap */
+	const char *recorded;         /* the path it was mapped from; lives with the machine */
+	const char *dir;              /* the recording's folder, if it is beside it */
+	const struct file_id *mapped; /* lives until the machine takes another mapping */
+};
+
 /*
- * The jitdump that process `pid` mapped: *recorded is the recorded path (which lives as long as
- * the machine), *path where it may be opened, on the heap; both NULL when there is none. `skip`
- * candidates are skipped. 1, 0 when there are no more, ERR_NOMEM.
+ * A place of the jitdump that process `pid` mapped, in *found; all NULL when there is none.
+ * `skip` candidates are skipped. 1, 0 when there are no more, ERR_NOMEM.
  */
 int jitfiles_jitdump(const struct dso_options *opt, const char *map_dir,
 		     const struct machine *m, const struct jit_mappings *j, int32_t pid,
-		     size_t *skip, const char **recorded, char **path);
+		     size_t *skip, struct jit_found *found);
+
+/* Open it if it may be read (claimed_file.h). As claimed_open, claimed_check, jitdump_open_fd. */
+int jitfiles_open_jitdump(const struct dso_options *opt, const struct jit_found *found,
+			  struct jitdump **out, struct err *e);
 
 #endif

@@ -158,6 +158,7 @@ int machine_classify(struct machine *m, const struct pending *p, struct dso *d)
 			  .id = p->id,
 			  .file = p->file,
 			  .pid = -1};
+	d->file.id_read = p->id.len != 0;
 	if (p->pid == -1 && p->exec) {
 		int kernel = starts(name, "[kernel.kallsyms]") || starts(name, "[kernel]");
 		d->kind = kernel ? DSO_KERNEL : DSO_MODULE;

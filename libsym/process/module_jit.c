@@ -6,11 +6,12 @@
 
 #include <stdio.h>
 
-/* The jitdump at `path`, which is freed or kept; NULL when out of memory. `why` (or NULL) is
- * set if it cannot be read. */
-static const struct open_jitdump *jitdump_shared(struct modules *ms, char *path,
-						 struct err *why)
+/* The jitdump at found->path, which is freed or kept; NULL when out of memory. `why` (or NULL)
+ * is set if it cannot be read. */
+static const struct open_jitdump *jitdump_shared(struct modules *ms,
+						 const struct jit_found *found, struct err *why)
 {
+	char *path = found->path;
 	struct open_jitdump j = {.path = path};
 	uint32_t name, at;
 	int rc = strtab_intern(ms->machine->strings, path, &name);
@@ -18,7 +19,7 @@ static const struct open_jitdump *jitdump_shared(struct modules *ms, char *path,
 		mem_free(path);
 		return &ms->jitdumps.v[at];
 	}
-	if (!rc && jitdump_open(path, &j.dump, why) == ERR_NOMEM)
+	if (!rc && jitfiles_open_jitdump(&ms->opt.find, found, &j.dump, why) == ERR_NOMEM)
 		rc = ERR_NOMEM;
 	j.cycles = j.dump && jitdump_info(j.dump).arch_timestamp;
 	if (j.cycles) {
@@ -41,14 +42,14 @@ static int code_changes(void *modules, uint32_t dso, const uint64_t **times, siz
 	const struct machine *m = ms->machine;
 	struct jit_mapping mapped = {.dso = dso};
 	struct jit_mappings only = {.of = {.v = &mapped, .n = 1}};
-	const char *recorded;
+	struct jit_found found;
 	size_t skip = 0;
-	char *path;
 	int rc = 1;
 	while (rc == 1) {
 		rc = jitfiles_jitdump(&ms->opt.find, ms->opt.map_dir, m, &only, 0, &skip,
-				      &recorded, &path);
-		const struct open_jitdump *j = rc == 1 ? jitdump_shared(ms, path, NULL) : NULL;
+				      &found);
+		const struct open_jitdump *j =
+			rc == 1 ? jitdump_shared(ms, &found, NULL) : NULL;
 		if (rc == 1 && !j)
 			return ERR_NOMEM;
 		if (j && j->dump) {
@@ -169,11 +170,12 @@ static int maps_open(struct modules *ms, int32_t pid, struct module *mod)
 		return ERR_NOMEM;
 	ms->jit_tried = 1;
 	while (!mod->jitdump && rc == 1) {
-		char *path;
+		struct jit_found found;
 		struct err e = {0};
 		rc = jitfiles_jitdump(f, ms->opt.map_dir, ms->machine, &ms->jit_mappings, pid,
-				      &skip, &mod->jitdump_name, &path);
-		const struct open_jitdump *j = rc == 1 ? jitdump_shared(ms, path, &e) : NULL;
+				      &skip, &found);
+		mod->jitdump_name = found.recorded;
+		const struct open_jitdump *j = rc == 1 ? jitdump_shared(ms, &found, &e) : NULL;
 		if (rc == 1 && !j)
 			return ERR_NOMEM;
 		if (j && j->cycles)
@@ -183,11 +185,12 @@ static int maps_open(struct modules *ms, int32_t pid, struct module *mod)
 		mod->jitdump = j ? j->dump : NULL;
 		mod->jitdump_path = mod->jitdump ? j->path : NULL;
 	}
+	if (mod->jitdump)
+		why = (struct err){0};
 	if (!rc || rc == 1)
 		rc = jitfiles_perfmap(f, ms->opt.map_dir, pid, &mod->perfmap,
 				      &mod->perfmap_path, &why);
-	if (!mod->jitdump && !mod->perfmap_path && why.code &&
-	    mod->files.reason == DSO_NOT_A_FILE) {
+	if (!mod->perfmap_path && why.code && mod->files.reason == DSO_NOT_A_FILE) {
 		mod->files.reason = DSO_UNREADABLE;
 		snprintf(mod->files.detail, DSO_DETAIL_MAX, "%s", why.msg);
 	}

@@ -2,11 +2,13 @@
  * DWARF has there. */
 #include "libsym/process/modules_internal.h"
 #include "base/check.h"
+#include "libsym/elf/claimed_file.h"
 #include "libsym/name/demangle.h"
 #include "libsym/name/simplify.h"
 #include "libsym/unwind/arch.h"
 
 #include <stdio.h>
+#include <unistd.h>
 
 /*
  * A C++ constructor, distinguished by its argument: Foo::copy_construct, Foo::move_construct
@@ -119,21 +121,36 @@ static int is_below(const char *path, const char *dir)
 	       !strstr(path + n, "/../");
 }
 
+static int open_claimed(const struct dso_options *f, const struct claim *k, const char *path,
+			struct elf_file **out, struct err *e)
+{
+	struct claimed c;
+	int rc = dso_open(f, path, k, &c, e);
+	if (rc)
+		return rc;
+	rc = elf_file_open_fd(c.fd, path, out, e);
+	close(c.fd);
+	return rc;
+}
+
 /* Open a file that DWARF names (dwz, .dwo, .dwp): below symfs first, then at its path; if only
  * given files may be read, next to the file that names it. */
-static int open_named(void *arg, const char *path, struct elf_file **out, struct err *e)
+static int open_named(void *arg, const struct elf_file *of, const char *path,
+		      struct elf_file **out, struct err *e)
 {
 	const struct dso_options *f = &((const struct modules *)arg)->opt.find;
 	char below[4096];
+	struct claim k = {.has_owner = of && of->has_owner, .owner = of ? of->owner : 0};
 	if (f->symfs && *f->symfs &&
 	    snprintf(below, sizeof(below), "%s/%s", f->symfs, path) < (int)sizeof(below)) {
-		int rc = elf_file_open(below, out, e);
+		int rc = open_claimed(f, &k, below, out, e);
 		if (!rc || rc == ERR_NOMEM)
 			return rc;
 	}
 	if (f->no_local && !is_below(path, f->symfs) && !is_below(path, f->buildid_dir))
 		return err_set(e, ERR_NOTFOUND, "%s: not looked for on this machine", path);
-	return elf_file_open(path, out, e);
+	k.trusted = !f->handed_on || dso_is_trusted_path(f, path);
+	return open_claimed(f, &k, path, out, e);
 }
 
 int module_debuginfo(struct modules *ms, const struct module *mod, struct debuginfo **out)

@@ -254,13 +254,13 @@ static int visit_file(struct file_walk *w, enum module_role role, const char *pa
 	return w->take(w->ctx, &w->file);
 }
 
-static int visit_supplementary(void *ctx, const struct elf_file *of, const char *path,
-			       const char *name)
+static int visit_supplementary(void *ctx, const struct elf_file *of,
+			       const struct elf_file *file, const char *name)
 {
 	struct file_walk *w = ctx;
 	w->file.name = name;
 	w->file.relative_to = of == w->mod->files.debug ? MODULE_DEBUG : MODULE_RUNTIME;
-	return visit_file(w, MODULE_SUPPLEMENTARY, path, NULL);
+	return visit_file(w, MODULE_SUPPLEMENTARY, file->path, file);
 }
 
 static int visit_module(struct file_walk *w, const struct module *mod)
@@ -274,6 +274,8 @@ static int visit_module(struct file_walk *w, const struct module *mod)
 	if (!rc && mod->debuginfo)
 		rc = debuginfo_each_file(mod->debuginfo, visit_supplementary, w);
 	w->file.name = mod->jitdump_name;
+	w->file.jitdump = mod->jitdump;
+	w->file.perfmap = &mod->perfmap;
 	if (!rc)
 		rc = visit_file(w, MODULE_JITDUMP, mod->jitdump_path, NULL);
 	return rc ? rc : visit_file(w, MODULE_PERFMAP, mod->perfmap_path, NULL);

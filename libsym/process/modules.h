@@ -223,8 +223,10 @@ struct module_file {
 	uint32_t dso;
 	int32_t pid;                /* MODULE_PERFMAP: whose */
 	const char *path;           /* where it was found */
-	const struct elf_file *elf; /* MODULE_RUNTIME, _DEBUG, _VMLINUX */
-	const struct build_id *id;  /* recorded, else the file's own; len 0: none */
+	const struct elf_file *elf; /* of an ELF file */
+	const struct perfmap *perfmap;
+	const struct jitdump *jitdump;
+	const struct build_id *id; /* recorded, else the file's own; len 0: none */
 	/* MODULE_SUPPLEMENTARY: its path relative to the folder of the module's file of role
 	 * `relative_to` (".dwp": appended to that file's name). MODULE_JITDUMP: as recorded. */
 	const char *name;

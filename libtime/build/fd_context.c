@@ -449,8 +449,7 @@ int fd_context_parse(struct fd_context **out, const char *text, size_t n, const 
 	return 0;
 }
 
-/* Does the text name the size of this recording? */
-static int is_of(const char *text, const char *recording)
+int fd_context_is_of(const char *text, const char *recording)
 {
 	struct stat st;
 	long long size;
@@ -458,7 +457,8 @@ static int is_of(const char *text, const char *recording)
 	       S_ISREG(st.st_mode) && st.st_size == size;
 }
 
-int fd_context_read(struct buf *out, const char *path, struct err *e)
+/* Append the text of PATH.context; nothing if there is none, or another recording's. */
+static int context_read(struct buf *out, const char *path, struct err *e)
 {
 	struct buf name = {0};
 	char *text = NULL;
@@ -466,7 +466,7 @@ int fd_context_read(struct buf *out, const char *path, struct err *e)
 	buf_fmt(&name, "%s.context", path);
 	int r = buf_failed(&name) ? err_nomem(e)
 				  : read_file(buf_cstr(&name), FD_CONTEXT_MAX, &text, &n, e);
-	if (!r && is_of(text, path))
+	if (!r && fd_context_is_of(text, path))
 		buf_add(out, text, n);
 	if (!r && buf_failed(out))
 		r = err_nomem(e);
@@ -479,7 +479,7 @@ int fd_context_load(struct fd_context **out, const char *path, struct err *e)
 {
 	struct buf text = {0};
 	*out = NULL;
-	int r = fd_context_read(&text, path, e);
+	int r = context_read(&text, path, e);
 	if (!r && text.n && strstr(buf_cstr(&text), "\nsnapshot"))
 		r = fd_context_parse(out, text.v, text.n, path, e);
 	buf_release(&text);

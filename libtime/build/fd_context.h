@@ -24,10 +24,10 @@
  * connected by this process. A Unix socket with a path was accepted; one without may be either.
  * A descriptor that differs between snapshots is unknown.
  *
- * If all snapshots are late (pack --script), a descriptor number may have meant another file
- * during the recording. Accepted and listening sockets then count as sockets of unknown kind,
- * so that no wait is hidden on such evidence. Connected sockets count, since they make a wait
- * visible.
+ * If all snapshots are late (taken after the recording), a descriptor number may have meant
+ * another file during the recording. Accepted and listening sockets then count as sockets of
+ * unknown kind, so that no wait is hidden on such evidence. Connected sockets count, since they
+ * make a wait visible.
  */
 #ifndef LIBTIME_BUILD_FD_CONTEXT_H
 #define LIBTIME_BUILD_FD_CONTEXT_H
@@ -44,16 +44,15 @@ enum { FD_CONTEXT_MAX = 64 << 20 }; /* bytes; longer texts are refused */
 int fd_context_parse(struct fd_context **out, const char *text, size_t n, const char *name,
 		     struct err *e);
 
+/* 1 if a text begins as a context does and names the size of this recording, a file. */
+int fd_context_is_of(const char *text, const char *recording);
+
 /* Load PATH.context of the recording `path`; *out is NULL if it does not exist, has no snapshot
  * or belongs to another recording. Errors as above, and ERR_IO. */
 int fd_context_load(struct fd_context **out, const char *path, struct err *e);
 
 /* The first two lines, as printf's format, with the recording's size. */
 #define FD_CONTEXT_HEAD "perfkit-context 1\nof %lld\n"
-
-/* Append the text of PATH.context; nothing if it does not exist or belongs to another recording.
- * Errors as above. */
-int fd_context_read(struct buf *out, const char *path, struct err *e);
 
 /* NULL is accepted. */
 void fd_context_free(struct fd_context *c);

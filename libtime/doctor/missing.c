@@ -108,12 +108,35 @@ static int is_packaged(const char *path)
 	return 0;
 }
 
-/* The recorded host if it looks like a host's name; ssh would interpret anything else. */
+/* What the recording names goes into commands to paste. */
+
+/* 1 for a path that, below symfs, stays there. */
+static int stays_below(const char *path, size_t n)
+{
+	for (size_t i = 0; i + 3 <= n; i++)
+		if (!memcmp(path + i, "/..", 3) && (i + 3 == n || path[i + 3] == '/'))
+			return 0;
+	return n && *path == '/';
+}
+
+/* The recorded host if it is a host's name; ssh would interpret anything else. */
 static const char *host_of(const char *host)
 {
+	enum { MOST = 253 }; /* RFC 1123 */
 	static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 				      "0123456789._-";
-	return *host && !host[strspn(host, allowed)] ? host : "HOST";
+	size_t n = strspn(host, allowed);
+	return n && n <= MOST && !host[n] && *host != '-' && *host != '.' && !strstr(host, "..")
+		       ? host
+		       : "HOST";
+}
+
+/* 1 for a path that means itself to the other machine's shell, too: older scp asks that. */
+static int is_plain(const char *path)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				    "0123456789_-+./,@%=:";
+	return !path[strspn(path, plain)];
 }
 
 static void copy_line(struct buf *out, const char *host, const char *path)
@@ -121,14 +144,20 @@ static void copy_line(struct buf *out, const char *host, const char *path)
 	struct buf to = {0}, from = {0};
 	buf_fmt(&to, "symfs%.*s", (int)(strrchr(path, '/') - path), path);
 	buf_fmt(&from, "%s:%s", host_of(host), path);
-	buf_str(out, "mkdir -p ");
-	shell_word(out, buf_cstr(&to));
-	buf_str(out, " && scp -- ");
-	shell_word(out, buf_cstr(&from));
-	buf_char(out, ' ');
-	buf_char(&to, '/');
-	shell_word(out, buf_cstr(&to));
-	buf_str(out, "  # then --symfs symfs");
+	if (!is_plain(path)) {
+		buf_str(out, "# copy it into ");
+		shell_word(out, buf_cstr(&to));
+		buf_str(out, ", then --symfs symfs; a shell there would interpret its name");
+	} else {
+		buf_str(out, "mkdir -p ");
+		shell_word(out, buf_cstr(&to));
+		buf_str(out, " && scp -- ");
+		shell_word(out, buf_cstr(&from));
+		buf_char(out, ' ');
+		buf_char(&to, '/');
+		shell_word(out, buf_cstr(&to));
+		buf_str(out, "  # then --symfs symfs");
+	}
 	buf_release(&to);
 	buf_release(&from);
 }
@@ -214,8 +243,10 @@ static int kernel_remedy(const char *host, const struct wanted *d, struct buf *o
 
 static int fetch(const struct wanted *f, const char *host, struct buf *out)
 {
-	const char *id = f->build_id;
-	if (!f->kind || id[strspn(id, "0123456789abcdef")] || !shell_is_printable(f->path))
+	const char *id = f->build_id, *path = f->path;
+	size_t n = deleted_path(path) ? deleted_path(path) : strlen(path);
+	if (!f->kind || id[strspn(id, "0123456789abcdef")] || !shell_is_printable(path) ||
+	    (*path == '/' && !stays_below(path, n)))
 		return 0;
 	switch (f->kind - 1) {
 	case DSO_FILE:

@@ -21,7 +21,7 @@ int sqlite_file_prepare(sqlite3 *db, const char *sql, sqlite3_stmt **st, const c
 
 int sqlite_file_open(sqlite3 **db, const char *path, const char *name, struct err *e)
 {
-	int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
+	int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX;
 	if (sqlite3_open_v2(path, db, flags, NULL))
 		return sqlite_file_failed(*db, name, e);
 	return sqlite_file_run(*db,

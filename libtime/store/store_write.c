@@ -23,6 +23,7 @@ enum { PROGRESS_EVERY = 1 << 16 };
 struct store_writer {
 	struct row_feed *feed;
 	char *path, *tmp;
+	int fd; /* of tmp: nothing is written through it, it tells whose file that is */
 	void (*progress)(void *arg, uint64_t done, uint64_t total);
 	void *progress_arg;
 	uint64_t done, total;
@@ -240,16 +241,15 @@ int store_writer_open(struct store_writer **out, const char *path, struct err *e
 	struct store_writer *w = mem_zalloc(1, sizeof(*w));
 	if (!w)
 		return err_nomem(e);
-	size_t n = strlen(path) + 32;
+	w->fd = -1;
 	w->path = mem_strdup(path);
-	w->tmp = mem_alloc(n);
-	if (!w->path || !w->tmp) {
+	if (!w->path) {
 		store_writer_abort(w);
 		return err_nomem(e);
 	}
-	snprintf(w->tmp, n, "%s.tmp.%ld", path, (long)getpid());
-	unlink(w->tmp);
-	r = declare(w, e);
+	/* SQLite opens files by name, so it cannot have one without */
+	r = outfile_temporary(path, 0666, &w->tmp, &w->fd, e);
+	r = r ? r : declare(w, e);
 	r = r ? r : feed_open(&w->feed, w->tmp, w->path, e);
 	if (r)
 		store_writer_abort(w);
@@ -261,6 +261,14 @@ int store_writer_open(struct store_writer **out, const char *path, struct err *e
 const char *store_writer_temporary(const struct store_writer *w)
 {
 	return w->tmp;
+}
+
+/* 1 if the temporary file is the one that was made. */
+static int is_still_ours(const struct store_writer *w)
+{
+	struct stat made, there;
+	return !fstat(w->fd, &made) && !lstat(w->tmp, &there) && made.st_dev == there.st_dev &&
+	       made.st_ino == there.st_ino;
 }
 
 static int sync_file(const char *path, const char *name, struct err *e)
@@ -280,6 +288,8 @@ int store_writer_commit(struct store_writer *w, struct err *e)
 		r = shortage(e);
 	if (!r)
 		r = sync_file(w->tmp, w->path, e);
+	if (!r && !is_still_ours(w))
+		r = err_set(e, ERR_REFUSED, "%s: %s was replaced meanwhile", w->path, w->tmp);
 	if (!r && rename(w->tmp, w->path))
 		r = err_sys(e, "%s: cannot rename into place", w->path);
 	if (!r) {
@@ -297,6 +307,8 @@ void store_writer_abort(struct store_writer *w)
 	feed_close(w->feed);
 	if (w->tmp)
 		unlink(w->tmp);
+	if (w->fd >= 0)
+		close(w->fd);
 	mem_free(w->tmp);
 	mem_free(w->path);
 	mem_free(w);

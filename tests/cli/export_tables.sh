@@ -5,7 +5,7 @@
 . "$SRC/tests/lib/readers.sh"
 bad=0
 wrong() { echo "$*"; bad=1; }
-tables() { "$PERFKIT" export --to parquet -q --no-local "$@" 2>err || wrong "export $*: $(cat err)"; }
+tables() { "$PERFKIT" export --to parquet -q -f --no-local "$@" 2>err || wrong "export $*: $(cat err)"; }
 files() { (cd "$1" && find . -type f | sort); }
 
 # --- what needs no reader: which files there are ------------------------------------------------------

@@ -42,7 +42,7 @@ import -q -o'
 
 # --- full disks: standard output, and a small file system ----------------------------------
 for verb in collapse 'svg --wall' report tail 'tail --json' 'tail --csv' timeline doctor \
-	'doctor --json' 'help' 'help collapse' --version 'pack --script' 'help --man svg'; do
+	'doctor --json' 'help' 'help collapse' --version 'help --man svg'; do
 	case $verb in help* | --version | pack*) file= ;; *) file=$waits ;; esac
 	"$PERFKIT" $verb $file >/dev/full 2>err </dev/null
 	rc=$?

@@ -41,11 +41,11 @@ mkdir killed "it's"
 cat >killed/duckdb <<'END'
 #!/bin/sh
 folder=$(printf '%s\n' "$*" | sed -n "s/^.*SET temp_directory = '\(.*\)';\$/\1/p" | sed "s/''/'/g")
-echo "$folder" >"$OUT" && mkdir -p "$folder/deep" && echo x >"$folder/deep/spilt" && kill -9 $$
+echo "$folder" >"${0%/*}/spilt" && mkdir -p "$folder/deep" && echo x >"$folder/deep/spilt" && kill -9 $$
 END
 chmod +x killed/duckdb
-OUT=$PWD/spilt TMPDIR="$PWD/it's" PATH=$PWD/killed:$PATH "$PERFKIT" fleet --no-sandbox hosts tables >out 2>err
-[ $? = 1 ] && grep -q "^$PWD/it's/" spilt && [ -z "$(ls -A "it's")" ] && [ ! -e tables/.tmp ] || wrong "a killed engine: $(cat spilt err; ls -AR "it's")"
+TMPDIR="$PWD/it's" PATH=$PWD/killed:$PATH "$PERFKIT" fleet --no-sandbox hosts tables >out 2>err
+[ $? = 1 ] && grep -q "^$PWD/it's/" killed/spilt && [ -z "$(ls -A "it's")" ] && [ ! -e tables/.tmp ] || wrong "a killed engine: $(cat killed/spilt err; ls -AR "it's")"
 # every file of fleet/ is a question, and each can be had for each engine
 for f in "$SRC"/fleet/*.sql; do
 	q=$(basename "$f" .sql)

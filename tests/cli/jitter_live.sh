@@ -78,10 +78,6 @@ mkdir new && tar --zstd -xf run.tar.zst -C new
 "$PERFKIT" tail -q --by gap --top 0 --json new/perf.data | cmp - gaps.json
 "$PERFKIT" pack -q --min-share 1 new/perf.data -o again.tar.zst
 "$PERFKIT" tail -q --by gap --top 0 --json again.tar.zst | cmp - gaps.json
-"$PERFKIT" pack --script >pack.sh
-sh pack.sh new/perf.data -o script.tar.zst >out 2>&1 || bad "pack.sh: $(cat out)"
-script=$(ls script.tar.*)
-"$PERFKIT" tail -q --by gap --top 0 --json "$script" | cmp - gaps.json
 
 # asked to end, it ends whole
 "$PERFKIT" record jitter -c 0 -o cut.tar.zst >out 2>err &

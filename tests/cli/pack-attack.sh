@@ -1,7 +1,6 @@
-# Processes choose the paths that the script of `pack --script` reads as root: nothing gets into
+# Processes choose the paths that `perfkit pack` reads as root: nothing gets into
 # the bundle that they could not have read themselves.
 # live: records now, on this machine, and sets fs.protected_symlinks meanwhile
-script=${PACK_SCRIPT:-}
 perf=$(command -v perf) || { echo "perf is not installed"; exit 77; }
 [ "$(id -u)" = 0 ] || { echo "not root"; exit 77; }
 [ "$(uname -m)" = x86_64 ] || { echo "its workload is for x86-64"; exit 77; }
@@ -27,14 +26,20 @@ chmod 755 "$top"
 HOME=$PWD/home
 export HOME
 mkdir "$HOME"
-[ -n "$script" ] || { script=$PWD/pack.sh && "$PERFKIT" pack --script >pack.sh; }
 
 # What nobody but root may read, in the form that each reader expects.
 secret=SECRET$$OF_ROOT
 mkdir "$top/root" "$top/mallory" "$top/alice"
 { echo "root:\$6\$$secret"; } >"$top/root/shadow"
 echo "1000 1000 $secret" >"$top/root/map"
-printf 'DTiJ%s\n' "$secret" >"$top/root/dump"
+# a jitdump with one piece of code, which has the secret as its name
+python3 - "$secret" >"$top/root/dump" <<'END' || { echo "no python3 here"; exit 77; }
+import struct, sys
+name = sys.argv[1].encode() + b"\0"
+body = struct.pack("<IIQQQQ", 1, 1, 4096, 4096, 16, 0) + name + b"\xc3" * 16
+sys.stdout.buffer.write(struct.pack("<IIIIIIQQ", 0x4A695444, 1, 40, 62, 0, 1, 0, 0) +
+	struct.pack("<IIQ", 0, 16 + len(body), 1) + body)
+END
 echo "const char secret[] = \"$secret\"; int main(void) { return secret[0]; }" >secret.c
 ${CC:-gcc} -g -Wl,--build-id=sha1 secret.c -o "$top/root/program" || exit 1
 chmod 600 "$top"/root/* && chmod 700 "$top/root/program"
@@ -49,11 +54,14 @@ record()  # data uid dir how
 	"$perf" record -q -e cpu-clock -F 999 -g -o "$1" setpriv --reuid "$2" --regid "$2" --clear-groups \
 		"$top/planter" "$3" 1 "$4" "$top/root/$5" "$top/root/$6" "$top/root/$7" >said 2>err
 }
-pack()  # data bundle
+pack()  # data bundle options
 {
-	sh "$script" "$1" -o "$2.tar.zst" >/dev/null 2>told || bad "$2: pack.sh: $(tail -1 told)"
-	rm -rf "$2"
-	mkdir "$2" && zstd -qdc "$2.tar.zst" | tar xf - -C "$2" || bad "$2: not a bundle"
+	data=$1 to=$2
+	shift 2
+	"$PERFKIT" pack "$data" -o "$to.tar.zst" "$@" >said.pack 2>told || bad "$to: pack: $(tail -1 told)"
+	tr -s '\n ' ' ' <said.pack >>told
+	rm -rf "$to"
+	mkdir "$to" && zstd -qdc "$to.tar.zst" | tar xf - -C "$to" || bad "$to: not a bundle"
 }
 holds_no_secret()  # bundle what
 {
@@ -62,12 +70,38 @@ holds_no_secret()  # bundle what
 	found=$(find "$1" ! -type f ! -type d) && [ -n "$found" ] && bad "$2: neither file nor folder: $found"
 }
 
-# An honest user's files, which only he may read, are there.
-record alice.data $alice "$top/alice" honest map dump program || { cat err; echo "perf may not record here"; exit 77; }
+# An honest user's files, which only he may read, are there, while his process tells whose its map is.
+setpriv --reuid $alice --regid $alice --clear-groups "$top/planter" "$top/alice" 60 honest x x x >said &
+inmate=$!
+for i in 1 2 3 4 5 6 7 8 9 10; do [ -s said ] && break; sleep 0.2; done
+"$perf" record -q -e cpu-clock -F 999 -g -o alice.data -p $inmate -- sleep 1 2>err ||
+	{ cat err; echo "perf may not record here"; exit 77; }
 own_map=$(sed -n '/^.tmp.perf-/p' said)
 pack alice.data alice
 [ -f "alice/symfs$top/alice/jit-1.dump" ] || bad "alice's jitdump was not packed: $(cat told)"
 grep -q own_code "alice/symfs$own_map" || bad "alice's perf map was not packed: $(cat told)"
+# mallory's map for her process
+cp "$own_map" map && rm -f "$own_map" && as $mallory sh -c "umask 0; cat >$own_map" <map
+pack alice.data alice
+[ ! -e "alice/symfs$own_map" ] && grep -q "belongs to user $mallory, the process to another" told ||
+	bad "another user's perf map was packed: $(cat told)"
+rm -f "$own_map" && as $alice sh -c "umask 077; cat >$own_map" <map
+kill $inmate
+wait $inmate 2>/dev/null
+inmate=
+pack alice.data alice
+[ -f "alice/symfs$top/alice/jit-1.dump" ] || bad "an ended process's jitdump was not packed: $(cat told)"
+[ ! -e "alice/symfs$own_map" ] && grep -q 'which would tell whose it must be, has ended' ||
+	bad "an ended process's perf map: $(cat told)"
+pack alice.data alice --trust-paths
+grep -q own_code "alice/symfs$own_map" || bad "--trust-paths: $(cat told)"
+# root's own, if it is nothing but a map
+for line in 'password: none' ''; do
+	rm -f "$own_map" && (umask 077; cat map >"$own_map"; [ -z "$line" ] || echo "$line" >>"$own_map")
+	pack alice.data alice
+	grep -qs own_code "alice/symfs$own_map" && had=yes || had=no
+	[ $had:"$line" = yes: ] || [ $had = no -a -n "$line" ] || bad "root's own map ($line) $had: $(cat told)"
+done
 rm -f "$own_map"
 
 # Links in the place of all that was mapped, of the perf map, and where the binary's strings lead.

@@ -21,7 +21,7 @@ struct others {
 static int open_other(void *arg, const char *path, struct elf_file **out, struct err *e)
 {
 	struct others *o = arg;
-	fuzz_text(path);
+	fuzz_text(file->path);
 	if (!o->n)
 		return err_set(e, ERR_NOTFOUND, "%s: not there", path);
 	size_t i = o->next++ % o->n;
@@ -62,7 +62,8 @@ static void ask_everywhere(struct debuginfo *d, struct elf_file *f)
 	}
 }
 
-static int take_file(void *ctx, const struct elf_file *of, const char *path, const char *name)
+static int take_file(void *ctx, const struct elf_file *of, const struct elf_file *file,
+		     const char *name)
 {
 	(void)ctx;
 	(void)of;

@@ -26,6 +26,9 @@ typedef int (*code_fn)(int);
 /* mov $0,%eax; 1: inc %eax; cmp %edi,%eax; jne 1b; ret */
 static const unsigned char loop[] = {0x31, 0xc0, 0xff, 0xc0, 0x39, 0xf8, 0x75, 0xfa, 0xc3};
 
+/* Little-endian: magic, version 1, size of this header, x86-64, 0, pid 1, time, flags. */
+static const char jitdump[40] = "DTiJ\1\0\0\0\50\0\0\0\76\0\0\0\0\0\0\0\1";
+
 enum { CODE_AT = 64 };
 
 /* The file with these first bytes, mapped as code. */
@@ -63,7 +66,7 @@ int main(int argc, char **argv)
 	void *p = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC,
 		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	memcpy(p, loop, sizeof(loop));
-	code_fn of[] = {(code_fn)p, map_code(dump, "DTiJ", 4),
+	code_fn of[] = {(code_fn)p, map_code(dump, jitdump, sizeof(jitdump)),
 			map_code(binary, "\177ELF\2\1\1", 7)};
 	int fd = open(map, O_WRONLY | O_CREAT | O_TRUNC, 0600);
 	dprintf(fd, "%lx 1000 own_code\n", (unsigned long)p);

@@ -167,15 +167,19 @@ static void split_dwarf_in_packages(void **state)
 
 /* --- what is missing is said ------------------------------------------------------------ */
 
-static int open_nothing(void *arg, const char *path, struct elf_file **out, struct err *e)
+static int open_nothing(void *arg, const struct elf_file *of, const char *path,
+			struct elf_file **out, struct err *e)
 {
+	(void)of;
 	(void)arg;
 	(void)out;
 	return err_set(e, ERR_NOTFOUND, "%s", path);
 }
 
-static int open_another(void *arg, const char *path, struct elf_file **out, struct err *e)
+static int open_another(void *arg, const struct elf_file *of, const char *path,
+			struct elf_file **out, struct err *e)
 {
+	(void)of;
 	(void)path;
 	return elf_file_open(arg, out, e);
 }

@@ -319,8 +319,8 @@ static void jitdumps_are_not_searched_for_each_process(void **state)
 	struct dso_options opt = {.no_local = 1};
 	struct modules_options mopt = {.find = opt};
 	struct modules *modules;
-	const char *recorded;
-	char *path, name[64];
+	struct jit_found found;
+	char name[64];
 	(void)state;
 	world_begin(&w);
 	for (int i = 0; i < DUMPS; i++) {
@@ -335,18 +335,16 @@ static void jitdumps_are_not_searched_for_each_process(void **state)
 	assert_int_equal(j.of.n, 2 * DUMPS); /* by the file's name, and by its mapping */
 	for (int i = 0; i < PROCESSES; i++) {
 		size_t skip = 0;
-		assert_int_equal(
-			jitfiles_jitdump(&opt, NULL, &w.m, &j, 10 + i, &skip, &recorded, &path),
-			0);
+		assert_int_equal(jitfiles_jitdump(&opt, NULL, &w.m, &j, 10 + i, &skip, &found),
+				 0);
 	}
 	for (uint32_t i = 0; i < w.m.dsos.n; i++)
 		assert_int_equal(modules_dso_named(modules, w.m.dsos.v[i].name), i);
 	size_t skip = 0;
-	assert_int_equal(jitfiles_jitdump(&opt, "/maps", &w.m, &j, 1, &skip, &recorded, &path),
-			 1);
-	assert_string_equal(recorded, "/tmp/jit-1000000.dump");
-	assert_string_equal(path, "/maps/jit-1000000.dump");
-	mem_free(path);
+	assert_int_equal(jitfiles_jitdump(&opt, "/maps", &w.m, &j, 1, &skip, &found), 1);
+	assert_string_equal(found.recorded, "/tmp/jit-1000000.dump");
+	assert_string_equal(found.path, "/maps/jit-1000000.dump");
+	mem_free(found.path);
 	modules_free(modules);
 	jit_mappings_release(&j);
 	free(o.v);

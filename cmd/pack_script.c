@@ -1,5 +1,0 @@
-#include "cmd/pack_script.h"
-
-const char pack_script[] =
-#include "cmd/pack.sh.inc"
-	;

@@ -1,0 +1,204 @@
+#include "libsym/elf/claimed_file.h"
+
+#include "libparse/source.h"
+#include "libsym/elf/read_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+enum { LINKS_MAX = 40 }; /* as the kernel's MAXSYMLINKS */
+
+struct walk {
+	struct claimed *c;
+	char name[PATH_MAX]; /* for messages: as asked for */
+	unsigned flags;
+	int links;
+	char left[PATH_MAX]; /* not yet walked, without ".." */
+};
+
+/* --- text --------------------------------------------------------------------------------- */
+
+/* Remove "", "." and ".." from an absolute path; ".." above the root is the root. */
+static void normalise(char *path)
+{
+	size_t n = 0;
+	for (const char *p = path; *p;) {
+		p += strspn(p, "/");
+		size_t k = strcspn(p, "/");
+		int up = k == 2 && !memcmp(p, "..", 2);
+		while (up && n && path[--n] != '/')
+			;
+		if (k && !up && !(k == 1 && *p == '.')) {
+			path[n++] = '/';
+			memmove(path + n, p, k);
+			n += k;
+		}
+		p += k;
+	}
+	path[n] = '\0';
+}
+
+/* The path after a link in the folder c->path: its target and what follows it. */
+static int splice_link(struct walk *w, const char *target, const char *rest)
+{
+	char all[2 * PATH_MAX];
+	int n = snprintf(all, sizeof(all), "%s/%s%s", *target == '/' ? "" : w->c->path, target,
+			 rest);
+	if (n < 0 || n >= PATH_MAX) {
+		errno = ENAMETOOLONG;
+		return -1;
+	}
+	normalise(all);
+	memcpy(w->left, all, strlen(all) + 1);
+	return 0;
+}
+
+/* --- the walk ----------------------------------------------------------------------------- */
+
+static int is_callers(uid_t uid)
+{
+	return !uid || uid == geteuid();
+}
+
+/* 1 when only root and the caller can change what a folder holds. */
+static int is_callers_folder(const struct stat *st)
+{
+	return is_callers(st->st_uid) && !(st->st_mode & S_IWOTH) &&
+	       (!(st->st_mode & S_IWGRP) || !st->st_gid);
+}
+
+static int refuse_link(const struct walk *w, const struct stat *st, struct err *e)
+{
+	return err_set(e, ERR_REFUSED,
+		       "%s: a link that user %u made, or could have, leads there", w->name,
+		       (unsigned)st->st_uid);
+}
+
+/* 1 when a link was taken into w->left. */
+static int follow(struct walk *w, int folder, const char *part, const struct stat *st,
+		  const char *rest, struct err *e)
+{
+	char target[PATH_MAX];
+	struct stat in;
+	int may = w->flags & CLAIMED_INSIDE ||
+		  (is_callers(st->st_uid) && !fstat(folder, &in) && is_callers_folder(&in));
+	if (!may)
+		return refuse_link(w, st, e);
+	ssize_t n = readlinkat(folder, part, target, sizeof(target) - 1);
+	errno = n < 0 ? errno : ELOOP;
+	if (n < 0 || ++w->links > LINKS_MAX)
+		return file_failed(w->name, e);
+	target[n] = '\0';
+	return splice_link(w, target, rest) ? file_failed(w->name, e) : 1;
+}
+
+/* Open the file that `at` is only a handle of. */
+static int open_last(struct walk *w, int folder, int at, const char *part, struct err *e)
+{
+	struct claimed *c = w->c;
+	struct stat st;
+	if (!S_ISREG(c->st.st_mode) || file_is_pseudo(at))
+		return err_set(e, ERR_UNSUPPORTED, "%s: not a regular file", w->name);
+	c->shown &= !!(c->st.st_mode & S_IROTH);
+	c->fd = openat(folder, part, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	if (c->fd < 0)
+		return errno == ELOOP ? refuse_link(w, &c->st, e) : file_failed(w->name, e);
+	if (!fstat(c->fd, &st) && st.st_dev == c->st.st_dev && st.st_ino == c->st.st_ino)
+		return 0;
+	close(c->fd);
+	c->fd = -1;
+	return err_set(e, ERR_REFUSED, "%s: was replaced while it was opened", w->name);
+}
+
+/* Walk w->left from an open folder, which is closed. 0, 1 when a link begins it anew. */
+static int walk_from(struct walk *w, int folder, struct err *e)
+{
+	struct claimed *c = w->c;
+	char part[NAME_MAX + 1];
+	int rc = *w->left ? 0 : err_set(e, ERR_UNSUPPORTED, "%s: not a regular file", w->name);
+	for (const char *p = w->left; !rc && *p;) {
+		size_t n = strcspn(p + 1, "/");
+		if (n > NAME_MAX) {
+			errno = ENAMETOOLONG;
+			rc = file_failed(w->name, e);
+			break;
+		}
+		memcpy(part, p + 1, n);
+		part[n] = '\0';
+		p += n + 1;
+		int at = openat(folder, part, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+		if (at < 0 || fstat(at, &c->st))
+			rc = file_failed(w->name, e);
+		else if (S_ISLNK(c->st.st_mode))
+			rc = follow(w, folder, part, &c->st, p, e);
+		else {
+			size_t had = strlen(c->path);
+			snprintf(c->path + had, sizeof(c->path) - had, "/%s", part);
+			if (!*p)
+				rc = open_last(w, folder, at, part, e);
+			else
+				c->shown &= !!(c->st.st_mode & S_IXOTH);
+		}
+		close(folder);
+		folder = at;
+	}
+	if (folder >= 0)
+		close(folder);
+	return rc;
+}
+
+int claimed_open(const char *root, unsigned flags, const char *path, struct claimed *c,
+		 struct err *e)
+{
+	struct walk w = {.c = c, .flags = flags};
+	int rc = 1;
+	*c = (struct claimed){.fd = -1};
+	snprintf(w.name, sizeof(w.name), "%s%s%s", strcmp(root, ".") ? root : "",
+		 *root && *path != '/' && strcmp(root, ".") ? "/" : "", path);
+	if (splice_link(&w, path, ""))
+		return file_failed(w.name, e);
+	while (rc == 1) {
+		*c = (struct claimed){.fd = -1, .shown = 1};
+		int folder = open(*root ? root : "/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+		rc = folder < 0 ? file_failed(w.name, e) : walk_from(&w, folder, e);
+	}
+	return rc;
+}
+
+/* --- who may have it ---------------------------------------------------------------------- */
+
+/* 1 for a file that may be run by some who may not read it: having mapped it proves nothing. */
+static int is_run_only(mode_t mode)
+{
+	return (mode & (S_IXGRP | S_IRGRP)) == S_IXGRP ||
+	       (mode & (S_IXOTH | S_IROTH)) == S_IXOTH;
+}
+
+static int is_mapped_one(const struct stat *st, const struct claim *k)
+{
+	const struct file_id *m = k->mapped;
+	return m && m->ino && st->st_ino == m->ino &&
+	       st->st_dev == makedev(m->dev_major, m->dev_minor) &&
+	       (!k->written_ns || source_mtime_ns(st) <= k->written_ns);
+}
+
+int claimed_check(const struct claimed *c, const struct claim *k, const char *name,
+		  struct err *e)
+{
+	const struct stat *st = &c->st;
+	if (geteuid() || c->shown || k->trusted)
+		return 0;
+	if (!is_run_only(st->st_mode) && (k->id_read || is_mapped_one(st, k)))
+		return 0;
+	/* a second name of a file may lie where its owner did not put it */
+	if (k->has_owner && k->owner == st->st_uid && st->st_nlink == 1)
+		return 0;
+	return err_set(e, ERR_REFUSED,
+		       "%s: not everybody may read it, and nothing recorded proves that it is "
+		       "the file that was used (--trust-paths)",
+		       name);
+}

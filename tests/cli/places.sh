@@ -1,0 +1,169 @@
+# What a stranger chooses (folders, links, stores, names in a recording) runs no code, brings no file
+# into a bundle, replaces no table, and is in no command that perfkit prints.
+fails=0
+bad() { echo "$*"; fails=$((fails + 1)); }
+pack() { "$PERFKIT" pack --no-local "$@" 2>err; }
+holds() { "$PERFKIT" unpack -q --force "$1" -C out >/dev/null 2>&1; grep -rlF SECRET out; }
+
+# A folder of tables is no place for Python to look for modules, and . is none for programs.
+mkdir -p tables/recordings elsewhere
+for f in csv duckdb sys; do echo 'open("/tmp/perfkit-ran-'$$'", "w")' >tables/$f.py; done
+printf '#!/bin/sh\n: >/tmp/perfkit-ran-%s\n' $$ >tables/duckdb && chmod +x tables/duckdb
+mkdir open && cp tables/duckdb open/duckdb && chmod 777 open
+(cd tables && PYTHONPATH=$PWD PATH=.::$PWD/../open:$PATH "$PERFKIT" fleet hosts .) >said 2>&1
+[ ! -e /tmp/perfkit-ran-$$ ] || { rm -f /tmp/perfkit-ran-$$; bad "the tables' folder was run: $(cat said)"; }
+
+# Whatever verb: what it starts is in this list, named absolutely, in a folder that no input chose; an
+# engine has a clean environment. (Only base/child.c starts programs: check-house.)
+children()  # ALLOWED VERB...: a pattern of programs
+{
+	allowed=$1
+	shift
+	PATH=$PWD/engines:/usr/local/bin:/usr/bin:/bin SECRET_OF_MINE=1 strace -v -f -s 8192 -e trace=execve,chdir,fchdir -o trace "$PERFKIT" "$@" >said 2>&1
+	sed 1d trace | grep 'execve("' | grep -v ENOENT | sed 's/^[0-9]* *execve(\("[^"]*"\).*/\1/' | sort -u >started
+	[ ! -s started ] || ! grep -qvE "$allowed" started || bad "$1 starts $(cat started)"
+	! grep -q '^[0-9]* *f\{0,1\}chdir' trace || ! grep chdir trace | grep -vF "\"${TMPDIR:-/tmp}/perfkit." | grep -qF '= 0' ||
+		bad "$1 works in $(grep chdir trace)"
+}
+cp "$SRC/testdata/demo/perf.data" demo.data
+mkdir engines && printf '#!/bin/sh\nexit 126\n' >engines/duckdb && chmod +x engines/duckdb
+if command -v strace >/dev/null && strace -f true 2>/dev/null; then
+	nothing='^$'
+	for verb in collapse report doctor "svg -o a.svg" "pack -q -o a.tar.zst" "export --to pprof -o a.pb.gz"; do
+		# shellcheck disable=SC2086
+		children "$nothing" $verb --no-local demo.data
+	done
+	children "$nothing" import -q -f -o a.db demo.data
+	children "$nothing" html -o a.html demo.data
+	children "$nothing" symbols --to parquet -o a "$SRC/testdata/lbr/symfs/srv/perfkit/calls"
+	children "$nothing" unpack -q --force a.tar.zst -C a
+	children '^"/.*/(duckdb|python3)"$' fleet hosts tables
+	sed 1d trace | grep 'execve("' | grep -q SECRET_OF_MINE && bad "an engine has perfkit's environment"
+	(cd tables && children '^"/.*/(duckdb|python3)"$' fleet hosts .; exit $fails) || fails=$((fails + 1))
+	children '^"/.*/(perf[^/]*|true)"$' record cpu -o c.data -- true
+	perfs=$(grep -c '/perf' started)
+	! command -v perf >/dev/null || [ "$perfs" -gt 0 ] || bad "perf is not seen: $(cat said)"
+else
+	echo "left out: strace"
+fi
+
+# A stranger's folder of a recording, with links to what the packer may read.
+mkdir threads && cp "$SRC"/testdata/threads-dir/perf.data/* threads/ 2>/dev/null || cp -r "$SRC/testdata/threads-dir/perf.data/." threads/
+echo SECRET >secret && ln -s "$PWD/secret" threads/extra && echo SECRET >threads/more
+pack threads -o t.tar.zst >/dev/null || bad "threads: $(cat err)"
+grep -q 'threads/extra: no part of a recording' err || bad "left out in silence: $(cat err)"
+holds t.tar.zst && bad "a link in the recording's folder was packed"
+rm threads/extra threads/more && mv threads/data.1 kept && mkfifo threads/data.1
+"$PERFKIT" report threads >said 2>err && bad "a fifo as a part: $(head -2 said)"
+rm threads/data.1
+if [ -e threads/data.2 ]; then
+	"$PERFKIT" report threads >said 2>err && bad "a missing part: $(head -2 said)"
+	grep -q 'data.1: is missing' err || bad "a missing part: $(cat err)"
+fi
+ln -s "$PWD/kept" threads/data.1
+pack threads -o t.tar.zst >/dev/null && bad "a part that is a link was packed"
+
+# Beside the recording.
+printf 'perfkit-gaps v1\nclock mono\ngap 0 1 2\nSECRET\n' >linked
+for to in secret linked; do
+	ln -sfn "$PWD/$to" demo.data.gaps
+	pack demo.data -o g.tar.zst >/dev/null || bad "gaps: $(cat err)"
+	grep -q 'left out: demo.data.gaps' err || bad "gaps: $(cat err)"
+	holds g.tar.zst && bad "a link for the gaps was packed"
+done
+rm demo.data.gaps && cp linked demo.data.gaps
+pack demo.data -o g.tar.zst >/dev/null || bad "own gaps: $(cat err)"
+rm -rf out && holds g.tar.zst && bad "a line that is none of gaps was packed"
+grep -q 'gap 0 1 2' out/perf.data.gaps || bad "own gaps were not packed"
+rm -f demo.data.gaps
+
+# Links in an unpacked bundle lead nowhere outside.
+"$PERFKIT" pack -q --no-local --symfs "$SRC/testdata/demo/symfs" demo.data -o demo.tar.zst
+"$PERFKIT" unpack -q demo.tar.zst -C demo >/dev/null 2>&1
+file=$(cd demo && find symfs debug -type f | sed -n 1p)
+mv "demo/$file" real && ln -s "$PWD/real" "demo/$file"
+pack demo -o again.tar.zst >/dev/null || bad "again: $(cat err)"
+rm -rf out && "$PERFKIT" unpack -q again.tar.zst -C out >/dev/null 2>&1
+[ ! -e "out/$file" ] || bad "a bundle's link to another folder was packed"
+rm "demo/$file" && cp real demo/moved && ln -s /moved "demo/$file"
+pack demo -o again.tar.zst >/dev/null
+
+# A store's temporary file cannot be made by anybody else beforehand, and has no name to guess.
+if command -v strace >/dev/null && strace -f true 2>/dev/null; then
+	strace -f -e trace=open,openat -o trace "$PERFKIT" import -q -f demo.data -o run.db 2>err
+	grep 'run.db.tmp' trace | sed -n 1p | grep -q O_EXCL || bad "not made exclusively: $(grep run.db.tmp trace | sed -n 1p)"
+fi
+
+# What a killed import left is removed by the next one, unless somebody still writes it.
+for left in 0123456789abcdef fedcba9876543210; do touch -d '-2 hours' run.db.tmp.$left; done
+touch run.db.tmp.1111111111111111 run.db.tmp.other
+if command -v flock >/dev/null; then
+	flock run.db.tmp.fedcba9876543210 "$PERFKIT" import -q -f -o run.db demo.data 2>err || bad "import: $(cat err)"
+	[ -e run.db.tmp.fedcba9876543210 ] || bad "a file that is being written was removed"
+	rm -f run.db.tmp.fedcba9876543210
+else
+	"$PERFKIT" import -q -f -o run.db demo.data 2>err || bad "import: $(cat err)"
+fi
+[ ! -e run.db.tmp.0123456789abcdef ] || bad "what a killed import left stays"
+[ -e run.db.tmp.1111111111111111 ] && [ -e run.db.tmp.other ] || bad "a file of another was removed"
+rm -f run.db.tmp.*
+
+# What is made of a recording is for those who may read it.
+umask 022
+for mode in 600 640 644; do
+	cp demo.data mode.data && chmod $mode mode.data && rm -rf made && mkdir made
+	"$PERFKIT" import -q -o made/run.db mode.data 2>err || bad "import: $(cat err)"
+	"$PERFKIT" svg --no-local -o made/a.svg mode.data 2>err || bad "svg: $(cat err)"
+	"$PERFKIT" html --no-local -o made/a.html made/run.db 2>err || bad "html: $(cat err)"
+	"$PERFKIT" export -q --no-local --to pprof -o made/a.pb.gz mode.data 2>err || bad "pprof: $(cat err)"
+	"$PERFKIT" export -q --no-local --to parquet -o made/tables mode.data 2>err || bad "parquet: $(cat err)"
+	others=$(find made -type f ! -perm $mode)
+	[ -z "$others" ] || bad "of a recording of mode $mode: $(ls -l $others)"
+done
+
+# A store that says it is another recording's does not replace that one's tables.
+if command -v sqlite3 >/dev/null; then
+	"$PERFKIT" import -q -f -o a.db "$SRC/testdata/sched/perf.data" 2>err
+	"$PERFKIT" import -q -f -o b.db demo.data 2>err
+	"$PERFKIT" export -q --to parquet -f -o tab a.db 2>err || bad "export: $(cat err)"
+	"$PERFKIT" export -q --to parquet -o tab a.db 2>err || bad "the same again: $(cat err)"
+	sqlite3 b.db "attach 'a.db' as a; update recordings set (host,hash,wall_ns)=(select host,hash,wall_ns from a.recordings)"
+	find tab -type f -exec cksum {} + | sort >was
+	"$PERFKIT" export -q --to parquet -o tab b.db 2>err && bad "another store's tables were replaced"
+	grep -q 'other content; not replaced' err || bad "not said: $(cat err)"
+	find tab -type f -exec cksum {} + | sort | cmp - was || bad "tables were replaced"
+	"$PERFKIT" export -q --to parquet -f -o tab b.db 2>err || bad "--force: $(cat err)"
+else
+	echo "left out: sqlite3"
+fi
+
+# No command to paste leaves its folder, or has what ssh, or a shell at either end, would interpret.
+spoilt()  # PATH of 21 characters, HOST
+{
+	LC_ALL=C sed "s|/srv/perfkit/pingpong|$1|g" "$SRC/testdata/sched/perf.data" >spoilt.data
+	PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$SRC/tests python3 - "$2" <<'END' || bad "no room for $2"
+import bench_fleet, struct, sys
+data = bytearray(open("spoilt.data", "rb").read())
+at = dict(bench_fleet.features(data))[bench_fleet.HOSTNAME]
+room, = struct.unpack_from("<I", data, at)
+assert len(sys.argv[1]) < room
+struct.pack_into(f"{room}s", data, at + 4, sys.argv[1].encode())
+open("host.data", "wb").write(data)
+END
+	"$PERFKIT" doctor -v --no-local host.data >said 2>&1
+	"$PERFKIT" report -v --no-local -q host.data >>said 2>&1
+	grep -E '(scp|ssh|mkdir) ' said
+}
+if command -v python3 >/dev/null; then
+	spoilt /srv/perfkit/pingpong web-17.example | grep -qF 'scp -- web-17.example:/srv/perfkit/pingpong symfs/srv/perfkit/' ||
+		bad "no command for an honest path: $(cat said)"
+	for path in '/a/../../.ssh/au_keys' '/srv/perfkit/pingp/..' '/srv/`touch ~/x`/pong' '/srv/$(reboot)/ingpon' '/srv/perf kit/pingpon'; do
+		spoilt "$path" vm | grep -E '/\.\.|`|\$\(|perf kit' && bad "$path is in a command"
+	done
+	for host in -oProxyCommand=x 'vm;reboot' .. 'a b' 'root@vm' "$(printf 'v\033m')"; do
+		spoilt /srv/perfkit/pingpong "$host" >lines
+		grep -F -e "$host" lines && bad "$host is in a command"
+		grep -q 'HOST' lines || bad "no placeholder for $host: $(cat lines)"
+	done
+fi
+[ $fails = 0 ]
