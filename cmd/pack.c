@@ -474,7 +474,8 @@ static int pack(struct packer *k, const char *output, struct err *e)
 {
 	struct stat st;
 	uint64_t size = 0;
-	int rc = missing_find(&k->missing, k->in.profile, e);
+	int rc = missing_find(&k->missing, k->in.profile, k->in.profile->folded.v,
+			      k->in.profile->folded.n, e);
 	if (!rc)
 		rc = packlist_open_mapped(k->in.profile, &k->lost, e);
 	if (!rc)

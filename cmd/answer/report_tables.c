@@ -15,9 +15,9 @@
 const struct opt report_table_rows[] = {
 	OPT_HEADING("Output"),
 	{"by", 0, OPT_STRING, AT(by), "WHAT",
-	 "one table: thread, site (where threads wait, and whether it\nis for work), span, "
-	 "function (CPU time, or of --event), lock, waker, irq,\ndisk, gap, jitter, cgroup, "
-	 "label:KEY"},
+	 "one table: thread, program, site (where threads wait, and\nwhether it is for work), "
+	 "span, function (CPU time, or of --event),\nlock, waker, irq, disk, gap, jitter, "
+	 "cgroup, label:KEY"},
 	{"offcpu", 0, OPT_FLAG, AT(offcpu), NULL,
 	 "with --by function: off-CPU time instead of CPU time"},
 	{"sort", 0, OPT_STRING, AT(sort), "COLUMN", "largest first; -COLUMN: smallest first"},
@@ -407,7 +407,8 @@ int report_cgroups(struct input *in, const struct report_opts *o)
 	return rc;
 }
 
-int report_thread_rows(struct tlinput *ti, const struct report_opts *o, struct rows *out)
+int report_rows(struct tlinput *ti, const struct report_opts *o, const struct table_kind *kind,
+		struct rows *out)
 {
-	return collect_table(ti, o, table_kind_of("thread"), out);
+	return collect_table(ti, o, kind, out);
 }

@@ -477,7 +477,8 @@ int tlinput_file_facts(struct tlinput *ti, struct file_facts *out, struct err *e
 		describe_timeline(out, &ti->tl);
 	r = r ? r : fold_paths(ti, tlinput_has_scheduler(ti));
 	out->has_names = p->folded.n > 0;
-	r = r || (out->has_names && missing_find(&out->unnamed, p, NULL));
+	r = r ||
+	    (out->has_names && missing_find(&out->unnamed, p, p->folded.v, p->folded.n, NULL));
 	p->folded.n = 0;
 	return r ? err_nomem(e) : 0;
 }
