@@ -60,20 +60,17 @@ static unsigned parse_asked(const struct doctor_opts *o)
 
 /* --- text ----------------------------------------------------------------------------- */
 
-/* Print text after `used` columns of the current line, and further lines with `indent` blanks.
- * Leading blanks remain (columns of shares). 0, or ERR_NOMEM. */
-static int print_text_at(size_t used, size_t indent, const char *s)
+/* Append text after `used` columns of the current line, and further lines with `indent` blanks.
+ * Leading blanks remain (columns of shares). */
+static void put_text_at(struct buf *out, size_t used, size_t indent, const char *s)
 {
-	struct buf shown = {0}, b = {0};
+	struct buf shown = {0};
 	size_t lead = strspn(s, " ");
 	escape_visible(&shown, s + lead, strlen(s + lead));
-	printf("%*s", (int)lead, "");
-	fill_text(&b, used + lead, indent, buf_cstr(&shown));
-	fputs(buf_cstr(&b), stdout);
-	int failed = buf_failed(&shown) || buf_failed(&b);
+	buf_fmt(out, "%*s", (int)lead, "");
+	fill_text(out, used + lead, indent, buf_cstr(&shown));
+	out->failed |= buf_failed(&shown);
 	buf_release(&shown);
-	buf_release(&b);
-	return failed ? ERR_NOMEM : 0;
 }
 
 /* Length up to the next blank outside quotes. */
@@ -86,7 +83,7 @@ static size_t argument_length(const char *p)
 }
 
 /* The same for a command: lines end with a backslash, and arguments are not split. */
-static int print_command_at(size_t used, size_t indent, const char *s)
+static void put_command_at(struct buf *out, size_t used, size_t indent, const char *s)
 {
 	struct buf b = {0};
 	escape_visible(&b, s, strlen(s));
@@ -94,98 +91,157 @@ static int print_command_at(size_t used, size_t indent, const char *s)
 	for (int first = 1; *p; first = 0) {
 		size_t n = argument_length(p), wide = escape_chars(p, n);
 		if (!first && used + 1 + wide > FILL_WIDTH - 2) {
-			printf(" \\\n%*s", (int)indent, "");
+			buf_fmt(out, " \\\n%*s", (int)indent, "");
 			used = indent;
 		} else if (!first) {
-			putchar(' ');
+			buf_char(out, ' ');
 			used++;
 		}
-		printf("%.*s", (int)n, p);
+		buf_add(out, p, n);
 		used += wide;
 		p += n + (p[n] == ' ');
 	}
-	putchar('\n');
-	int failed = buf_failed(&b);
+	buf_char(out, '\n');
+	out->failed |= buf_failed(&b);
 	buf_release(&b);
-	return failed ? ERR_NOMEM : 0;
 }
 
-static void print_line(const char *s)
+static void put_line(struct buf *out, const char *s)
 {
-	put_visible(stdout, s);
-	putchar('\n');
+	escape_visible(out, s, strlen(s));
+	buf_char(out, '\n');
 }
 
-static int print_detail(const struct statement *s, const char *host, struct buf *b)
-{
-	int failed = 0;
-	buf_clear(b);
-	finding_statement(b, s);
-	printf("%*s", INDENT, "");
-	if (s->form == FORM_LOST_WHERE) /* a drawing */
-		print_line(buf_cstr(b));
-	else
-		failed |= print_text_at(INDENT, INDENT + 2, buf_cstr(b));
-	failed |= buf_failed(b);
-	buf_clear(b);
-	if (missing_get(s, host, b)) {
-		printf("%*sget it: ", INDENT + 2, "");
-		print_line(buf_cstr(b));
-	}
-	return failed | buf_failed(b);
-}
-
-/* With `verbose` all of it; else the first detail, and what helps. */
-static int print_finding(const struct finding *f, const char *host, int verbose)
+static void put_detail(struct buf *out, const struct statement *s, const char *host)
 {
 	struct buf b = {0};
-	int failed = 0;
-	size_t shown = verbose || !f->ndetails ? f->ndetails : 1;
-	printf("\n%-*s", INDENT, finding_severity_name(f->severity));
-	finding_title(&b, f);
-	failed |= print_text_at(INDENT, INDENT, buf_cstr(&b));
-	for (size_t i = 0; i < shown; i++)
-		failed |= print_detail(&f->details[i], host, &b);
-	if (shown < f->ndetails)
-		printf("%*s... %zu more (show with -v)\n", INDENT, "", f->ndetails - shown);
-	if (verbose) {
-		printf("%*s", INDENT, "");
-		failed |= print_text_at(INDENT, INDENT + 2, f->kind->impact);
-	}
+	finding_statement(&b, s);
+	buf_fmt(out, "%*s", INDENT, "");
+	if (s->form == FORM_LOST_WHERE) /* a drawing */
+		put_line(out, buf_cstr(&b));
+	else
+		put_text_at(out, INDENT, INDENT + 2, buf_cstr(&b));
+	out->failed |= buf_failed(&b);
 	buf_clear(&b);
-	finding_remedy(&b, f);
-	if (b.n) {
-		printf("%*sremedy: ", INDENT, "");
-		failed |= print_text_at(INDENT + 8, INDENT + 2, buf_cstr(&b));
+	if (missing_get(s, host, &b)) {
+		buf_fmt(out, "%*sget it: ", INDENT + 2, "");
+		put_line(out, buf_cstr(&b));
 	}
-	printf("%*s[%s]\n", INDENT, "", f->kind->id);
-	failed |= buf_failed(&b);
+	out->failed |= buf_failed(&b);
 	buf_release(&b);
-	return failed;
 }
 
-static int print_text(const char *path, const struct findings *f, unsigned asked, int verbose)
+/* How much is said, until it fits one screen. */
+enum level {
+	EVERYTHING,   /* -v */
+	FIRST_DETAIL, /* the first detail of each finding, and what helps */
+	NO_ADVICE,    /* of advice only the title */
+	WORST,        /* of all but the first */
+	TITLES,
+	LEVELS
+};
+
+/* 1 if only the title of the nth finding is said. */
+static int is_title(const struct findings *f, size_t nth, enum level level)
 {
-	put_visible(stdout, path);
-	printf(":");
+	return level == TITLES || (level == WORST && nth) ||
+	       (level == NO_ADVICE && f->v.v[nth].severity == SEVERITY_ADVICE);
+}
+
+/* "advice   1.7 % of ... [unrooted-stacks]" */
+static void put_title(struct buf *out, const struct finding *f, int with_id)
+{
+	struct buf b = {0};
+	buf_fmt(out, "%-*s", INDENT, finding_severity_name(f->severity));
+	finding_title(&b, f);
+	if (with_id)
+		buf_fmt(&b, " [%s]", f->kind->id);
+	put_text_at(out, INDENT, INDENT, buf_cstr(&b));
+	out->failed |= buf_failed(&b);
+	buf_release(&b);
+}
+
+static void put_finding(struct buf *out, const struct finding *f, const char *host,
+			enum level level)
+{
+	struct buf b = {0};
+	size_t shown = level == EVERYTHING || !f->ndetails ? f->ndetails : 1;
+	buf_char(out, '\n');
+	put_title(out, f, 0);
+	for (size_t i = 0; i < shown; i++)
+		put_detail(out, &f->details[i], host);
+	if (shown < f->ndetails)
+		buf_fmt(out, "%*s... %zu more (show with -v)\n", INDENT, "",
+			f->ndetails - shown);
+	if (level == EVERYTHING) {
+		buf_fmt(out, "%*s", INDENT, "");
+		put_text_at(out, INDENT, INDENT + 2, f->kind->impact);
+	}
+	finding_remedy(&b, f);
+	if (b.n) {
+		buf_fmt(out, "%*sremedy: ", INDENT, "");
+		put_text_at(out, INDENT + 8, INDENT + 2, buf_cstr(&b));
+	}
+	buf_fmt(out, "%*s[%s]\n", INDENT, "", f->kind->id);
+	out->failed |= buf_failed(&b);
+	buf_release(&b);
+}
+
+static void put_verdicts(struct buf *out, const struct findings *f, unsigned asked)
+{
+	buf_char(out, ':');
 	for (size_t i = 0; i < TOPICS; i++) {
 		const char *verdict = findings_verdict(f, topics[i].bit);
 		if (asked == ABOUT_NAMES && !verdict)
 			verdict = "all are there";
 		if (asked & topics[i].bit && verdict)
-			printf("\n  %-7s %s%s", topics[i].name, verdict,
-			       f->v.n ? "" : "; nothing found");
+			buf_fmt(out, "\n  %-7s %s%s", topics[i].name, verdict,
+				f->v.n ? "" : "; nothing found");
 	}
-	putchar('\n');
-	int failed = 0;
-	for (size_t i = 0; i < f->v.n; i++)
-		failed |= print_finding(&f->v.v[i], f->host, verbose);
+	buf_char(out, '\n');
+}
+
+static void put_all(struct buf *out, const char *path, const struct findings *f, unsigned asked,
+		    enum level level)
+{
+	escape_visible(out, path, strlen(path));
+	put_verdicts(out, f, asked);
+	for (size_t i = 0; i < f->v.n; i++) {
+		if (!is_title(f, i, level)) {
+			put_finding(out, &f->v.v[i], f->host, level);
+			continue;
+		}
+		buf_str(out, i && is_title(f, i - 1, level) ? "" : "\n");
+		put_title(out, &f->v.v[i], 1);
+	}
+	if (level > FIRST_DETAIL)
+		buf_str(out, "(-v says what helps)\n");
 	if (*f->line) {
-		fputs("\nall together: ", stdout);
-		failed |= print_command_at(14, 2, f->line);
+		buf_str(out, "\nall together: ");
+		put_command_at(out, 14, 2, f->line);
 	}
+}
+
+static int print_text(const char *path, const struct findings *f, unsigned asked, int verbose)
+{
+	enum { LINES = 24 };
+	struct buf b = {0};
+	int failed = 0;
+	for (enum level k = verbose ? EVERYTHING : FIRST_DETAIL; k < LEVELS; k++) {
+		size_t lines = 0;
+		buf_clear(&b);
+		put_all(&b, path, f, asked, k);
+		for (size_t i = 0; i < b.n; i++)
+			lines += b.v[i] == '\n';
+		if (verbose || lines <= LINES)
+			break;
+	}
+	failed = buf_failed(&b);
 	if (failed)
 		say("out of memory");
+	else
+		fwrite(b.v, 1, b.n, stdout);
+	buf_release(&b);
 	return failed;
 }
 

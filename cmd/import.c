@@ -115,7 +115,7 @@ static int import_one(struct store_writer *w, const struct import_opts *o, const
 {
 	struct tlinput ti;
 	struct err e = {0};
-	struct input_progress p;
+	struct progress p;
 	int rc = tlinput_open_nth(&ti, "import", &o->tl, path, TLINPUT_COPY, nth, of);
 	if (rc)
 		return rc;
@@ -123,14 +123,13 @@ static int import_one(struct store_writer *w, const struct import_opts *o, const
 		rc = 3;
 	else if (warn_again(before, &ti, path, &e))
 		rc = input_fail(&ti.in, &e);
-	input_progress_start(&p);
-	if (input_shows_progress(&o->tl.in))
-		store_writer_progress(w, input_progress_show, &p);
+	store_writer_progress(w, progress_show, &p);
+	progress_start(&p, "writing", !rc && input_shows_progress(&o->tl.in));
 	if (!rc && (store_writer_add(w, &ti.tl, &e) || add_findings(w, &ti, &e) ||
 		    add_file(w, &ti, &e)))
 		rc = input_fail(&ti.in, &e);
 	store_writer_progress(w, NULL, NULL);
-	input_progress_end(&p);
+	progress_end(&p);
 	if (!rc && !o->tl.in.quiet)
 		say("%s: %s, %s, %s, %s", input_shown(path), COUNT(ti.tl.threads.n, "thread"),
 		    COUNT(ti.tl.offcpu.n, "off-CPU interval"), COUNT(ti.tl.samples.n, "sample"),

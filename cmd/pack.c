@@ -60,7 +60,7 @@ static const struct opt rows[] = {
 	{"no-local", 0, OPT_FLAG, AT(in.no_local), NULL, "use only the files named here"},
 	{"no-cache", 0, OPT_FLAG, AT(in.no_cache), NULL,
 	 "unpack a bundle again, and do not cache its files"},
-	{"top", 'n', OPT_INT, AT(top), "N", "missing DSOs shown (4; 0 = all)"},
+	{"top", 'n', OPT_INT, AT(top), "N", "missing DSOs shown (3; 0 = all)"},
 	{"strict", 0, OPT_FLAG, AT(in.strict), NULL, "exit 3 after any warning"},
 	{"quiet", 'q', OPT_FLAG, AT(in.quiet), NULL, "no warnings, no progress, no summary"},
 	SANDBOX_OPTION(AT(in.no_sandbox)),
@@ -607,7 +607,10 @@ static int pack(struct packer *k, const char *output, struct err *e)
 {
 	struct stat st;
 	uint64_t size = 0;
-	int rc = missing_find(&k->missing, k->in.profile, e);
+	struct progress p;
+	progress_start(&p, "packing", input_shows_progress(&k->opt->in));
+	int rc = missing_find(&k->missing, k->in.profile, k->in.profile->folded.v,
+			      k->in.profile->folded.n, e);
 	if (!rc)
 		rc = packlist_open_mapped(k->in.profile, &k->lost, e);
 	if (!rc)
@@ -624,6 +627,7 @@ static int pack(struct packer *k, const char *output, struct err *e)
 		rc = make_manifest(k, e);
 	if (!rc)
 		rc = write_bundle(k, output, &size, e);
+	progress_end(&p);
 	if (!rc)
 		summary(k, output, size);
 	return rc;
@@ -688,7 +692,7 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 
 static void defaults(void *opts)
 {
-	((struct pack_opts *)opts)->top = 4;
+	((struct pack_opts *)opts)->top = 3;
 }
 
 const struct verb verb_pack = {

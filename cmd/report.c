@@ -36,20 +36,6 @@ static const struct opt rows[] = {
 	OPT_END,
 };
 
-/* Columns of labels. */
-enum { LABEL = 11 };
-
-static void label(const char *s)
-{
-	printf("%-*s", LABEL, s);
-}
-
-/* Print an untrusted text with control characters made visible. */
-static void text(const char *s)
-{
-	put_visible(stdout, s);
-}
-
 /* --- threads ---------------------------------------------------------------------------- */
 
 struct row {
@@ -94,9 +80,9 @@ static void thread_row(struct table *t, const struct row *r, const struct strtab
 	table_next(t);
 }
 
-/* The first `shown` of n rows, which have `total` samples. ERR_NOMEM. */
-static int put_threads(const struct row *v, size_t n, size_t shown,
-		       const struct strtab *strings, uint64_t total)
+/* The first `shown` of n rows, which have `total` samples. */
+static void put_threads(struct buf *out, const struct row *v, size_t n, size_t shown,
+			const struct strtab *strings, uint64_t total)
 {
 	static const struct table_column columns[] = {{"thread"},
 						      {"pid", .right = 1},
@@ -104,29 +90,25 @@ static int put_threads(const struct row *v, size_t n, size_t shown,
 						      {"samples", .right = 1},
 						      {"share", .right = 1}};
 	struct table t = {columns, 5};
-	struct buf out = {0};
 	for (size_t i = 0; i < shown; i++)
 		thread_row(&t, &v[i], strings, total);
-	buf_char(&out, '\n');
-	table_write(&out, &t, output_width());
+	buf_char(out, '\n');
+	table_write(out, &t, output_width());
 	table_release(&t);
 	if (shown < n) {
-		units_plural(&out, n - shown, "more thread", "more threads");
-		buf_str(&out, " (show all with --top 0)\n");
+		units_plural(out, n - shown, "more thread", "more threads");
+		buf_str(out, " (show all with --top 0)\n");
 	}
-	fputs(buf_cstr(&out), stdout);
-	int failed = buf_failed(&out);
-	buf_release(&out);
-	return failed;
 }
 
-/* Print the rows, merged by thread and name. */
-static int print_threads(struct row *v, size_t given, const struct strtab *strings, int top)
+/* The rows, merged by thread and name. */
+static void put_rows(struct buf *out, struct row *v, size_t given, const struct strtab *strings,
+		     int top)
 {
 	size_t n = 0;
 	uint64_t total = 0;
 	if (!given)
-		return 0;
+		return;
 	qsort_r(v, given, sizeof(*v), by_thread, (void *)strings);
 	for (size_t i = 0; i < given; i++) {
 		total += v[i].samples;
@@ -136,16 +118,11 @@ static int print_threads(struct row *v, size_t given, const struct strtab *strin
 			v[n++] = v[i];
 	}
 	qsort_r(v, n, sizeof(*v), by_samples, (void *)strings);
-	return put_threads(v, n, top > 0 && (size_t)top < n ? (size_t)top : n, strings, total);
+	put_threads(out, v, n, top > 0 && (size_t)top < n ? (size_t)top : n, strings, total);
 }
 
-static void print_none(void)
-{
-	puts("\nno sample passes the filters");
-}
-
-static int print_folded_threads(const struct profile *p, const struct folded *from, size_t n,
-				int top)
+static int put_folded_threads(struct buf *out, const struct profile *p,
+			      const struct folded *from, size_t n, int top)
 {
 	struct row *v = mem_zalloc(n + 1, sizeof(*v));
 	if (!v)
@@ -155,14 +132,14 @@ static int print_folded_threads(const struct profile *p, const struct folded *fr
 		v[i] = (struct row){
 			.comm = f->comm, .pid = f->pid, .tid = f->tid, .samples = f->samples};
 	}
-	int rc = print_threads(v, n, &p->stacks.strings, top);
+	put_rows(out, v, n, &p->stacks.strings, top);
 	mem_free(v);
-	return rc;
+	return 0;
 }
 
 /* The table of a timeline's samples that pass the filters, without those of tracepoints if the
  * scheduler's were recorded. */
-static int print_timeline_threads(const struct tlinput *ti, int top)
+static int put_timeline_threads(struct buf *out, const struct tlinput *ti, int top)
 {
 	const struct timeline *tl = &ti->tl;
 	const struct sample_selection which = tl_selection(ti);
@@ -187,11 +164,11 @@ static int print_timeline_threads(const struct tlinput *ti, int top)
 			v[n++] = (struct row){
 				.comm = s->comm, .pid = s->pid, .tid = s->tid, .samples = 1};
 	}
-	int rc = print_threads(v, n, &ti->names->strings, top);
+	put_rows(out, v, n, &ti->names->strings, top);
 	if (!n && tl->samples.n + others)
-		print_none();
+		buf_str(out, "\nno sample passes the filters\n");
 	mem_free(v);
-	return rc;
+	return 0;
 }
 
 /* --- names ------------------------------------------------------------------------------ */
@@ -214,19 +191,6 @@ static void print_stats(const struct recording *rec)
 	}
 }
 
-static int print_head(const struct file_facts *f, const struct report_opts *o)
-{
-	struct buf head = {0};
-	if (report_is_brief(o))
-		file_text_brief(&head, f);
-	else
-		file_text_head(&head, f);
-	int rc = buf_failed(&head);
-	fputs(buf_cstr(&head), stdout);
-	buf_release(&head);
-	return rc;
-}
-
 static int out_of_memory(void)
 {
 	struct err e = {0};
@@ -238,30 +202,102 @@ static int out_of_memory(void)
 /* The topics of a report's warnings. */
 enum { ALL_TOPICS = ABOUT_CPU | ABOUT_COUNTS | ABOUT_OFFCPU | ABOUT_TAIL | ABOUT_NAMES };
 
-/* Whose threads the following ones are. */
-static void print_meant(const struct buf *name)
+/* --- one screen ------------------------------------------------------------------------- */
+
+/* What a report says, in this order. The functions get the room that the rest leaves. */
+struct screen {
+	struct buf first, functions, rest;
+};
+
+static void screen_release(struct screen *s)
 {
-	struct buf b = {0};
-	if (name->n) {
-		buf_str(&b, "of ");
-		meant_text(&b, name);
-		puts(buf_cstr(&b));
+	buf_release(&s->first);
+	buf_release(&s->functions);
+	buf_release(&s->rest);
+}
+
+static size_t lines_of(const struct buf *b)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < b->n; i++)
+		n += b->v[i] == '\n';
+	return n;
+}
+
+/* How many functions fit: with a title, the columns' names, and a line for the others. */
+static uint64_t room_for_functions(const struct screen *s, const struct report_opts *o)
+{
+	enum { LINES = 24, BESIDE = 3, LEAST = 5, MOST = 10 };
+	size_t used = lines_of(&s->first) + lines_of(&s->rest) + BESIDE;
+	size_t room = used < LINES ? LINES - used : 0;
+	if (!report_is_brief(o))
+		return report_top(o);
+	return room < LEAST ? LEAST : room > MOST ? MOST : room;
+}
+
+/* Print it. 0, or the exit status. */
+static int screen_put(const struct screen *s)
+{
+	const struct buf *const all[] = {&s->first, &s->functions, &s->rest};
+	int failed = 0;
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
+		failed |= buf_failed(all[i]);
+		if (!buf_failed(all[i]) && all[i]->n)
+			fwrite(all[i]->v, 1, all[i]->n, stdout);
 	}
-	buf_release(&b);
+	return failed ? out_of_memory() : 0;
+}
+
+/* Whose threads the following ones are. */
+static void put_meant(struct buf *b, const struct buf *name)
+{
+	if (!name->n)
+		return;
+	buf_str(b, "of ");
+	meant_text(b, name);
+	buf_char(b, '\n');
+}
+
+static void put_facts(struct buf *out, const struct file_facts *f, const struct report_opts *o)
+{
+	int brief = report_is_brief(o);
+	buf_char(out, '\n');
+	(brief ? file_text_brief : file_text_head)(out, f);
+	if (brief)
+		file_text_names_brief(out, f);
 }
 
 static void put_names(const struct file_facts *f, const struct report_opts *o)
 {
-	if (report_is_brief(o))
-		file_text_names_brief(stdout, f);
-	else
+	if (!report_is_brief(o))
 		file_text_names(stdout, f, (int)report_top(o));
+}
+
+/* Of samples: programs if there are several, else threads. */
+static int put_folded(struct screen *s, struct profile *p, const struct report_opts *o,
+		      const struct folded *v, size_t n)
+{
+	int brief = report_is_brief(o), rc;
+	struct rows r = {.kind = NULL};
+	struct err e;
+	const struct timeline tl = {.stacks = &p->stacks};
+	rc = table_programs(p, v, n, &r, &e) || rows_finish(&r) ||
+	     rows_filter(&r, &tl, NULL, 0);
+	int several = !rc && r.keys.n > 1;
+	if (several)
+		rows_sort(&r, &tl, r.kind->sort, 0);
+	if (several)
+		rc = report_programs(&s->first, &tl, o, &r);
+	if (!rc && !(several && brief))
+		rc = put_folded_threads(&s->rest, p, v, n,
+					brief ? REPORT_THREADS : (int)report_top(o));
+	rows_release(&r);
+	return rc;
 }
 
 /* A report of samples only: folding them is faster than a timeline. */
 static int report_samples(struct input *in, const struct report_opts *o)
 {
-	int brief = report_is_brief(o), top = (int)report_top(o);
 	in->fold.aggregate.by = BY_PID | BY_TID;
 	int meant = meant_prepare(in, &o->wait.tl);
 	int rc = input_fold(in);
@@ -282,52 +318,74 @@ static int report_samples(struct input *in, const struct report_opts *o)
 		describe_folded(&f, p);
 	f.has_names = p->folded.n > 0;
 	struct meant_rows some = {0};
+	struct screen s = {0};
 	struct buf name = {0};
 	struct err e;
-	int failed = 0;
-	rc = rc || (f.has_names && missing_find(&f.unnamed, p, NULL)) ||
-	     (meant && meant_rows_of(p, BY_PID | BY_TID, &some, &name, &e));
+	int status = 0;
+	rc = rc || (meant && meant_rows_of(p, BY_PID | BY_TID, &some, &name, &e));
 	const struct folded *v = meant ? some.v.v : p->folded.v;
 	size_t n = meant ? some.v.n : p->folded.n;
-	print_meant(&name);
-	if (!rc)
-		failed = report_folded_functions(in, o, v, n);
+	rc = rc || (f.has_names && missing_find(&f.unnamed, p, v, n, NULL));
+	put_meant(&s.first, &name);
 	if (!rc && f.has_names)
-		rc = print_folded_threads(p, v, n, brief ? REPORT_THREADS : top);
+		rc = put_folded(&s, p, o, v, n);
+	if (!rc) {
+		put_facts(&s.rest, &f, o);
+		status = report_folded_functions(in, o, v, n, room_for_functions(&s, o),
+						 &s.functions);
+	}
+	if (!rc && !status)
+		status = screen_put(&s);
+	if (!rc && !status)
+		put_names(&f, o);
 	vec_release(&some.v);
 	buf_release(&name);
-	putchar('\n');
-	rc = rc || print_head(&f, o);
-	if (!rc)
-		put_names(&f, o);
+	screen_release(&s);
 	file_facts_release(&f);
-	return failed ? failed : rc ? out_of_memory() : 0;
+	return rc ? out_of_memory() : status;
 }
 
-static void print_store(const struct tlinput *ti, int several)
+static void put_label(struct buf *b, const char *name)
+{
+	enum { LABEL = 11 };
+	buf_fmt(b, "%-*s", LABEL, name);
+}
+
+static void put_text(struct buf *b, const char *s)
+{
+	escape_visible(b, s, strlen(s));
+}
+
+static void put_store(struct buf *b, const struct tlinput *ti, int several)
 {
 	const struct tl_recording *r = &ti->tl.rec;
 	const struct strtab *s = &ti->names->strings;
-	label("store");
-	text(ti->path);
+	put_label(b, "store");
+	put_text(b, ti->path);
 	if (several)
-		printf(", recording %" PRId64, ti->recording);
-	printf(", of ");
-	text(strtab_get(s, r->file));
-	putchar('\n');
-	label("host");
-	text(strtab_get(s, r->host));
-	printf(", Linux ");
-	text(strtab_get(s, r->kernel));
-	putchar('\n');
-	label("clock");
-	text(strtab_get(s, r->clock));
+		buf_fmt(b, ", recording %" PRId64, ti->recording);
+	buf_str(b, ", of ");
+	put_text(b, strtab_get(s, r->file));
+	buf_char(b, '\n');
+	put_label(b, "host");
+	put_text(b, strtab_get(s, r->host));
+	buf_str(b, ", Linux ");
+	put_text(b, strtab_get(s, r->kernel));
+	buf_char(b, '\n');
+	put_label(b, "clock");
+	put_text(b, strtab_get(s, r->clock));
+	buf_str(b, ", ");
+	units_duration(b, r->end_ns - r->origin_ns);
+	buf_str(b, ", ");
+	units_plural(b, ti->tl.samples.n, "sample", "samples");
+	buf_char(b, '\n');
+}
+
+static void print_store(const struct tlinput *ti)
+{
 	struct buf b = {0};
-	buf_str(&b, ", ");
-	units_duration(&b, r->end_ns - r->origin_ns);
-	buf_str(&b, ", ");
-	units_plural(&b, ti->tl.samples.n, "sample", "samples");
-	puts(buf_cstr(&b));
+	put_store(&b, ti, 1);
+	fputs(buf_cstr(&b), stdout);
 	buf_release(&b);
 }
 
@@ -354,17 +412,60 @@ static int print_table(struct tlinput *ti, const struct report_opts *o,
 	if (!rc && nth)
 		putchar('\n');
 	if (!rc && of > 1)
-		print_store(ti, 1);
+		print_store(ti);
 	rc = rc ? rc : report_table(ti, o, kind);
 	return rc ? rc : input_status(&ti->in);
+}
+
+/* The parts of a timeline's report. 0, or the exit status. */
+static int put_timeline(struct screen *s, struct tlinput *ti, const struct report_opts *o,
+			const struct file_facts *file, size_t of)
+{
+	int brief = report_is_brief(o), rc = 0;
+	int sched = (ti->tl.flags & (TL_HAS_SWITCH | TL_HAS_RECORDS)) != 0;
+	int several = 0;
+	if (of > 1)
+		put_store(&s->first, ti, 1);
+	if (ti->meant)
+		put_meant(&s->first, &ti->meant_name);
+	rc = report_timeline_programs(ti, o, sched, &s->first, &several);
+	if (!rc && sched && !(several && brief))
+		rc = report_waits(ti, o, &s->rest);
+	if (!rc && !(several && brief) && !(brief && tlinput_has_scheduler(ti)) &&
+	    put_timeline_threads(&s->rest, ti, brief ? REPORT_THREADS : (int)report_top(o)))
+		rc = out_of_memory();
+	if (!rc && file->stacks) {
+		put_facts(&s->rest, file, o);
+	} else if (!rc && of == 1) {
+		buf_char(&s->rest, '\n');
+		put_store(&s->rest, ti, 0);
+	}
+	return rc ? rc : report_first_functions(ti, o, room_for_functions(s, o), &s->functions);
+}
+
+/* Count the names of the population's stacks. */
+static int recount_names(const struct tlinput *ti, struct file_facts *f, struct err *e)
+{
+	const struct timeline *tl = &ti->tl;
+	const struct population of = waits_population(ti, NULL);
+	if (!f->has_names ||
+	    (!ti->meant && !has_filters(&ti->opt->in) && !tlinput_asks_threads(ti->opt)))
+		return 0;
+	uint64_t *count = mem_zalloc(tl->stacks->paths.n + 1, sizeof(*count));
+	if (!count)
+		return err_nomem(e);
+	tables_count_stacks(tl, &of, tlinput_has_scheduler(ti), count);
+	int rc = missing_recount(&f->unnamed, &f->stacks->strings, tl->stacks, count);
+	mem_free(count);
+	return rc ? err_nomem(e) : 0;
 }
 
 /* One recording, the nth of so many in the store. */
 static int print_one(struct tlinput *ti, const struct report_opts *o, size_t nth, size_t of)
 {
 	struct file_facts file = {0};
+	struct screen s = {0};
 	struct err e = {0};
-	int brief = report_is_brief(o), top = brief ? REPORT_THREADS : (int)report_top(o);
 	int rc = of == 1 ? tlinput_refuse_empty(ti) : 0;
 	if (rc)
 		return rc;
@@ -377,29 +478,15 @@ static int print_one(struct tlinput *ti, const struct report_opts *o, size_t nth
 		rc = tlinput_check_findings(
 			ti, tlinput_has_scheduler(ti) ? 0 : ASKED_OF_SAMPLES | ALL_TOPICS,
 			ALL_TOPICS, 0);
-	if (!rc && tlinput_file_facts(ti, &file, &e))
+	if (!rc && (tlinput_file_facts(ti, &file, &e) || recount_names(ti, &file, &e)))
 		rc = input_fail(&ti->in, &e);
-	if (!rc) {
-		if (nth)
-			putchar('\n');
-		if (of > 1)
-			print_store(ti, 1);
-		if (ti->meant)
-			print_meant(&ti->meant_name);
-		rc = report_first_functions(ti, o);
-		if (!rc && ti->tl.flags & (TL_HAS_SWITCH | TL_HAS_RECORDS))
-			rc = report_waits(ti, o);
-		if (!rc && !(brief && tlinput_has_scheduler(ti)) &&
-		    print_timeline_threads(ti, top))
-			rc = out_of_memory();
+	if (!rc && nth)
 		putchar('\n');
-		if (!rc && file.stacks)
-			rc = print_head(&file, o) ? out_of_memory() : 0;
-		else if (of == 1)
-			print_store(ti, 0);
-		if (file.stacks)
-			put_names(&file, o);
-	}
+	rc = rc ? rc : put_timeline(&s, ti, o, &file, of);
+	rc = rc ? rc : screen_put(&s);
+	if (!rc && file.stacks)
+		put_names(&file, o);
+	screen_release(&s);
 	file_facts_release(&file);
 	return rc ? rc : input_status(&ti->in);
 }

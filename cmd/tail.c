@@ -177,7 +177,7 @@ static int answer(struct tail_run *r)
 	int several = o->html ? tlinput_only_one(&r->ti, "tail") : 0;
 	if (several)
 		return several;
-	if (tail_make(&r->ti.tl, &r->query, &t, &e))
+	if (tail_explain(r, &t, &e))
 		return fail(&e);
 	int refused = tail_refuse(r, &t);
 	if (refused)

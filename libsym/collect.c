@@ -10,7 +10,7 @@
 enum {
 	WINDOW_MAX = 1 << 28, /* streams: most bytes kept without a FINISHED_ROUND */
 	BATCH = 1 << 20,      /* bytes of ended rounds worth queueing */
-	PROGRESS_EVERY = 1 << 26,
+	PROGRESS_EVERY = 1 << 20,
 };
 
 /* Which records a walk over the recording handles. */

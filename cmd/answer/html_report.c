@@ -9,6 +9,7 @@
 #include "render/html/html_data.h"
 #include "render/html/html_graphs.h"
 #include "render/html/html_page.h"
+#include "render/tail/program_table.h"
 #include "render/tail/site_words.h"
 #include "render/tail/tail_answer.h"
 #include "render/tail/tail_json.h"
@@ -525,7 +526,9 @@ static int write_report(struct report *p, struct err *e)
 	static const uint64_t grains[] = {0, 10000, 100000, 1000000, 10000000};
 	struct sink s = {.most = (uint64_t)(p->opt->max_size * (1 << 20))};
 	struct outfile out;
+	struct progress line;
 	int rc = 0;
+	progress_start(&line, "writing", input_shows_progress(&p->r->opt->wait.tl.in));
 	for (size_t i = 0; i < sizeof(grains) / sizeof(*grains); i++) {
 		p->grain_ns = grains[i];
 		s.v.n = 0;
@@ -534,6 +537,7 @@ static int write_report(struct report *p, struct err *e)
 		if (!s.too_large)
 			break;
 	}
+	progress_end(&line);
 	rc = s.too_large ? too_large(p, e) : rc;
 	if (!rc && p->grain_ns)
 		say_grain(p);
@@ -558,7 +562,9 @@ static int say_all(struct report *p, struct err *e)
 		return 0;
 	tailtext_unclear(&p->note, p->t, "Wait sites");
 	struct tail *verdict = p->opt->verdict ? p->opt->verdict : p->t;
-	int rc = tail_answer(&p->answer, verdict, e);
+	int whole = !p->r->ti.meant && !tlinput_asks_threads(&p->r->opt->wait.tl);
+	int rc = whole && program_words(&p->answer, verdict) ? err_nomem(e) : 0;
+	rc = rc ? rc : tail_answer(&p->answer, verdict, e);
 	buf_str(&p->answer, p->answer.n ? " " : "");
 	tailtext_recurrence(&p->answer, verdict);
 	struct tail_opts text = *p->r->opt;

@@ -92,55 +92,101 @@ void report_functions_rest(struct buf *b, const struct rows *r)
 	buf_str(b, " below 1 % (show all with --top 0)\n");
 }
 
-/* --- the first table of `report` -------------------------------------------------------- */
+/* --- the first tables of `report` ------------------------------------------------------ */
 
-/* Keep what has 1 % by itself, unless all is asked for; print. */
-static int put_first(const struct timeline *tl, const struct report_opts *o, struct rows *r,
-		     const char *event)
+/* Append `top` rows at most, and how many more there are. */
+static void put_some(struct buf *b, const struct timeline *tl, struct rows *r, uint64_t top,
+		     size_t all)
+{
+	char one[32], many[32];
+	r->order.n = top && top < r->order.n ? (size_t)top : r->order.n;
+	rows_table(b, tl, r, 0, output_width());
+	if (all == r->order.n)
+		return;
+	snprintf(one, sizeof(one), "more %s", r->kind->one);
+	snprintf(many, sizeof(many), "more %s", r->kind->many);
+	units_plural(b, all - r->order.n, one, many);
+	buf_str(b, " (show all with --top 0)\n");
+}
+
+/* Append what has 1 % by itself, unless all is asked for. ERR_NOMEM. */
+static int put_first(struct buf *b, const struct timeline *tl, const struct report_opts *o,
+		     struct rows *r, const char *event, uint64_t top)
 {
 	struct row_filter least = {
 		.column = COL_SELF_SHARE, .how = FILTER_MORE, .or_equal = 1, .value = 1000};
-	struct buf b = {0};
-	struct err e = {0};
-	int brief = report_is_brief(o);
 	int rc = rows_finish(r) || rows_filter(r, tl, &least, o->top < 0);
-	if (!rc && r->keys.n) {
-		rows_sort(r, tl, r->kind->sort, 0);
-		report_functions_title(&b, tl, o, r, event);
-		rows_table(&b, tl, r, brief ? REPORT_FUNCTIONS : report_top(o), output_width());
-		if (o->top < 0)
-			report_functions_rest(&b, r);
-	}
-	rc = rc || buf_failed(&b);
-	if (!rc)
-		fputs(buf_cstr(&b), stdout);
-	buf_release(&b);
-	return rc ? input_fail(NULL, (err_nomem(&e), &e)) : 0;
+	if (rc || !r->keys.n)
+		return rc;
+	rows_sort(r, tl, r->kind->sort, 0);
+	report_functions_title(b, tl, o, r, event);
+	put_some(b, tl, r, top, r->keys.n);
+	return buf_failed(b);
 }
 
-static void put_none(const struct timeline *tl)
+int report_programs(struct buf *out, const struct timeline *tl, const struct report_opts *o,
+		    struct rows *r)
 {
-	puts(tl && tl->offcpu.n ? "no samples of CPU time (of waits: --by function --offcpu)"
-				: "no samples of CPU time");
+	if (r->kind != table_sampled_programs())
+		rows_totals(out, tl, r, 1);
+	put_some(out, tl, r, report_is_brief(o) ? REPORT_PROGRAMS : report_top(o), r->order.n);
+	buf_char(out, '\n');
+	return buf_failed(out);
 }
 
-int report_first_functions(struct tlinput *ti, const struct report_opts *o)
+int report_timeline_programs(struct tlinput *ti, const struct report_opts *o, int sched,
+			     struct buf *out, int *several)
+{
+	struct rows r = {.kind = NULL};
+	struct err e = {0};
+	int rc = report_rows(ti, o, sched ? table_kind_of("program") : table_sampled_programs(),
+			     &r);
+	*several = !rc && r.order.n > 1;
+	if (*several && report_programs(out, &ti->tl, o, &r))
+		rc = input_fail(&ti->in, (err_nomem(&e), &e));
+	rows_release(&r);
+	return rc;
+}
+
+/* Without samples of CPU time: what threads waited in. */
+static int put_waits(struct tlinput *ti, const struct report_opts *given, uint64_t top,
+		     struct buf *out)
+{
+	struct report_opts o = *given;
+	struct wait_selection waits;
+	struct table_query q = {.of = waits_population(ti, &o.wait), .waits = &waits};
+	struct rows r = {.kind = NULL};
+	struct err e = {0};
+	o.offcpu = 1;
+	int rc = waits_selection(&waits, ti, &o.wait, 0, &e) ||
+		 table_collect(table_functions(1), &ti->tl, &q, &r, &e) ||
+		 (put_first(out, &ti->tl, &o, &r, "", top) && err_nomem(&e));
+	rc = rc ? input_fail(&ti->in, &e) : 0;
+	rows_release(&r);
+	return rc;
+}
+
+int report_first_functions(struct tlinput *ti, const struct report_opts *o, uint64_t top,
+			   struct buf *out)
 {
 	struct table_query q = {.of = waits_population(ti, &o->wait), .events = ti->events};
 	struct rows r = {.kind = NULL};
 	struct err e = {0};
 	const char *event = report_event_of(&ti->tl, &q);
+	if (!event && tlinput_has_scheduler(ti) && !timeline_answerable(&ti->tl, 1, &e))
+		return put_waits(ti, o, top, out);
 	if (!event) {
-		put_none(&ti->tl);
+		buf_str(out, "no samples of CPU time\n");
 		return 0;
 	}
 	uint32_t at = table_function_event(&ti->tl, &q);
 	const struct table_kind *kind =
 		table_functions(is_time(event, ti->tl.events.v[at].tracepoint));
-	int rc = table_collect(kind, &ti->tl, &q, &r, &e) ? input_fail(&ti->in, &e) : 0;
 	struct buf name = {0};
 	tl_event_shown(ti, at, &name);
-	rc = rc ? rc : put_first(&ti->tl, o, &r, buf_cstr(&name));
+	int rc = table_collect(kind, &ti->tl, &q, &r, &e) ||
+		 (put_first(out, &ti->tl, o, &r, buf_cstr(&name), top) && err_nomem(&e));
+	rc = rc ? input_fail(&ti->in, &e) : 0;
 	buf_release(&name);
 	rows_release(&r);
 	return rc;
@@ -168,7 +214,7 @@ static const char *nth_shown(const void *input, size_t i)
 }
 
 int report_folded_functions(struct input *in, const struct report_opts *o,
-			    const struct folded *v, size_t n)
+			    const struct folded *v, size_t n, uint64_t top, struct buf *out)
 {
 	struct profile *p = in->profile;
 	const struct timeline tl = {.stacks = &p->stacks};
@@ -178,7 +224,7 @@ int report_folded_functions(struct input *in, const struct report_opts *o,
 	const struct event *chosen = folded_event(in, v, n);
 	int rc = 0;
 	if (!chosen) {
-		put_none(NULL);
+		buf_str(out, "no samples of CPU time\n");
 		return 0;
 	}
 	for (size_t i = 0; i < n && !rc; i++) {
@@ -193,7 +239,9 @@ int report_folded_functions(struct input *in, const struct report_opts *o,
 	rc = rc ? rc : function_sums_rows(&s, 0, 0, &r);
 	struct buf name = {0};
 	event_name_shown(&name, chosen->name, nth_shown, in, p->rec->events.n);
-	rc = rc ? input_fail(in, (err_nomem(&e), &e)) : put_first(&tl, o, &r, buf_cstr(&name));
+	rc = rc || put_first(out, &tl, o, &r, buf_cstr(&name), top)
+		     ? input_fail(in, (err_nomem(&e), &e))
+		     : 0;
 	buf_release(&name);
 	function_sums_release(&s);
 	rows_release(&r);

@@ -7,7 +7,7 @@
 #include "cmd/answer/report_tables.h"
 
 /* Rows of a table for one screen. */
-enum { REPORT_FUNCTIONS = 6, REPORT_THREADS = 5 };
+enum { REPORT_PROGRAMS = 5, REPORT_THREADS = 5 };
 
 /* The kind of table for --by function: of calls if they were recorded and nothing else is asked
  * for, else of samples or, with --offcpu, of waits. */
@@ -22,11 +22,21 @@ void report_functions_title(struct buf *b, const struct timeline *tl,
 			    const char *event);
 void report_functions_rest(struct buf *b, const struct rows *r);
 
-/* The first functions of CPU time, of a timeline, or of samples that were folded; nothing if
- * there are none. 0, or the exit status. */
-int report_first_functions(struct tlinput *ti, const struct report_opts *o);
+/* Append the first `top` functions of CPU time, of a timeline or of samples that were folded; if
+ * only waits were recorded, of their time. 0, or the exit status. */
+int report_first_functions(struct tlinput *ti, const struct report_opts *o, uint64_t top,
+			   struct buf *out);
 int report_folded_functions(struct input *in, const struct report_opts *o,
-			    const struct folded *v, size_t n);
+			    const struct folded *v, size_t n, uint64_t top, struct buf *out);
+
+/* Append the first programs of sorted rows, and a blank line. ERR_NOMEM. */
+int report_programs(struct buf *out, const struct timeline *tl, const struct report_opts *o,
+		    struct rows *r);
+
+/* The same of a timeline, by what they did or (without `sched`) by their samples; nothing if
+ * there is only one: *several 0. 0, or the exit status. */
+int report_timeline_programs(struct tlinput *ti, const struct report_opts *o, int sched,
+			     struct buf *out, int *several);
 
 /* 1 unless -v or --top asks for everything. */
 int report_is_brief(const struct report_opts *o);

@@ -15,7 +15,7 @@
 const struct opt report_table_rows[] = {
 	OPT_HEADING("Output"),
 	{"by", 0, OPT_STRING, AT(by), "WHAT",
-	 "one table: function, thread, site, lock, waker, span,\ncgroup, irq, disk, gap, "
+	 "one table: function, thread, program, site, lock, waker,\nspan, cgroup, irq, disk, gap, "
 	 "jitter or label:KEY; site is where threads wait, and whether at rest; function "
 	 "counts "
 	 "CPU time, or --event"},
@@ -411,7 +411,8 @@ int report_cgroups(struct input *in, const struct report_opts *o)
 	return rc;
 }
 
-int report_thread_rows(struct tlinput *ti, const struct report_opts *o, struct rows *out)
+int report_rows(struct tlinput *ti, const struct report_opts *o, const struct table_kind *kind,
+		struct rows *out)
 {
-	return collect_table(ti, o, table_kind_of("thread"), out);
+	return collect_table(ti, o, kind, out);
 }

@@ -38,8 +38,9 @@ int report_cgroups(struct input *in, const struct report_opts *o);
 int report_window_rows(struct tlinput *ti, const struct report_opts *o,
 		       const struct table_kind *kind, uint64_t every_ns, struct rows *out);
 
-/* The rows of all threads for the report without --by; the caller releases them. 0, or the exit
- * status. */
-int report_thread_rows(struct tlinput *ti, const struct report_opts *o, struct rows *out);
+/* The rows of a table for the report without --by, sorted; the caller releases them, after a
+ * failure too. 0, or the exit status. */
+int report_rows(struct tlinput *ti, const struct report_opts *o, const struct table_kind *kind,
+		struct rows *out);
 
 #endif

@@ -9,10 +9,9 @@
 
 #include "cmd/answer/report_tables.h"
 
-/* Print totals and the table of the threads that waited longest, of what passes --comm, --pid,
- * --tid,
- * --cpu and --time. A wait has its thread's name at the time, and the CPUs that it left and
- * came back to; running time has its CPU. 0, or the exit status. */
-int report_waits(struct tlinput *ti, const struct report_opts *o);
+/* Append totals and the table of the threads that waited longest, of what passes --comm, --pid,
+ * --tid, --cpu and --time. A wait has its thread's name at the time, and the CPUs that it left
+ * and came back to; running time has its CPU. 0, or the exit status. */
+int report_waits(struct tlinput *ti, const struct report_opts *o, struct buf *out);
 
 #endif

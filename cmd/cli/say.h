@@ -6,7 +6,6 @@
 #define CMD_CLI_SAY_H
 
 #include <stdarg.h>
-#include <stdio.h>
 
 /* The text and a newline on stderr. */
 void say_line(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
@@ -15,7 +14,7 @@ void say_line(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void say_args(const char *fmt, va_list ap);
 
-/* A text in visible form, without newline. */
-void put_visible(FILE *f, const char *s);
+/* A progress line is on the terminal, which the next message takes the place of; 0: no longer. */
+void say_over(int line);
 
 #endif

@@ -271,35 +271,6 @@ static int parse_filters(struct input *in)
 	return rc;
 }
 
-/* --- progress
- * --------------------------------------------------------------------------------- */
-
-void input_progress_start(struct input_progress *p)
-{
-	*p = (struct input_progress){0};
-	clock_gettime(CLOCK_MONOTONIC, &p->start);
-}
-
-void input_progress_show(void *ctx, uint64_t done, uint64_t total)
-{
-	struct input_progress *p = ctx;
-	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	double t = (double)(now.tv_sec - p->start.tv_sec) +
-		   (double)(now.tv_nsec - p->start.tv_nsec) / 1e9;
-	if (t < 1 || t - p->last < 0.2)
-		return;
-	p->last = t;
-	p->shown = 1;
-	double rate = (double)done / t;
-	if (total > done)
-		fprintf(stderr, "\r%3.0f %%  %.0f MB/s  %.0f s left \033[K",
-			100.0 * (double)done / (double)total, rate / 1e6,
-			(double)(total - done) / rate);
-	else
-		fprintf(stderr, "\r%.0f MB  %.0f MB/s \033[K", (double)done / 1e6, rate / 1e6);
-}
-
 /* --- perf archive ----------------------------------------------------------------------- */
 
 static int is_file(const char *path)
@@ -440,6 +411,7 @@ int input_open_source(struct input *in, const char *verb, const struct input_opt
 {
 	struct recording *rec = NULL;
 	struct err e = {0};
+	struct progress p;
 	*in = (struct input){.opt = opt, .verb = verb, .path = path};
 	int rc = check_kallsyms(in, opt->kallsyms);
 	rc = rc ? rc : check_given(in, "vmlinux", opt->vmlinux);
@@ -449,6 +421,7 @@ int input_open_source(struct input *in, const char *verb, const struct input_opt
 	}
 	warn_absent(in, "symfs", opt->symfs, X_OK);
 	warn_absent(in, "buildid-dir", opt->buildid_dir, F_OK);
+	progress_start(&p, "reading", input_shows_progress(opt));
 	rc = bundle_input_open(&in->bundle, path, src, !opt->no_cache, &e);
 	src->unbounded = opt->force;
 	if (!rc && (src->data || src->fd >= 0)) {
@@ -468,6 +441,7 @@ int input_open_source(struct input *in, const char *verb, const struct input_opt
 		struct profile_options po = profile_options(in);
 		rc = profile_of(&in->profile, rec, &po, &e);
 	}
+	progress_end(&p);
 	if (rc) {
 		source_close(src);
 		mem_free(in->folder);
@@ -479,12 +453,6 @@ int input_open_source(struct input *in, const char *verb, const struct input_opt
 	if (rc)
 		input_close(in);
 	return rc;
-}
-
-void input_progress_end(struct input_progress *p)
-{
-	if (p->shown)
-		fprintf(stderr, "\r\033[K");
 }
 
 int input_shows_progress(const struct input_opts *opt)
@@ -596,16 +564,14 @@ void input_say_empty(const struct input *in, size_t samples)
 int input_fold(struct input *in)
 {
 	enum { LARGE = 1 << 20 }; /* sections and lists of symbols that are read into tables */
-	struct input_progress p;
+	struct progress p;
 	struct err e = {0};
 	mem_return_freed(LARGE);
-	input_progress_start(&p);
-	if (input_shows_progress(in->opt)) {
-		in->fold.progress = input_progress_show;
-		in->fold.progress_ctx = &p;
-	}
+	in->fold.progress = progress_show;
+	in->fold.progress_ctx = &p;
+	progress_start(&p, "reading", input_shows_progress(in->opt));
 	int rc = profile_fold(in->profile, &in->fold, &e);
-	input_progress_end(&p);
+	progress_end(&p);
 	if (!rc)
 		input_say_empty(in, in->profile->folded.n);
 	rc = rc ? rc : shortage(&e);

@@ -6,6 +6,7 @@
 #define CMD_INPUT_INPUT_H
 
 #include "cmd/input/bundle_input.h"
+#include "cmd/input/progress.h"
 #include "cmd/cli/opt.h"
 #include "libtime/doctor/findings.h"
 #include "libsym/profile.h"
@@ -104,15 +105,6 @@ void input_say_none(const struct input *in, const char *what, const char *more);
 /* One of the two, if no samples pass. */
 void input_say_empty(const struct input *in, size_t samples);
 
-/* The progress line: bytes or rows done, rate, time left; drawn after the first second. */
-struct input_progress {
-	struct timespec start;
-	double last;
-	int shown;
-};
-void input_progress_start(struct input_progress *p);
-void input_progress_show(void *progress, uint64_t done, uint64_t total);
-void input_progress_end(struct input_progress *p); /* removes the line */
 /* 1 if stderr is a terminal, without --quiet. */
 int input_shows_progress(const struct input_opts *opt);
 

@@ -6,16 +6,13 @@ int input_examine(struct input *in, unsigned asked, struct findings *f, struct e
 {
 	struct timeline tl = {0};
 	struct survey survey = {0};
-	struct input_progress p;
+	struct progress p;
 	struct build_options bo = {
 		.watch = survey_watch, .rewatch = survey_rewatch, .watch_ctx = &survey};
-	input_progress_start(&p);
-	if (input_shows_progress(in->opt)) {
-		bo.progress = input_progress_show;
-		bo.progress_ctx = &p;
-	}
+	bo.progress = progress_show;
+	bo.progress_ctx = &p;
+	progress_start(&p, "reading", input_shows_progress(in->opt));
 	int rc = timeline_build(in->profile, &bo, &tl, e);
-	input_progress_end(&p);
 	if (!rc && survey.failed)
 		rc = err_nomem(e);
 	if (!rc)
@@ -25,6 +22,7 @@ int input_examine(struct input *in, unsigned asked, struct findings *f, struct e
 							      .survey = &survey,
 							      .asked = asked},
 				     e);
+	progress_end(&p);
 	timeline_release(&tl);
 	survey_release(&survey);
 	return rc;

@@ -237,10 +237,19 @@ int tail_is_threadless(const struct tail_run *r)
 	return kind == EPISODE_WINDOW || kind == EPISODE_GAP;
 }
 
+int tail_explain(struct tail_run *r, struct tail *t, struct err *e)
+{
+	struct progress p;
+	progress_start(&p, "explaining", input_shows_progress(&r->opt->wait.tl.in));
+	int rc = tail_make(&r->ti.tl, &r->query, t, e);
+	progress_end(&p);
+	return rc;
+}
+
 int tail_take(struct tail_run *r, struct tail *t)
 {
 	struct err e = {0};
-	int rc = tail_make(&r->ti.tl, &r->query, t, &e) ? input_fail(&r->ti.in, &e) : 0;
+	int rc = tail_explain(r, t, &e) ? input_fail(&r->ti.in, &e) : 0;
 	if (!rc && (rc = tail_refuse(r, t)))
 		tail_release(t);
 	return rc;

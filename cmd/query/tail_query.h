@@ -62,7 +62,10 @@ int tail_refuse(const struct tail_run *r, const struct tail *t);
  */
 int tail_is_threadless(const struct tail_run *r);
 
-/* tail_make and tail_refuse: 0, then the caller releases *t; or the exit status after one line
+/* tail_make, with a progress line. */
+int tail_explain(struct tail_run *r, struct tail *t, struct err *e);
+
+/* tail_explain and tail_refuse: 0, then the caller releases *t; or the exit status after one line
  * on stderr. */
 int tail_take(struct tail_run *r, struct tail *t);
 

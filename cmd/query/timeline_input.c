@@ -194,7 +194,10 @@ static int load_one(struct tlinput *ti, struct store *s, int64_t id, struct time
 		    int need_time, struct err *e)
 {
 	enum store_contents what = store_contents_for(ti, need_time);
+	struct progress p;
+	progress_start(&p, "reading", input_shows_progress(&ti->opt->in));
 	int r = store_load(s, id, what, tl, &ti->stacks, e);
+	progress_end(&p);
 	if (!r && (ti->opt->causes || ti->opt->idle_frames.n || ti->opt->work_frames.n))
 		r = causes_apply(ti->causes, tl, e);
 	if (r || need_time < 0 || !timeline_answerable(tl, need_time, e))
@@ -480,7 +483,8 @@ int tlinput_file_facts(struct tlinput *ti, struct file_facts *out, struct err *e
 		describe_timeline(out, &ti->tl);
 	r = r ? r : fold_paths(ti, tlinput_has_scheduler(ti));
 	out->has_names = p->folded.n > 0;
-	r = r || (out->has_names && missing_find(&out->unnamed, p, NULL));
+	r = r ||
+	    (out->has_names && missing_find(&out->unnamed, p, p->folded.v, p->folded.n, NULL));
 	p->folded.n = 0;
 	return r ? err_nomem(e) : 0;
 }
@@ -592,7 +596,7 @@ static int choose_meant(struct tlinput *ti, const struct recorded_for *w, struct
 static int build(struct tlinput *ti, int need_time)
 {
 	struct err e = {0};
-	struct input_progress p;
+	struct progress p;
 	struct fd_context *context;
 	struct recorded_for recorded_for = {0};
 	struct build_options bo = {
@@ -607,11 +611,9 @@ static int build(struct tlinput *ti, int need_time)
 	bo.nspans = ti->opt->spans.n;
 	bo.addrs = ti->opt->addrs;
 	bo.no_bystanders = ti->opt->no_bystanders;
-	input_progress_start(&p);
-	if (input_shows_progress(&ti->opt->in)) {
-		bo.progress = input_progress_show;
-		bo.progress_ctx = &p;
-	}
+	bo.progress = progress_show;
+	bo.progress_ctx = &p;
+	progress_start(&p, "reading", input_shows_progress(&ti->opt->in));
 	bo.activity = 1;
 	int r = load_context(ti, &context, &e);
 	bo.context = context;
@@ -623,11 +625,11 @@ static int build(struct tlinput *ti, int need_time)
 	if (!r)
 		r = choose_meant(ti, &recorded_for, &e);
 	recorded_for_release(&recorded_for);
-	input_progress_end(&p);
 	if (!r)
 		r = causes_apply(ti->causes, &ti->tl, &e);
 	if (!r && ti->survey.failed)
 		r = err_nomem(&e);
+	progress_end(&p);
 	return r ? fail(&e) : 0;
 }
 

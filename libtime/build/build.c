@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 enum {
-	PROGRESS_EVERY = 1 << 18, /* records between two reports of progress */
+	PROGRESS_EVERY = 1 << 14, /* records between two reports of progress */
 	APPLY_EVERY = 4096,       /* records that the machine collects before it applies them */
 };
 

@@ -40,27 +40,28 @@ static int row_of(struct unnamed_files *m, struct profile *p, struct u64map *ind
 		       : 0;
 }
 
-/* Count the i-th stack once for every DSO of which it has unnamed frames. */
-static int count_stack(struct unnamed_files *m, struct profile *p, struct u64map *index,
-		       size_t i)
+/* The row of a file by the name that its frames have, or NULL. */
+typedef struct unnamed_file *row_by_name(void *ctx, uint32_t dso);
+
+/* Count a stack of so many samples once for every DSO of which it has unnamed frames. */
+static int count_stack(struct unnamed_files *m, const struct stacks *s, uint32_t leaf,
+		       uint64_t samples, size_t nth, row_by_name *row, void *ctx)
 {
-	const struct folded *f = &p->folded.v[i];
 	int leaf_named = 1;
-	for (uint32_t path = f->path; path; path = p->stacks.paths.v[path].parent) {
-		const struct frame *fr = &p->stacks.frames.v[p->stacks.paths.v[path].frame];
-		uint32_t row;
+	for (uint32_t path = leaf; path; path = s->paths.v[path].parent) {
+		const struct frame *fr = &s->frames.v[s->paths.v[path].frame];
 		if (frame_is_named(fr))
 			continue;
-		leaf_named &= path != f->path;
-		if (row_of(m, p, index, fr->dso, &row))
+		leaf_named &= path != leaf;
+		struct unnamed_file *d = row(ctx, fr->dso);
+		if (!d)
 			return ERR_NOMEM;
-		struct unnamed_file *d = &m->v.v[row];
-		if (d->last_counted != i + 1)
-			d->samples += f->samples;
-		d->last_counted = i + 1;
+		if (d->last_counted != nth)
+			d->samples += samples;
+		d->last_counted = nth;
 	}
-	m->samples += f->samples;
-	m->named_leaf += leaf_named ? f->samples : 0;
+	m->samples += samples;
+	m->named_leaf += leaf_named ? samples : 0;
 	return 0;
 }
 
@@ -72,17 +73,74 @@ static int by_samples(const void *a, const void *b, void *strings)
 	return strcmp(strtab_get(strings, x->name), strtab_get(strings, y->name));
 }
 
-int missing_find(struct unnamed_files *m, struct profile *p, struct err *e)
+static void sort_rows(struct unnamed_files *m, const struct strtab *strings)
 {
-	struct u64map index = {0};
+	if (m->v.n)
+		qsort_r(m->v.v, m->v.n, sizeof(*m->v.v), by_samples, (void *)strings);
+}
+
+struct finder {
+	struct unnamed_files *m;
+	struct profile *p;
+	struct u64map index;
+};
+
+static struct unnamed_file *find_or_add(void *ctx, uint32_t dso)
+{
+	struct finder *x = ctx;
+	uint32_t row;
+	return row_of(x->m, x->p, &x->index, dso, &row) ? NULL : &x->m->v.v[row];
+}
+
+int missing_find(struct unnamed_files *m, struct profile *p, const struct folded *v, size_t n,
+		 struct err *e)
+{
+	struct finder x = {.m = m, .p = p};
 	int rc = 0;
 	*m = (struct unnamed_files){.samples = 0};
-	for (size_t i = 0; !rc && i < p->folded.n; i++)
-		rc = count_stack(m, p, &index, i);
-	u64map_release(&index);
-	if (m->v.n)
-		qsort_r(m->v.v, m->v.n, sizeof(*m->v.v), by_samples, &p->stacks.strings);
+	for (size_t i = 0; !rc && i < n; i++)
+		rc = count_stack(m, &p->stacks, v[i].path, v[i].samples, i + 1, find_or_add,
+				 &x);
+	u64map_release(&x.index);
+	sort_rows(m, &p->stacks.strings);
 	return rc ? err_nomem(e) : 0;
+}
+
+struct known {
+	struct unnamed_files *m;
+	const struct strtab *own, *others;
+	struct unnamed_file other; /* frames that are in no row */
+};
+
+static struct unnamed_file *find_known(void *ctx, uint32_t dso)
+{
+	struct known *x = ctx;
+	for (size_t i = 0; i < x->m->v.n; i++)
+		if (!strcmp(strtab_get(x->own, x->m->v.v[i].name), strtab_get(x->others, dso)))
+			return &x->m->v.v[i];
+	return &x->other;
+}
+
+int missing_recount(struct unnamed_files *m, const struct strtab *own,
+		    const struct stacks *stacks, const uint64_t *count)
+{
+	struct known x = {.m = m, .own = own, .others = &stacks->strings};
+	size_t n = 0;
+	int rc = 0;
+	m->samples = m->named_leaf = 0;
+	for (size_t i = 0; i < m->v.n; i++) {
+		m->v.v[i].samples = 0;
+		m->v.v[i].last_counted = 0;
+	}
+	for (uint32_t i = 0; i < stacks->paths.n && !rc; i++)
+		if (count[i])
+			rc = count_stack(m, stacks, i, count[i], i + 1, find_known, &x);
+	for (size_t i = 0; i < m->v.n; i++)
+		if (m->v.v[i].samples)
+			m->v.v[n++] = m->v.v[i];
+	m->v.n = n;
+	sort_rows(m, own);
+	return rc;
 }
 
 const char *missing_reason(const struct unnamed_file *f)

@@ -10,9 +10,15 @@
 #include "libsym/profile.h"
 #include "libtime/store/file_facts.h"
 
-/* Find them in a folded profile, whose strings they share. The caller releases out->v
+/* Find them in n rows of a folded profile, whose strings they share. The caller releases out->v
  * (vec_release), after a failure too. ERR_NOMEM. */
-int missing_find(struct unnamed_files *out, struct profile *p, struct err *e);
+int missing_find(struct unnamed_files *out, struct profile *p, const struct folded *v, size_t n,
+		 struct err *e);
+
+/* Count anew, of other samples: count[i] with the stack i of `stacks` (0: without). Those with
+ * none are left out. Names are ids of `own`. ERR_NOMEM. */
+int missing_recount(struct unnamed_files *m, const struct strtab *own,
+		    const struct stacks *stacks, const uint64_t *count);
 
 /* Why the frames of `f` have no names, in a few words. */
 const char *missing_reason(const struct unnamed_file *f);

@@ -1,6 +1,7 @@
 #include "libtime/explain/tail_model.h"
 #include "base/check.h"
 #include "base/mem.h"
+#include "libtime/population/programs.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -21,28 +22,13 @@ int tail_group_of(const char *name)
 	return -1;
 }
 
-/* The name of each thread's process: that of the thread with its pid, if there is one. */
+/* The name of each thread's process. */
 static int name_processes(struct tail *t)
 {
-	const struct timeline *tl = t->tl;
-	struct u64map first = {0}; /* recording and pid → thread */
-	uint32_t at;
-	int r = vec_reserve(&t->process_of, tl->threads.n + 1) ? ERR_NOMEM : 0;
-	for (int round = 0; !r && round < 2; round++)
-		for (uint32_t i = 0; !r && i < tl->threads.n; i++) {
-			const struct tl_thread *thread = &tl->threads.v[i];
-			const struct tl_part *part = timeline_part_of(tl, i);
-			uint64_t key = part ? (uint64_t)(part - tl->parts.v) << 32 : 0;
-			key |= (uint32_t)thread->pid;
-			if (!round && thread->pid == thread->tid)
-				r = u64map_put(&first, key, i);
-			else if (round)
-				t->process_of.v[t->process_of.n++] =
-					u64map_get(&first, key, &at) ? tl->threads.v[at].comm
-								     : thread->comm;
-		}
-	u64map_release(&first);
-	return r;
+	if (vec_reserve(&t->process_of, t->tl->threads.n + 1))
+		return ERR_NOMEM;
+	t->process_of.n = t->tl->threads.n;
+	return programs_of_threads(t->tl, t->process_of.v);
 }
 
 /* Summarize the root by its main part. */

@@ -133,31 +133,45 @@ static uint64_t first_exec(const struct process *p)
 	return UINT64_MAX;
 }
 
+/* 1 if a process, whose first exec was at `ns`, had been perf's child before, or nothing; what
+ * *named says is whether it then had the name. */
+static int was_perf_child(const struct choice *c, uint32_t process, uint64_t ns,
+			  const char *name, int *named)
+{
+	const struct thread *t = main_thread(c, process);
+	if (!t)
+		return 0;
+	const char *before = comm_before(c, t, ns);
+	*named = !strcmp(comm_before(c, t, ns + 1), name);
+	return *before ? is_perf_child(c, before) : *named;
+}
+
 /*
- * The process that became the command: of those that were perf's child until they called exec,
- * the first to do so. If nothing tells who was, the first that called exec and had no name
- * before, if it then had the command's. NO_ID: none.
+ * The process that became the command: the first that got its name by an exec and had been
+ * perf's child before, as far as it had a name; else the only such child that was there when the
+ * recording began, whatever its name. Other perfs may start something meanwhile. NO_ID: none.
  */
 static uint32_t find_command(const struct choice *c)
 {
-	uint32_t best = NO_ID;
+	uint32_t best = NO_ID, other = NO_ID;
 	uint64_t best_ns = UINT64_MAX;
+	size_t others = 0;
 	char command[COMM_SIZE];
 	comm_of_path(command, c->for_whom->command);
 	for (uint32_t i = 0; i < c->m->processes.n; i++) {
 		uint64_t ns = first_exec(&c->m->processes.v[i]);
-		const struct thread *t = ns < best_ns ? main_thread(c, i) : NULL;
-		if (!t)
+		int named;
+		if (ns == UINT64_MAX || !was_perf_child(c, i, ns, command, &named))
 			continue;
-		const char *before = comm_before(c, t, ns);
-		int is = *before ? is_perf_child(c, before)
-				 : !strcmp(comm_before(c, t, ns + 1), command);
-		if (!is)
-			continue;
-		best = i;
-		best_ns = ns;
+		if (named && ns < best_ns) {
+			best = i;
+			best_ns = ns;
+		} else if (!c->m->processes.v[i].life.start) {
+			other = i;
+			others++;
+		}
 	}
-	return best;
+	return best != NO_ID ? best : others == 1 ? other : NO_ID;
 }
 
 /* --- choosing ------------------------------------------------------------------------- */

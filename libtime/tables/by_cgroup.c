@@ -65,7 +65,7 @@ static void set_quota(struct collect *c, uint32_t row, uint32_t thread)
 	struct fact_quota q;
 	rows_set(c->rows, row, COL_QUOTA, CELL_NONE);
 	rows_set(c->rows, row, COL_THROTTLED, CELL_NONE);
-	if (!fact_quota_of(c->tl, thread, c->cgroup[thread], &q))
+	if (!fact_quota_of(c->tl, thread, c->group[thread], &q))
 		return;
 	rows_set(c->rows, row, COL_QUOTA,
 		 (uint64_t)((double)q.quota_ns / (double)q.period_ns * 1e5 + 0.5));
@@ -79,8 +79,8 @@ static int add_quotas(struct collect *c)
 	uint32_t thread;
 	int r = 0;
 	for (uint32_t t = 0; !r && t < c->tl->threads.n; t++)
-		if (!u64map_get(&row_of, c->cgroup[t], &thread))
-			r = u64map_put(&row_of, c->cgroup[t], t);
+		if (!u64map_get(&row_of, c->group[t], &thread))
+			r = u64map_put(&row_of, c->group[t], t);
 	for (uint32_t i = 0; !r && i < c->rows->keys.n; i++)
 		if (u64map_get(&row_of, rows_get(c->rows, i, COL_CGROUP), &thread))
 			set_quota(c, i, thread);
@@ -115,14 +115,14 @@ int collect_cgroups(struct collect *c)
 	uint32_t *cgroup = mem_zalloc(c->tl->threads.n + 1, sizeof(*cgroup));
 	size_t known = 0;
 	int r = cgroup ? cgroups_of_threads(c->tl, cgroup, &known) : ERR_NOMEM;
-	c->cgroup = cgroup;
+	c->group = cgroup;
 	if (!r && !known)
 		r = err_set(c->e, ERR_REFUSED,
 			    "nothing is known of cgroups: perfkit record keeps those of "
 			    "processes, perf record --all-cgroups those of samples");
 	r = r ? r : collect_threads(c);
 	r = r ? r : add_quotas(c);
-	c->cgroup = NULL;
+	c->group = NULL;
 	mem_free(cgroup);
 	return r;
 }

@@ -109,3 +109,23 @@ int collect_weights(struct collect *c)
 	function_sums_release(&s);
 	return rc;
 }
+
+void tables_count_stacks(const struct timeline *tl, const struct population *of, int waits,
+			 uint64_t *count)
+{
+	struct wait w;
+	for (size_t i = 0; i < tl->samples.n; i++)
+		count[tl->samples.v[i].path] +=
+			population_has_sample(of, tl, &tl->samples.v[i]) != 0;
+	for (size_t i = 0; i < tl->event_samples.n && !waits; i++)
+		count[tl->event_samples.v[i].path] +=
+			population_has_event_sample(of, tl, &tl->event_samples.v[i]) != 0;
+	for (size_t i = 0; i < tl->offcpu.n && waits; i++)
+		count[tl->offcpu.v[i].path] +=
+			population_wait(of, tl, &tl->offcpu.v[i], &w) != 0;
+	for (size_t i = 0; i < tl->totals.n && waits; i++)
+		count[tl->totals.v[i].path] +=
+			population_has_thread(of, tl, tl->totals.v[i].thread,
+					      tl->totals.v[i].comm) != 0;
+	count[0] = waits ? 0 : count[0];
+}

@@ -5,20 +5,21 @@
 #include "libtime/explain/lock_holders.h"
 #include "libtime/population/wall.h"
 
-/* The row of a thread, or of its cgroup, in the window that contains `ns`. */
+/* The row of a thread, or of its group, in the window that contains `ns`. */
 static int thread_row(struct collect *c, uint64_t ns, uint32_t thread, uint32_t *row)
 {
-	if (!c->cgroup && rows_is_last(c->rows, collect_window(c, ns), thread)) {
+	if (!c->group && rows_is_last(c->rows, collect_window(c, ns), thread)) {
 		*row = c->rows->last; /* with the cells below */
 		return 0;
 	}
-	if (collect_row(c, ns, c->cgroup ? c->cgroup[thread] : thread, row))
+	if (collect_row(c, ns, c->group ? c->group[thread] : thread, row))
 		return ERR_NOMEM;
-	if (!c->cgroup) {
+	if (!c->group) {
 		rows_set(c->rows, *row, COL_THREAD, thread);
 		return 0;
 	}
-	rows_set(c->rows, *row, COL_CGROUP, c->cgroup[thread]);
+	rows_set(c->rows, *row, COL_CGROUP, c->group[thread]);
+	rows_set(c->rows, *row, COL_PROGRAM, c->group[thread]);
 	return rows_distinct(c->rows, *row, COL_THREADS, thread);
 }
 
@@ -208,7 +209,7 @@ static int add_threads(struct collect *c, uint32_t from, uint32_t to)
 		int hidden = population_hides_thread(&c->q->of, c->tl, t);
 		if (c->tl->threads.v[t].flags & THREAD_IDLE_TASK)
 			continue;
-		if (hidden && c->cgroup) { /* it shares a row with others */
+		if (hidden && c->group) { /* it shares a row with others */
 			c->rows->hidden++;
 			continue;
 		}
@@ -216,7 +217,7 @@ static int add_threads(struct collect *c, uint32_t from, uint32_t to)
 			r = thread_row(c, c->base_ns, t, &row);
 		}
 		r = r ? r : add_thread(c, t);
-		if (!r && !c->cgroup)
+		if (!r && !c->group)
 			r = rows_finish(c->rows);
 		if (hidden)
 			hide_from(c->rows, first);
@@ -263,7 +264,7 @@ int collect_threads(struct collect *c)
 {
 	struct by_thread samples = {.id.n = 0};
 	int r = 0;
-	if (!c->q->of.label && !c->cgroup)
+	if (!c->q->of.label && !c->group)
 		return add_in_parts(c);
 	if (c->q->of.label)
 		r = BY_THREAD_BUILD(&samples, c->tl->threads.n, c->tl->samples);

@@ -10,8 +10,8 @@ struct collect {
 	const struct timeline *tl;
 	const struct table_query *q;
 	struct rows *rows;
-	uint64_t base_ns;       /* start of the first window */
-	const uint32_t *cgroup; /* strings ids by thread if rows are cgroups; else NULL */
+	uint64_t base_ns;      /* start of the first window */
+	const uint32_t *group; /* strings ids by thread if rows are groups of them; else NULL */
 	const struct by_thread *samples; /* with --label; else NULL */
 	struct err *e;
 };
@@ -45,7 +45,9 @@ int collect_waits(struct collect *c, const struct population *of, collect_wait *
 /* One function for each table; 0, ERR_NOMEM, ERR_REFUSED. */
 int collect_threads(struct collect *c);
 int collect_cgroups(struct collect *c);
+int collect_programs(struct collect *c);
 int collect_sampled(struct collect *c);
+int collect_sampled_programs(struct collect *c);
 int collect_sites(struct collect *c);
 int collect_wakers(struct collect *c);
 int collect_locks(struct collect *c);

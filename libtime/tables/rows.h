@@ -51,6 +51,7 @@ enum column {
 	COL_FUNCTION,
 	COL_MODULE,
 	COL_PROCESS,
+	COL_PROGRAM,
 	COL_ADDRESS,
 	COL_LOCK,
 	COL_VALUE,
@@ -98,6 +99,7 @@ enum column {
 	COL_MAX_OPEN, /* 1: the longest was cut, so it lasted longer */
 	COL_SHARE,
 	COL_PARENT_SHARE,
+	COL_OPTION, /* that asks about the row alone */
 	COL_VERDICT,
 	COL_REASON,
 	COL_WAITERS,

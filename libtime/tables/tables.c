@@ -47,6 +47,31 @@ static const struct table_kind kinds[] = {
 		     DATA(COL_SUSPECT),
 		     DATA(COL_STACKS),
 		     DATA(COL_IDLE_WAITS)}},
+	{.name = "program",
+	 .help = "the same, by program: all processes of one name",
+	 .one = "program",
+	 .many = "programs",
+	 .sort = COL_RUN,
+	 .then = COL_WAITING,
+	 .collect = collect_programs,
+	 .columns = {{COL_PROGRAM},
+		     {COL_THREADS, 6},
+		     {COL_RUN},
+		     {COL_IDLE, 5},
+		     {COL_UNCLEAR, 9},
+		     {COL_BLOCKED},
+		     {COL_RUNNABLE},
+		     {COL_UNKNOWN, 8, TEXT_IF_ANY},
+		     {COL_WAITS, 7},
+		     {COL_P50, 2},
+		     {COL_P99, 3},
+		     {COL_P999, 1},
+		     {COL_MAX, 4},
+		     {COL_OPTION},
+		     DATA(COL_WAITING),
+		     DATA(COL_PREEMPTED),
+		     DATA(COL_OPEN),
+		     DATA(COL_SUSPECT)}},
 	{.name = "site",
 	 .help = "the places where threads wait, and whether at rest",
 	 .one = "site",
@@ -229,6 +254,17 @@ static const struct table_kind sampled = {
 	.columns = {{COL_THREAD}, {COL_SAMPLES}, {COL_SHARE}},
 };
 
+static const struct table_kind sampled_programs = {
+	.name = "program",
+	.help = "",
+	.one = "program",
+	.many = "programs",
+	.sort = COL_SAMPLES,
+	.then = COL_SHARE,
+	.collect = collect_sampled_programs,
+	.columns = {{COL_PROGRAM}, {COL_SAMPLES}, {COL_SHARE}, {COL_THREADS}, {COL_OPTION}},
+};
+
 static const struct table_kind sampled_cgroups = {
 	.name = "cgroup",
 	.help = "",
@@ -285,10 +321,10 @@ static const struct table_kind functions[] = {
 	 .collect = collect_weights,
 	 .columns = {{COL_FUNCTION},
 		     {COL_MODULE},
-		     {COL_SELF_COUNT},
+		     {COL_SELF_COUNT, 2},
 		     {COL_SELF_SHARE},
-		     {COL_TOTAL_COUNT, 2},
-		     {COL_TOTAL_SHARE, 1},
+		     {COL_TOTAL_COUNT, 1},
+		     {COL_TOTAL_SHARE},
 		     DATA(COL_SAMPLES)}},
 	{.name = "function",
 	 .help = "",
@@ -299,10 +335,10 @@ static const struct table_kind functions[] = {
 	 .collect = collect_weights,
 	 .columns = {{COL_FUNCTION},
 		     {COL_MODULE},
-		     {COL_SELF},
+		     {COL_SELF, 2},
 		     {COL_SELF_SHARE},
-		     {COL_TOTAL, 2},
-		     {COL_TOTAL_SHARE, 1},
+		     {COL_TOTAL, 1},
+		     {COL_TOTAL_SHARE},
 		     DATA(COL_SAMPLES)}},
 };
 
@@ -329,6 +365,11 @@ const struct table_kind *table_sampled(void)
 	return &sampled;
 }
 
+const struct table_kind *table_sampled_programs(void)
+{
+	return &sampled_programs;
+}
+
 const struct table_kind *table_sampled_cgroups(void)
 {
 	return &sampled_cgroups;
@@ -353,7 +394,8 @@ int table_needs_waits(const struct table_kind *kind)
 {
 	return kind->collect == collect_sites || kind->collect == collect_locks ||
 	       kind->collect == collect_wakers || kind->collect == collect_gaps ||
-	       kind->collect == collect_threads || kind->collect == collect_cgroups;
+	       kind->collect == collect_threads || kind->collect == collect_cgroups ||
+	       kind->collect == collect_programs;
 }
 
 /* --- windows -------------------------------------------------------------------------- */

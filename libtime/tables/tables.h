@@ -42,8 +42,9 @@ const struct table_kind *table_kinds(size_t *n);
 /* The kind with that name ("label:KEY" for any KEY), or NULL. */
 const struct table_kind *table_kind_of(const char *name);
 
-/* The table of threads without context switches: their samples. */
+/* The tables of threads and of programs without context switches: their samples. */
 const struct table_kind *table_sampled(void);
+const struct table_kind *table_sampled_programs(void);
 
 /* The table of cgroups if only samples show them: --all-cgroups. */
 const struct table_kind *table_sampled_cgroups(void);
@@ -75,10 +76,20 @@ int table_needs_waits(const struct table_kind *kind);
 int table_collect(const struct table_kind *kind, const struct timeline *tl,
 		  const struct table_query *q, struct rows *out, struct err *e);
 
+/* The rows of programs, from samples that were folded by BY_PID | BY_TID, n of them. Names are
+ * ids of the profile's strings. ERR_NOMEM. */
+int table_programs(struct profile *p, const struct folded *v, size_t n, struct rows *out,
+		   struct err *e);
+
 /* The rows of cgroups, from samples that were folded by them (BY_CGROUP | BY_TID); samples of
  * tracepoints count only if there are no others. Names are ids of the profile's strings.
  * ERR_NOMEM; ERR_REFUSED if no sample has its cgroup. */
 int table_cgroups(struct profile *p, struct rows *out, struct err *e);
+
+/* count[i] += the samples of `of` with the stack i (0: without), which has room for all: with
+ * `waits` waits count too, except for those without a stack, else samples of tracepoints. */
+void tables_count_stacks(const struct timeline *tl, const struct population *of, int waits,
+			 uint64_t *count);
 
 /* ERR_REFUSED if the timeline has no gaps. */
 int tables_need_gaps(const struct timeline *tl, struct err *e);

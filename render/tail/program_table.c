@@ -1,4 +1,5 @@
 #include "render/tail/program_table.h"
+#include "libtime/population/programs.h"
 #include "render/text/escape.h"
 #include "render/text/table.h"
 #include "render/text/units.h"
@@ -6,10 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-	PROGRAMS_SHOWN = 5,
-	PIDS_LISTED = 4,
-};
+enum { PROGRAMS_SHOWN = 5 };
 
 struct program {
 	uint32_t name; /* strings id */
@@ -44,30 +42,6 @@ static int most_first(const void *a, const void *b, void *strings)
 	return strcmp(strtab_get(strings, x->name), strtab_get(strings, y->name));
 }
 
-/* "--pid 1,2", or "--comm NAME" for a program of many processes. */
-static void narrower(struct buf *b, const struct tail *t, uint32_t name)
-{
-	struct buf pids = {0};
-	int32_t last = -1;
-	size_t n = 0;
-	for (uint32_t i = 0; i < t->tl->threads.n; i++) {
-		const struct tl_thread *x = &t->tl->threads.v[i];
-		if (t->process_of.v[i] != name || x->tid != x->pid || x->pid == last)
-			continue;
-		buf_fmt(&pids, "%s%d", n++ ? "," : "", x->pid);
-		last = x->pid;
-	}
-	if (n && n <= PIDS_LISTED) {
-		buf_fmt(b, "--pid %s", buf_cstr(&pids));
-	} else {
-		const char *text = strtab_get(&t->tl->stacks->strings, name);
-		buf_str(b, "--comm ");
-		escape_visible(b, text, strlen(text));
-	}
-	b->failed = b->failed ? b->failed : pids.failed;
-	buf_release(&pids);
-}
-
 static void put(struct buf *b, const struct programs *x, const struct tail *t, size_t width)
 {
 	static const struct table_column columns[] = {{"worst", .right = 1},
@@ -84,10 +58,9 @@ static void put(struct buf *b, const struct programs *x, const struct tail *t, s
 		table_duration(&table, p->longest_ns);
 		escape_visible(&table.text, strtab_get(s, p->name), strtab_len(s, p->name));
 		table_next(&table);
-		narrower(&table.text, t, p->name);
+		program_option_of(&table.text, t->tl, t->process_of.v, p->name);
 		table_next(&table);
 	}
-	buf_char(b, '\n');
 	table_write(b, &table, width);
 	table_release(&table);
 	if (x->v.n > PROGRAMS_SHOWN) {
@@ -95,23 +68,61 @@ static void put(struct buf *b, const struct programs *x, const struct tail *t, s
 		units_plural(b, x->v.n - PROGRAMS_SHOWN, "more program", "more programs");
 		buf_char(b, '\n');
 	}
+	buf_char(b, '\n');
+}
+
+/* The programs of the shown episodes, those with most first. ERR_NOMEM. */
+static int collect(struct programs *x, const struct tail *t)
+{
+	int r = 0;
+	for (size_t i = 0; !r && i < t->rows.n; i++) {
+		const struct episode *ep = &t->episodes.v.v[t->rows.v[i].episode];
+		if (ep->thread != TL_NONE)
+			r = add(x, t->process_of.v[ep->thread], ep->end_ns - ep->start_ns);
+	}
+	if (!r && x->v.n)
+		qsort_r(x->v.v, x->v.n, sizeof(*x->v.v), most_first,
+			(void *)&t->tl->stacks->strings);
+	return r;
+}
+
+static void release(struct programs *x)
+{
+	vec_release(&x->v);
+	u64map_release(&x->of);
 }
 
 int program_table(struct buf *b, const struct tail *t, size_t width)
 {
 	struct programs x = {0};
-	int r = 0;
-	for (size_t i = 0; !r && i < t->rows.n; i++) {
-		const struct episode *ep = &t->episodes.v.v[t->rows.v[i].episode];
-		if (ep->thread != TL_NONE)
-			r = add(&x, t->process_of.v[ep->thread], ep->end_ns - ep->start_ns);
-	}
-	if (!r && x.v.n > 1) {
-		qsort_r(x.v.v, x.v.n, sizeof(*x.v.v), most_first,
-			(void *)&t->tl->stacks->strings);
+	int r = collect(&x, t);
+	if (!r && x.v.n > 1)
 		put(b, &x, t, width);
+	release(&x);
+	return r;
+}
+
+int program_words(struct buf *b, const struct tail *t)
+{
+	enum { NAMED = 3 };
+	struct programs x = {0};
+	const struct strtab *s = &t->tl->stacks->strings;
+	int r = collect(&x, t);
+	for (size_t i = 0; !r && x.v.n > 1 && i < x.v.n && i < NAMED; i++) {
+		const struct program *p = &x.v.v[i];
+		buf_str(b, i ? ", " : "Of the worst, ");
+		units_count(b, p->worst);
+		buf_str(b, i ? " of " : p->worst == 1 ? " is of " : " are of ");
+		escape_visible(b, strtab_get(s, p->name), strtab_len(s, p->name));
+		buf_str(b, " (");
+		program_option_of(b, t->tl, t->process_of.v, p->name);
+		buf_char(b, ')');
 	}
-	vec_release(&x.v);
-	u64map_release(&x.of);
+	if (!r && x.v.n > NAMED) {
+		buf_str(b, ", the others of ");
+		units_plural(b, x.v.n - NAMED, "program", "programs");
+	}
+	buf_str(b, !r && x.v.n > 1 ? ". " : "");
+	release(&x);
 	return r;
 }

@@ -12,4 +12,8 @@
  * if there is only one. ERR_NOMEM. */
 int program_table(struct buf *b, const struct tail *t, size_t width);
 
+/* Append the same as a sentence: "Of the worst, 3 are of sh (--comm sh), 1 of app (--pid 12). ".
+ * ERR_NOMEM. */
+int program_words(struct buf *b, const struct tail *t);
+
 #endif

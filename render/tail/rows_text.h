@@ -16,8 +16,8 @@ void rows_table(struct buf *b, const struct timeline *tl, const struct rows *row
 		size_t width);
 
 /* The sum of the threads' rows: "scheduler 2 threads, 30 waits: ...", wrapped, and a note on
- * missing kernel symbols. */
-void rows_totals(struct buf *b, const struct timeline *tl, const struct rows *rows);
+ * missing kernel symbols; `brief`: only how long they ran and waited. */
+void rows_totals(struct buf *b, const struct timeline *tl, const struct rows *rows, int brief);
 
 /* The same rows as CSV with a line of names, and as JSON: {"schema":1,"by":...,"rows":[...]}.
  * `by` is that of the option. A thread is three fields: comm, pid, tid. */

@@ -19,9 +19,35 @@ static void put_time(struct buf *b, uint64_t ns, const char *what)
 	buf_str(b, what);
 }
 
-void rows_totals(struct buf *out, const struct timeline *tl, const struct rows *r)
+enum { LABEL = 11, WIDTH = 80 };
+
+/* "2 threads: 2.0 ms running, 4.0 ms blocked, 0 ns runnable" */
+static void put_brief(struct buf *out, const struct rows *r)
 {
-	enum { LABEL = 11, WIDTH = 80 };
+	uint64_t unclear = sum_of(r, COL_UNCLEAR), unknown = sum_of(r, COL_UNKNOWN);
+	struct buf b = {0};
+	units_plural(&b, r->order.n, r->kind->one, r->kind->many);
+	buf_str(&b, ": ");
+	put_time(&b, sum_of(r, COL_RUN), " running, ");
+	put_time(&b, sum_of(r, COL_BLOCKED), " blocked, ");
+	if (unclear)
+		put_time(&b, unclear, " unclear (?), ");
+	put_time(&b, sum_of(r, COL_RUNNABLE), " runnable");
+	if (unknown) {
+		buf_str(&b, ", ");
+		put_time(&b, unknown, " unknown");
+	}
+	text_wrapped(out, buf_cstr(&b), 0, 2, WIDTH);
+	out->failed = buf_failed(&b) ? buf_failed(&b) : out->failed;
+	buf_release(&b);
+}
+
+void rows_totals(struct buf *out, const struct timeline *tl, const struct rows *r, int brief)
+{
+	if (brief) {
+		put_brief(out, r);
+		return;
+	}
 	uint64_t unclear = sum_of(r, COL_UNCLEAR), idle_waits = sum_of(r, COL_IDLE_WAITS);
 	uint64_t waits = sum_of(r, COL_WAITS), stacks = sum_of(r, COL_STACKS);
 	uint64_t open = sum_of(r, COL_OPEN), suspect = sum_of(r, COL_SUSPECT);

@@ -402,35 +402,52 @@ static void detail_head(struct detail *d, size_t rank, const struct episode *ep)
 		detail_line(d, "counted");
 }
 
-static void sum_item(struct buf *b, uint64_t ns, uint64_t whole, const char *what)
+/* The parts of an episode's time; the slight ones together. */
+struct sum {
+	struct buf *b;
+	uint64_t whole, slight;
+	size_t parts; /* slight ones */
+};
+
+static void sum_item(struct sum *s, uint64_t ns, const char *what)
 {
 	if (!ns)
 		return;
-	if (b->n)
-		buf_str(b, " + ");
-	units_part(b, ns, whole);
-	buf_fmt(b, " %s", what);
+	if (is_slight(ns, s->whole)) {
+		s->slight += ns;
+		s->parts++;
+		return;
+	}
+	buf_str(s->b, s->b->n ? " + " : "");
+	units_part(s->b, ns, s->whole);
+	buf_fmt(s->b, " %s", what);
 }
 
 static void detail_sum(struct detail *d, const struct explanation *x, uint64_t whole)
 {
-	struct buf *b = &d->line;
-	sum_item(b, x->run_ns - x->interrupted_ns, whole, "running");
-	sum_item(b, x->interrupted_ns, whole, "interrupted (");
-	if (x->interrupted_ns) {
-		const char *s = strtab_get(&d->t->tl->stacks->strings, x->interrupt);
-		escape_visible(b, s, strlen(s));
-		buf_str(b, x->interrupts > 1 ? " and others)" : ")");
-	}
+	struct sum s = {.b = &d->line, .whole = whole};
+	struct buf by = {0};
+	buf_str(&by, "interrupted (");
+	describe_name(&by, d->t->tl, x->interrupt);
+	buf_str(&by, x->interrupts > 1 ? " and others)" : ")");
+	sum_item(&s, x->run_ns - x->interrupted_ns, "running");
+	sum_item(&s, x->interrupted_ns, buf_cstr(&by));
+	buf_release(&by);
 	for (unsigned c = 0; c < CAUSE_COUNT; c++) {
 		char text[48];
 		snprintf(text, sizeof(text), "blocked (%s)", cause_name(c));
-		sum_item(b, x->blocked_by[c], whole, text);
+		sum_item(&s, x->blocked_by[c], text);
 	}
-	sum_item(b, x->runnable_ns - x->preempted_ns, whole, "runnable");
-	sum_item(b, x->preempted_ns - x->throttled_ns, whole, "preempted");
-	sum_item(b, x->throttled_ns, whole, "throttled (CPU quota)");
-	sum_item(b, x->unknown_ns, whole, "unknown");
+	sum_item(&s, x->runnable_ns - x->preempted_ns, "runnable");
+	sum_item(&s, x->preempted_ns - x->throttled_ns, "preempted");
+	sum_item(&s, x->throttled_ns, "throttled (CPU quota)");
+	sum_item(&s, x->unknown_ns, "unknown");
+	if (s.slight && !is_slight(s.slight, whole)) {
+		buf_str(&d->line, d->line.n ? " + " : "");
+		units_part(&d->line, s.slight, whole);
+		buf_str(&d->line, " in ");
+		units_plural(&d->line, s.parts, "smaller part", "smaller parts");
+	}
 	detail_line(d, "time");
 }
 
@@ -522,12 +539,6 @@ static void detail_waker(struct detail *d, const struct explanation *x)
 		full_stack(d, o->waker_path);
 }
 
-/* Too little of the episode to be read. */
-static int is_slight(uint64_t ns, uint64_t of)
-{
-	return ns < of / 20;
-}
-
 static void detail_corunners(struct detail *d, const struct explanation *x, uint64_t episode)
 {
 	enum { SHOWN = 3 };
@@ -558,12 +569,28 @@ static void detail_corunners(struct detail *d, const struct explanation *x, uint
 		detail_line(d, "on its CPU");
 }
 
-/* A line: the thread, how long, and what it waited for there. What the last one did is the root
- * cause, which follows. */
+/* What ties a link to the one before it. */
+static const char *link_words(const struct chain_link *l)
+{
+	switch (l->via) {
+	case VIA_CPU:
+		return "behind ";
+	case VIA_OWNER:
+		return "lock held by ";
+	case VIA_TURN:
+		return "the futex let go before by ";
+	default:
+		return "woken by ";
+	}
+}
+
+/* A line, cut if it is longer than one: the thread, how long, and what it waited for there. What
+ * the last one did is the root cause, which follows. */
 static void detail_link(struct detail *d, const struct explanation *x, size_t i)
 {
 	const struct chain_link *l = &x->chain.v[i];
 	struct buf *b = &d->line;
+	buf_str(b, i ? link_words(l) : "");
 	describe_thread(b, d->t->tl, l->thread, l->comm);
 	buf_char(b, ' ');
 	if (i + 1 == x->chain.n) {
@@ -582,10 +609,10 @@ static void detail_link(struct detail *d, const struct explanation *x, size_t i)
 			buf_str(b, " in ");
 			describe_function(b, d->t->tl, function);
 		}
-		buf_str(b, x->chain.v[i + 1].via == VIA_CPU     ? ", behind"
-			   : x->chain.v[i + 1].via == VIA_OWNER ? ", lock held by"
-			   : x->chain.v[i + 1].via == VIA_TURN  ? ", the futex let go before by"
-								: ", woken by");
+	}
+	if (!buf_failed(b) && escape_chars(b->v, b->n) > PROSE - TEXT) {
+		b->n = escape_prefix(b->v, b->n, PROSE - TEXT - 1);
+		buf_char(b, '~');
 	}
 	detail_line(d, i ? "" : "chain");
 }
@@ -899,6 +926,8 @@ int tailtext_write(struct buf *b, struct tail *t, const struct tailtext_options 
 		   struct err *e)
 {
 	struct buf line = {0};
+	if (o->programs && program_table(b, t, o->width))
+		return err_nomem(e);
 	int r = answer_first(b, t, e);
 	if (r)
 		return r;
@@ -920,8 +949,6 @@ int tailtext_write(struct buf *b, struct tail *t, const struct tailtext_options 
 		return buf_failed(b) ? err_nomem(e) : 0;
 	}
 	tailtext_selection(b, t, o);
-	if (o->programs && program_table(b, t, o->width))
-		return err_nomem(e);
 	groups_table(b, t, o);
 	recurrence_lines(b, t);
 	episodes_table(b, t, o);

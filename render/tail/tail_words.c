@@ -452,10 +452,15 @@ static void put_part(struct buf *b, struct evidence *ev, const struct explanatio
 	}
 }
 
-/* The rest of `ns` after the largest: " and 0.2 ms in 3 smaller parts". */
+int is_slight(uint64_t ns, uint64_t of)
+{
+	return ns < of / 20;
+}
+
+/* The rest of `ns` after the largest: ", 0.2 ms in 3 smaller parts". */
 static void put_rest(struct buf *b, uint64_t ns, uint64_t whole, size_t parts)
 {
-	if (!parts || ns <= whole / 100)
+	if (!parts || is_slight(ns, whole))
 		return;
 	buf_str(b, ", ");
 	units_part(b, ns, whole);
@@ -475,27 +480,25 @@ void describe_blocked(struct buf *b, const struct explanation *x, const struct c
 }
 
 /* What a link did, its largest parts first: "6.0 ms asleep in slow_disk(), 0.4 ms in fdatasync
- * (io)". They and the rest, which is mentioned, too, add up to the link. */
+ * (io)". They and the rest add up to the link, unless the rest is slight. */
 static void describe_parts(struct buf *b, struct evidence *ev, const struct explanation *x,
 			   const struct chain_link *l)
 {
 	enum { MOST = 3 };
-	uint64_t shown = 0;
+	uint64_t shown = 0, whole = x->chain.v[0].ns;
 	uint32_t n = 0, most = l->nparts == MOST + 1 ? MOST + 1 : MOST;
 	for (; n < l->nparts && n < most; n++) {
 		const struct chain_part *p = &x->parts.v[l->part + n];
-		if (n && n + 1 < l->nparts && p->ns < l->ns / 25)
-			break;
-		if (n && l->ns - shown <= l->ns / 100)
+		if (n && is_slight(p->ns, whole))
 			break;
 		buf_str(b, n ? ", " : "");
 		put_part(b, ev, x, l, p, p->ns);
 		shown += p->ns;
 	}
-	put_rest(b, l->ns - shown, l->ns, l->nparts - n);
+	put_rest(b, l->ns - shown, whole, l->nparts - n);
 }
 
-/* The other shares of the episode, which add up to it with the root. */
+/* The other shares of the episode, which add up to it with the root, unless they are slight. */
 static void other_shares(struct buf *b, struct evidence *ev, const struct explanation *x)
 {
 	enum { MOST = 3 };
@@ -503,7 +506,7 @@ static void other_shares(struct buf *b, struct evidence *ev, const struct explan
 	uint64_t whole = x->chain.v[0].ns, left = whole - l->ns;
 	shares_vec v = {0};
 	size_t n = 0, shown = 0;
-	if (left <= whole / 100)
+	if (is_slight(left, whole))
 		return;
 	if (explanation_shares(x, &v))
 		b->failed = ERR_NOMEM;
@@ -512,10 +515,14 @@ static void other_shares(struct buf *b, struct evidence *ev, const struct explan
 			v.v[n++] = v.v[i];
 	buf_str(b, "; the other ");
 	units_part(b, left, whole);
-	buf_char(b, ':');
-	for (; shown < n && shown < MOST && (!shown || v.v[shown].ns > whole / 1000); shown++) {
+	if (!n || is_slight(v.v[0].ns, whole)) {
+		vec_release(&v);
+		buf_str(b, " in smaller parts");
+		return;
+	}
+	for (; shown < n && shown < MOST && !is_slight(v.v[shown].ns, whole); shown++) {
 		const struct chain_link *of = &x->chain.v[v.v[shown].link];
-		buf_str(b, shown ? ", " : " ");
+		buf_str(b, shown ? ", " : ": ");
 		if (!shown || v.v[shown].link != v.v[shown - 1].link) {
 			describe_thread(b, ev->tl, of->thread, of->comm);
 			buf_char(b, ' ');

@@ -8,6 +8,9 @@
 #include "base/text/buf.h"
 #include "libtime/explain/tail_model.h"
 
+/* Too little of an episode to be read. */
+int is_slight(uint64_t ns, uint64_t of);
+
 /* "name/tid"; "?" for TL_NONE and for an empty name. Visible form (escape.h). */
 void describe_thread(struct buf *b, const struct timeline *tl, uint32_t thread, uint32_t comm);
 

@@ -9,6 +9,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { LABEL = 11 };
@@ -215,20 +216,69 @@ void file_text_head(struct buf *out, const struct file_facts *f)
 	add_loss(out, f);
 }
 
-/* Names and counts of the events with samples, in one line. */
-static void add_event_counts(struct buf *out, const struct file_facts *f)
+/* Events of one name, as perf had one for stacks and one without. */
+struct event_count {
+	uint32_t name;
+	uint8_t tracepoint;
+	size_t at; /* in the file */
+	uint64_t samples;
+};
+
+/* Clocks and counters first. */
+static int event_order(const void *a, const void *b)
 {
-	struct buf b = {0};
-	size_t none = 0;
+	const struct event_count *x = a, *y = b;
+	if (x->tracepoint != y->tracepoint)
+		return x->tracepoint ? 1 : -1;
+	return x->at < y->at ? -1 : 1;
+}
+
+/* Perf's own, which never has samples. */
+static int is_dummy(const char *name)
+{
+	return !strcmp(name, "dummy") || !strncmp(name, "dummy:", 6);
+}
+
+static int by_event(const struct file_facts *f, struct event_count *v, size_t max)
+{
+	size_t n = 0;
 	for (size_t i = 0; i < f->events.n; i++) {
 		const struct file_event *ev = &f->events.v[i];
-		none += !ev->samples;
-		if (!ev->samples)
+		size_t k = 0;
+		if (is_dummy(strtab_get(&f->stacks->strings, ev->name)))
+			continue;
+		while (k < n && v[k].name != ev->name)
+			k++;
+		if (k == n && n == max)
+			return -1;
+		if (k == n)
+			v[n++] = (struct event_count){ev->name, ev->tracepoint, i, 0};
+		v[k].samples += ev->samples;
+	}
+	return (int)n;
+}
+
+/* Names and counts of the first events, and how many others there are, in one line or two. */
+static void add_event_counts(struct buf *out, const struct file_facts *f)
+{
+	enum { SHOWN = 2, MOST = 256 };
+	struct event_count v[MOST];
+	struct buf b = {0};
+	int n = by_event(f, v, MOST);
+	size_t none = 0, more = 0;
+	if (n > 0)
+		qsort(v, (size_t)n, sizeof(*v), event_order);
+	for (int i = 0; i < n; i++) {
+		none += !v[i].samples;
+		more += v[i].samples && i >= SHOWN;
+		if (!v[i].samples || i >= SHOWN)
 			continue;
 		buf_str(&b, b.n ? ", " : "");
-		add_text(&b, f, ev->name);
-		counted(&b, " ", ev->samples, "");
+		add_text(&b, f, v[i].name);
+		counted(&b, " ", v[i].samples, "");
 	}
+	if (more)
+		buf_fmt(&b, ", %zu more", more);
 	if (none) {
 		buf_str(&b, b.n ? "; " : "");
 		units_plural(&b, none, "event", "events");
@@ -259,12 +309,12 @@ void file_text_brief(struct buf *out, const struct file_facts *f)
 		add_loss(out, f);
 }
 
-void file_text_names_brief(FILE *f, const struct file_facts *x)
+void file_text_names_brief(struct buf *out, const struct file_facts *x)
 {
 	enum { FILES = 3 };
 	const struct unnamed_files *u = &x->unnamed;
 	const struct strtab *s = &x->stacks->strings;
-	struct buf b = {0}, out = {0};
+	struct buf b = {0};
 	if (!x->has_names)
 		return;
 	buf_fmt(&b, "%.1f %% of samples have a named innermost function",
@@ -279,9 +329,7 @@ void file_text_names_brief(FILE *f, const struct file_facts *x)
 		buf_fmt(&b, " %.0f %%", share);
 	}
 	buf_str(&b, " (-v shows more)");
-	line(&out, "names", &b);
-	fputs(buf_cstr(&out), f);
-	buf_release(&out);
+	line(out, "names", &b);
 }
 
 void file_text_names(FILE *f, const struct file_facts *x, int top)

@@ -20,7 +20,7 @@ void file_text_brief(struct buf *out, const struct file_facts *f);
  * nothing if names were not looked up. */
 void file_text_names(FILE *f, const struct file_facts *x, int top);
 
-/* The same in one line, or two. */
-void file_text_names_brief(FILE *f, const struct file_facts *x);
+/* Append the same in one line, or two. */
+void file_text_names_brief(struct buf *out, const struct file_facts *x);
 
 #endif

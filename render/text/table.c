@@ -74,12 +74,15 @@ static size_t too_wide(const struct widths *w, size_t width)
 	return sum > width ? sum - width : 0;
 }
 
-/* By how much the keys are wider than KEY_WANTS, the width for which columns are dropped. */
+/* By how much keys and names of functions are wider than KEY_WIDTH, the width for which columns
+ * are dropped. */
 static size_t key_excess(const struct table *t, const struct widths *w)
 {
 	size_t sum = 0;
 	for (size_t c = 0; c < t->ncolumns; c++)
-		if (t->columns[c].cut == TABLE_CUT_KEY && w->of[c] > KEY_WIDTH)
+		if ((t->columns[c].cut == TABLE_CUT_KEY ||
+		     t->columns[c].cut == TABLE_CUT_NAME) &&
+		    w->of[c] > KEY_WIDTH)
 			sum += w->of[c] - KEY_WIDTH;
 	return sum;
 }

@@ -56,7 +56,7 @@ sed '/^recording/,$d' file.txt | cmp - pipe.txt
 # one screen, and the functions first
 for f in "$demo" demo.db "$orders" orders.db; do
 	pk report -q --no-local "$f" >report.txt 2>/dev/null || pk report -q "$f" >report.txt
-	[ "$(wc -l <report.txt)" -le 30 ] || { echo "$f: $(wc -l <report.txt) lines"; exit 1; }
+	[ "$(wc -l <report.txt)" -le 24 ] || { echo "$f: $(wc -l <report.txt) lines"; exit 1; }
 	head -2 report.txt | grep -q '^CPU time by function: .* samples of cpu-clock' || { cat report.txt; exit 1; }
 done
 # nothing below 1 % unless asked for

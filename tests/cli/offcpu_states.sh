@@ -23,12 +23,25 @@ cmp all-1 all-2
 # the picture: of each box with the name of a cause, whether it is above [runnable]
 pk svg -q --all --no-local --no-script --offcpu --minwidth 0 "$orders" -o off.svg
 grep -q 'blocked 3.9 s, runnable (run-queue delay) 103 ms, state unknown 1.5 s' off.svg
-python3 - <<'END'
-import re
+python3 - "$(sum runnable.folded)" "$(sum blocked.folded)" <<'END'
+import re, sys
 text = open("off.svg").read()
 legend = re.findall(r'fill="(#[0-9a-f]{6})"/><text x="17" y="10">([^<]*)<', text)
 colors = {t.split()[0]: c for c, t in legend}
 assert {"runnable", "sleep", "pipe", "lock"} <= set(colors), legend
 assert len({colors[n] for n in ("runnable", "sleep", "pipe", "lock")}) == 4, legend
 assert "runnable 103 ms" in [t for _, t in legend], legend
+
+# what the legend says adds up to --state: run-queue delay, and the causes to blocked time
+UNITS = {"s": 10**9, "ms": 10**6, "us": 10**3, "ns": 1}
+said = {False: 0, True: 0}
+rounded = {False: 0, True: 0}
+for _, words in legend:
+    got = re.fullmatch(r"(.*) ([0-9.]+) (s|ms|us|ns)", words)
+    if got:
+        kind = got[1] == "runnable"
+        said[kind] += float(got[2]) * UNITS[got[3]]
+        rounded[kind] += UNITS[got[3]] * (0.051 if "." in got[2] else 0.51)
+for kind, ns in ((True, int(sys.argv[1])), (False, int(sys.argv[2]))):
+    assert abs(said[kind] - ns) <= rounded[kind], (kind, said, ns, legend)
 END

@@ -33,7 +33,29 @@ done
 # the whole machine: whose the worst are, and how to ask about one of them
 "$PERFKIT" tail -q --no-local --all --top 20 "$data" >all
 grep -q '^worst  *time  *longest  *program  *option$' all && grep -q '^ *13 .* waits  *--pid 1293$' all || wrong "programs: $(cat all)"
+[ "$(head -1 all | tr -s ' ')" = 'worst time longest program option' ] || wrong "programs come later: $(head -1 all)"
 "$PERFKIT" tail -q --no-local --top 20 "$data" | grep -q '^worst .* program' && wrong "programs of one"
+"$PERFKIT" html -q --no-local --all --top 20 "$data" -o page.html
+grep -q '<p id="answer">Of the worst, [0-9]* .* of [^ ]* (--' page.html || wrong "html does not begin with programs"
+
+# report, too: with the sums of their threads, on one screen; of one program its threads
+"$PERFKIT" report -q --no-local --all "$data" >all
+sed -n 2p all | grep -q '^program  *running .* option$' && grep -q '^waits .* --pid 1293$' all || wrong "report, programs: $(cat all)"
+[ "$(wc -l <all)" -le 24 ] || wrong "report has $(wc -l <all) lines"
+"$PERFKIT" report -q --no-local "$data" | grep -q '^thread .*running' || wrong "report, threads of one program"
+sums() {
+	"$PERFKIT" report -q --no-local --all --by "$1" --csv "$data" | awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+		{ run += $at["run_ns"]; off += $at["blocked_ns"] + $at["runnable_ns"] } END { printf "%.0f %.0f\n", run, off }'
+}
+[ "$(sums program)" = "$(sums thread)" ] || wrong "programs: $(sums program), threads: $(sums thread)"
+# names that were not found are those of who is meant
+for how in "" "--pid 1293"; do
+	"$PERFKIT" report -q -v --no-local $how "$data" | sed -n '/^names:/,$p' >"names$how"
+done
+cmp -s names "names--pid 1293" && [ -s names ] || wrong "names of others: $(cat names)"
+# a link of a chain is one line, and nothing below 5 % is told
+"$PERFKIT" tail -q --no-local --details 3 hog.data >hog.txt
+awk 'length > 80 && /woken by|lock held by|behind/' hog.txt | grep . && wrong "a link of two lines"
 
 # who had the CPU is named, whoever it was
 "$PERFKIT" tail -q --no-local --top 0 hog.data >hog.txt

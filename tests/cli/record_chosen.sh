@@ -143,7 +143,7 @@ echo "everybody's stacks: $a bytes; the service's: $s bytes"
 [ $((s * 10)) -le "$a" ] || bad "not a tenth"
 "$PERFKIT" record --like some.data >like 2>err || bad "--like: $(cat err)"
 grep -Eq "^perfkit record offcpu --comm '?(few|svc-(front|snap)|,)*'? --call-graph dwarf,[0-9]+ .*-- sleep 4" like || bad "--like: $(cat like)"
-"$PERFKIT" report some.data 2>/dev/null | tr -s ' \n' ' ' | grep -q 'of them with a stack' || bad "report does not say how many waits have a stack"
+"$PERFKIT" report -v some.data 2>/dev/null | tr -s ' \n' ' ' | grep -q 'of them with a stack' || bad "report does not say how many waits have a stack"
 # An answer about everybody says whose stacks there are; one about them does not.
 want="only chosen threads were recorded with stacks, those of process $service (few); add --pid $service to ask about it"
 for ask in "tail --all --details 0" "report --all" "collapse --offcpu" "svg --all --offcpu -o x.svg" "timeline --all -o x.svg" "html --all -o x.html"; do

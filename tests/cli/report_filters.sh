@@ -89,7 +89,7 @@ assert " 0 ns in an unknown state" in " ".join(text.split()) and "unknown" not i
 def shares(command):
     text = subprocess.run([perfkit, *command, "--no-local", data], capture_output=True, text=True).stdout
     return set(re.findall(r"^ +([0-9.]+ %  [^ :]+): not", text, re.M))
-told_by_doctor, listed = shares(["doctor", "-v"]), shares(["report", "-q", "--top", "0"])
+told_by_doctor, listed = shares(["doctor", "-v"]), shares(["report", "-q", "--all", "--top", "0"])
 assert len(told_by_doctor) > 4 and told_by_doctor <= listed, (told_by_doctor, listed)
 print("sums agree")
 EOF

@@ -21,7 +21,7 @@ enum {
 };
 
 /* How the command's processes work. */
-enum work { WORKS, WAITS, HARDLY, NOBODY_TELLS, NOBODY_KNOWS };
+enum work { WORKS, WAITS, HARDLY, NOBODY_TELLS, NOBODY_KNOWS, ANOTHER };
 
 struct row {
 	const char *argv[WORDS];
@@ -50,6 +50,9 @@ static const struct row rows[] = {
 	 .pids = {PROG, CHILD},
 	 .name = "prog"},
 	{{"perf", "record", "-a", "--", "./wrapper"}, .work = NOBODY_KNOWS},
+	/* another perf's command */
+	{{"perf", "record", "-a", "--", "sleep", "10"}, .work = ANOTHER},
+	{{"perf", "record", "-a", "--", "renamed"}, .pids = {PROG, CHILD}, .name = "prog"},
 	/* recorded alone, so that there is no choice */
 	{{"perf", "record", "--", "./prog"}},
 	{{"perf", "record", "-a", "-p", "30"}},
@@ -133,11 +136,16 @@ static void write_scene(struct buf *image, const struct row *row)
 	found(&w, INIT, 0, "init");
 	found(&w, SHELL, INIT, "sh");
 	found(&w, PERF, SHELL, "perf");
-	if (row->work != NOBODY_TELLS && row->work != NOBODY_KNOWS)
+	if (row->work < NOBODY_TELLS)
 		found(&w, PROG, PERF, "perf-exec");
 	found(&w, OTHER, INIT, "other");
 	found(&w, HELPER, OTHER, "helper");
 	found(&w, ADOPTED, INIT, "adopted");
+	if (row->work == ANOTHER) {
+		pw_fork(&w, &at, PROG, PERF, PROG, PERF, at.time - 2);
+		pw_comm(&w, &(struct pw_id){.pid = PROG, .tid = PROG, .time = at.time - 1},
+			PROG, PROG, "perf-exec", 0);
+	}
 	pw_comm(&w, &at, PROG, PROG, "prog", 1);
 	pw_fork(&w, &at, CHILD, PROG, CHILD, PROG, at.time);
 	put_samples(&w, row->work);

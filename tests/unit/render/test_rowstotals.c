@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static char *totals(const uint64_t (*cells)[2], size_t n, uint64_t losses)
+static char *totals(const uint64_t (*cells)[2], size_t n, uint64_t losses, int brief)
 {
 	struct stacks st = {0};
 	struct timeline tl;
@@ -26,7 +26,7 @@ static char *totals(const uint64_t (*cells)[2], size_t n, uint64_t losses)
 		assert_int_equal(vec_push(&tl.losses, (struct tl_loss){0}), 0);
 	assert_int_equal(rows_finish(&r), 0);
 	assert_int_equal(rows_filter(&r, &tl, NULL, 0), 0);
-	rows_totals(&b, &tl, &r);
+	rows_totals(&b, &tl, &r, brief);
 	buf_cstr(&b);
 	rows_release(&r);
 	timeline_release(&tl);
@@ -56,13 +56,16 @@ static void rows_are_added_up(void **state)
 					  {COL_UNCLEAR, 1000}, {COL_IDLE, 1000000},
 					  {COL_IDLE_WAITS, 2}, {COL_OPEN, 1}};
 	(void)state;
-	char *text = totals(plain, 4, 0);
+	char *text = totals(plain, 4, 0, 0);
 	assert_string_equal(text,
 			    "\nscheduler  2 threads, 6 waits: 2.0 ms running, 4.0 ms blocked, "
 			    "0 ns runnable\n"
 			    "           (1.0 us of it preempted), 0 ns in an unknown state\n");
 	free(text);
-	text = totals(all, 6, 1);
+	text = totals(plain, 4, 0, 1);
+	assert_string_equal(text, "2 threads: 2.0 ms running, 4.0 ms blocked, 0 ns runnable\n");
+	free(text);
+	text = totals(all, 6, 1, 0);
 	unwrap(text);
 	assert_non_null(strstr(text, "6 waits, 2 of them with a stack: "));
 	assert_non_null(strstr(text, "0 ns blocked, 2.0 us unclear, 0 ns runnable"));
