@@ -81,7 +81,7 @@ static int add_blocked(struct explainer *x, uint8_t state, uint8_t end, uint32_t
 		p.cause = x->tl->offcpu.v[offcpu].cause;
 		p.path = x->tl->offcpu.v[offcpu].path;
 	}
-	p.function = appframe_reported(x->tl, p.path);
+	p.function = evidence_function(&x->ev, appframe_reported(x->tl, p.path));
 	return chain_add_part(x, &p, index);
 }
 

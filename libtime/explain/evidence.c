@@ -6,10 +6,33 @@
 #include <stdlib.h>
 #include <string.h>
 
+static int find_functions(struct evidence *x, struct err *e)
+{
+	const struct stacks *s = x->tl->stacks;
+	struct u64map first = {0};
+	int r = vec_reserve(&x->functions, s->frames.n);
+	for (uint32_t i = 0; !r && i < s->frames.n; i++) {
+		const struct frame *f = &s->frames.v[i];
+		uint64_t key = (uint64_t)f->name << 32 | f->dso;
+		uint32_t id = i;
+		if (f->name && !u64map_get(&first, key, &id))
+			r = u64map_put(&first, key, i);
+		x->functions.v[x->functions.n++] = id;
+	}
+	u64map_release(&first);
+	return r ? err_nomem(e) : 0;
+}
+
 int evidence_init(struct evidence *x, const struct timeline *tl, struct err *e)
 {
 	*x = (struct evidence){.tl = tl};
-	return mechanisms_new(tl, &x->mechanisms, e);
+	int r = mechanisms_new(tl, &x->mechanisms, e);
+	return r ? r : find_functions(x, e);
+}
+
+uint32_t evidence_function(const struct evidence *x, uint32_t frame)
+{
+	return frame < x->functions.n ? x->functions.v[frame] : frame;
 }
 
 void evidence_release(struct evidence *x)
@@ -28,6 +51,7 @@ void evidence_release(struct evidence *x)
 	vec_release(&x->requests);
 	u64map_release(&x->by_tid);
 	vec_release(&x->same_tid);
+	vec_release(&x->functions);
 	u64map_release(&x->tally);
 	vec_release(&x->weight);
 }
@@ -200,6 +224,7 @@ static int tally(struct evidence *x, uint32_t path, struct hot *best)
 		frame = any_frame(x->tl->stacks, path);
 	else if (best->vague)
 		best->samples = best->vague = 0;
+	frame = evidence_function(x, frame);
 	if (!u64map_get(&x->tally, frame, &i)) {
 		i = (uint32_t)x->weight.n;
 		if (vec_push(&x->weight, 0) || u64map_put(&x->tally, frame, i))
@@ -364,7 +389,7 @@ static uint64_t samples_below(const struct evidence *x, const struct window *w, 
 			uint32_t p = t->path;
 			if (t->time_ns >= w[i].to_ns)
 				break;
-			while (p && s->paths.v[p].frame != frame)
+			while (p && evidence_function(x, s->paths.v[p].frame) != frame)
 				p = s->paths.v[p].parent;
 			count += p != 0;
 		}
@@ -391,7 +416,7 @@ void evidence_caller(const struct evidence *x, const struct window *w, size_t n,
 		if (!appframe_is_called(x->tl, p) || !s->frames.v[s->paths.v[p].frame].name)
 			continue;
 		callers++; /* the first one is the function itself */
-		uint32_t frame = s->paths.v[p].frame;
+		uint32_t frame = evidence_function(x, s->paths.v[p].frame);
 		uint64_t below = samples_below(x, w, n, frame);
 		if (below * 4 < own * 3)
 			continue;
@@ -412,6 +437,19 @@ int evidence_marks(struct evidence *x, uint32_t thread, uint64_t from_ns, uint64
 		return ERR_NOMEM;
 	*first = first_mark(x, thread, from_ns);
 	*last = first_mark(x, thread, to_ns);
+	return 0;
+}
+
+int evidence_samples(struct evidence *x, uint32_t thread, uint64_t from_ns, uint64_t to_ns,
+		     size_t *first, size_t *last, struct err *e)
+{
+	*first = *last = 0;
+	if (!x->tl->samples.n)
+		return 0;
+	if (need_samples(x, e))
+		return ERR_NOMEM;
+	*first = first_sample(x, thread, from_ns);
+	*last = first_sample(x, thread, to_ns);
 	return 0;
 }
 
