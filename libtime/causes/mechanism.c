@@ -63,7 +63,8 @@ static int parse_condition(const struct rule_line *at, struct rule *r, char *wor
 {
 	struct mechanisms *m = at->ctx;
 	static const char *const sides[] = {"kernel", "user", "waker"};
-	static const char *const bys[] = {"address", "process", "thread", "machine"};
+	static const char *const bys[] = {"address", "process", "thread", "machine",
+					  "interpreter"};
 	char *value = strchr(word, '=');
 	if (!value || !value[1])
 		return rule_line_bad(at, "not a condition of a rule", word);

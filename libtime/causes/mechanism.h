@@ -14,10 +14,11 @@ enum mechanism_kind { MECHANISM_LOCK, MECHANISM_WAIT, MECHANISM_STATE, MECHANISM
 
 /* What tells one lock of that kind from another. */
 enum lock_by {
-	LOCK_BY_ADDRESS, /* its futex, if that is known; else the place of the wait */
-	LOCK_BY_PROCESS, /* nothing: a process has one */
-	LOCK_BY_THREAD,  /* the place: each thread waits at a futex of its own */
-	LOCK_BY_MACHINE, /* the place: processes share it */
+	LOCK_BY_ADDRESS,     /* its futex, if that is known; else the place of the wait */
+	LOCK_BY_PROCESS,     /* nothing: a process has one */
+	LOCK_BY_THREAD,      /* the place: each thread waits at a futex of its own */
+	LOCK_BY_MACHINE,     /* the place: processes share it */
+	LOCK_BY_INTERPRETER, /* as LOCK_BY_PROCESS; threads have it while they interpret */
 };
 
 struct mechanism {

@@ -664,7 +664,7 @@ int evidence_is_release(struct evidence *x, const struct offcpu *o,
 	if (o->waker == TL_NONE || o->waker == o->thread || o->waker_context != WAKER_TASK ||
 	    x->tl->threads.v[o->waker].flags & THREAD_KERNEL)
 		return 0;
-	if (kind && kind->by == LOCK_BY_PROCESS)
+	if (kind && (kind->by == LOCK_BY_PROCESS || kind->by == LOCK_BY_INTERPRETER))
 		r = lock_kind(x, o->waker_path, &of_waker, e);
 	return r ? r : !of_waker || of_waker != kind;
 }

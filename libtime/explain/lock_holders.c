@@ -1,6 +1,7 @@
 #include "libtime/explain/lock_holders.h"
 #include "base/gallop.h"
 #include "libtime/causes/sites.h"
+#include "libtime/explain/interpreter_lock.h"
 
 /* How many turns, and how many releases and waits on the way, are looked at for one wait. */
 enum { MAX_TURNS = 256, MAX_STEPS = 8192 };
@@ -27,6 +28,11 @@ struct lock_wait {
 	int n_takers;
 	windows_vec *out;
 };
+
+static int is_interpreters(const struct lock_wait *h)
+{
+	return h->kind && h->kind->by == LOCK_BY_INTERPRETER;
+}
 
 static int same_process(const struct timeline *tl, uint32_t a, uint32_t b)
 {
@@ -65,7 +71,7 @@ static enum same same_lock(const struct lock_wait *h, const struct offcpu *o, ui
 {
 	int futex = o->cause == CAUSE_FUTEX || h->o->cause == CAUSE_FUTEX;
 	unsigned by = h->kind ? h->kind->by : LOCK_BY_ADDRESS;
-	if (by == LOCK_BY_PROCESS)
+	if (by == LOCK_BY_PROCESS || by == LOCK_BY_INTERPRETER)
 		return SAME;
 	if (by == LOCK_BY_ADDRESS && address && h->address)
 		return is_at(h, o, address) ? SAME : SAME_NOT;
@@ -204,7 +210,8 @@ static void find_takers(struct lock_wait *h)
 	enum { LOOKED_AT = 64 };
 	const struct lock_release *v = h->ev->releases.v;
 	size_t i = PARTITION_POINT(k, h->first, h->last, v[k].time_ns <= h->end_ns);
-	if (!sites_have_copies(h->tl) || (h->kind && h->kind->by == LOCK_BY_PROCESS))
+	if (!sites_have_copies(h->tl) || is_interpreters(h) ||
+	    (h->kind && h->kind->by == LOCK_BY_PROCESS))
 		return;
 	add_taker(h, place(h, h->o->path));
 	for (size_t n = 0; i > h->first && n < LOOKED_AT; i--, n++)
@@ -607,6 +614,14 @@ static int is_known(const struct lock_wait *h)
 	return h->kind || h->address || h->o->cause != CAUSE_FUTEX;
 }
 
+static int anybody(const windows_vec *v)
+{
+	for (size_t i = 0; i < v->n; i++)
+		if (v->v[i].thread != TL_NONE)
+			return 1;
+	return 0;
+}
+
 int lock_holders(struct evidence *x, uint32_t offcpu, windows_vec *out, struct err *e)
 {
 	const struct offcpu *o = &x->tl->offcpu.v[offcpu];
@@ -631,7 +646,7 @@ int lock_holders(struct evidence *x, uint32_t offcpu, windows_vec *out, struct e
 		return ERR_NOMEM;
 	find_takers(&h);
 	r = last_turn(&h, last, &t, e);
-	if (!r && t.thread == TL_NONE && last->waker == TL_NONE)
+	if (!r && t.thread == TL_NONE && last->waker == TL_NONE && !is_interpreters(&h))
 		return 0;
 	while (!r && t.thread != TL_NONE && t.to_ns > h.from_ns && out->n < MAX_TURNS)
 		r = one_turn(&h, &t, e);
@@ -640,7 +655,11 @@ int lock_holders(struct evidence *x, uint32_t offcpu, windows_vec *out, struct e
 	if (t.to_ns > h.from_ns && push(&h, h.from_ns, t.to_ns, TL_NONE))
 		return err_nomem(e);
 	order(out, o->start_ns, o->start_ns + o->blocked_ns);
-	return 0;
+	if (is_interpreters(&h))
+		r = interpreter_holders(x, o->thread, h.lock, out, e);
+	if (!r && last->waker == TL_NONE && !anybody(out))
+		out->n = 0; /* it timed out */
+	return r;
 }
 
 /* Did a timeout end this wait for a lock? */

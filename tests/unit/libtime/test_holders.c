@@ -1,4 +1,5 @@
-/* test_holders.c - who held a reader/writer lock, and functions that are at several lines. */
+/* test_holders.c - who held a reader/writer lock or an interpreter's lock; functions at several
+ * lines. */
 #include "tests/unit/libtime/tailrig.h"
 
 #define READ_LOCK "c:pthread_rwlock_rdlock"
@@ -101,6 +102,36 @@ static void readers_have_it_while_in_the_function_that_takes_it(void **state)
 	}
 }
 
+/* c ends a's wait for the GIL, but slept before, when b interpreted. d interprets, too: two that
+ * may have it are too many. */
+static void a_sleeping_thread_does_not_hold_the_gil(void **state)
+{
+	(void)state;
+	for (int two = 0; two < 2; two++) {
+		struct rig r;
+		struct explanation x = {0};
+		rig_init(&r, 20000);
+		uint32_t a = thread(&r, "a", 101, 0), b = thread(&r, "b", 102, 1),
+			 c = thread(&r, "c", 103, TL_NOCPU), d = thread(&r, "d", 104, TL_NOCPU);
+		struct offcpu *o =
+			off(&r, a, 1000, 9000, 9000, CAUSE_LOCK,
+			    "a;_PyEval_EvalFrameDefault;take_gil;c:pthread_cond_timedwait");
+		woken_by(o, c);
+		sleeps(&r, c, 500, 8900, "c;_PyEval_EvalFrameDefault;time_sleep;c:nanosleep");
+		off(&r, b, 8950, 8950, 8990, CAUSE_PREEMPT, "b;_PyEval_EvalFrameDefault")
+			->flags = OFF_RUNNING;
+		sleeps(&r, d, 0, two ? 600 : 9500, "d;_PyEval_EvalFrameDefault;c:nanosleep");
+		if (two)
+			sleeps(&r, d, 9100, 9500, "d;_PyEval_EvalFrameDefault;c:nanosleep");
+		struct tail t = explain_one(&r, "a", &x);
+		assert_int_equal(explanation_root(&x)->thread, two ? a : b);
+		assert_int_equal(explanation_root(&x)->ns, (two ? 8000 : 7900) * 1000);
+		explanation_release(&x);
+		tail_release(&t);
+		rig_release(&r);
+	}
+}
+
 static void sample(struct rig *r, uint32_t t, uint64_t us, const char *stack)
 {
 	struct tl_sample s = {.time_ns = us * 1000, .thread = t, .path = path(r, stack)};
@@ -134,6 +165,7 @@ int main(void)
 		cmocka_unit_test(a_writer_had_it_since_the_reader_began_to_wait),
 		cmocka_unit_test(who_lets_it_go_has_it_no_longer),
 		cmocka_unit_test(readers_have_it_while_in_the_function_that_takes_it),
+		cmocka_unit_test(a_sleeping_thread_does_not_hold_the_gil),
 		cmocka_unit_test(lines_of_a_function_are_one_function),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
