@@ -78,9 +78,10 @@ struct chain_part {
 	uint64_t kept_ns; /* of ns: the time in which a thread is known to have kept it there */
 	uint64_t actor_ns; /* of that: the thread that did so longest, */
 	uint64_t by_end[END_COUNT];
-	uint32_t actor, actors; /* which is this one, or TL_NONE; and how many did */
-	uint32_t path;          /* switch-out stack, hot sample's stack, or the wakeup's; 0 */
-	uint32_t function;      /* frame id of its innermost application frame; 0 */
+	uint32_t actor, actors;  /* which is this one, or TL_NONE; and how many did */
+	uint32_t actor_function; /* of several that held a lock: a frame id; 0: not known */
+	uint32_t path;           /* switch-out stack, hot sample's stack, or the wakeup's; 0 */
+	uint32_t function;       /* frame id of its innermost application frame; 0 */
 	uint32_t vector; /* strings id: END_IRQ, the interrupt that took most, if recorded; else
 			  * 0
 			  */

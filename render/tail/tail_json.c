@@ -538,6 +538,7 @@ static void actor(struct writer *w, const struct chain_part *p)
 	json_i64(&w->j, "tid", w->tl->threads.v[p->actor].tid);
 	string(w, "comm", w->tl->threads.v[p->actor].comm);
 	json_u64(&w->j, "ns", p->actor_ns);
+	frame_text(w, "function", p->actor_function);
 	json_close(&w->j, '}');
 }
 

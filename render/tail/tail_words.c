@@ -293,6 +293,10 @@ static void put_blockers(struct buf *b, const struct timeline *tl, const struct 
 		buf_str(b, " threads held it in turn, longest ");
 	}
 	describe_thread(b, tl, p->actor, tl->threads.v[p->actor].comm);
+	if (turns && p->actor_function) {
+		buf_str(b, " in ");
+		describe_function(b, tl, p->actor_function);
+	}
 	buf_str(b, turns ? " for " : " kept it there for ");
 	units_part(b, p->actor_ns, p->ns);
 	percent_of(b, p->actor_ns, p->ns);

@@ -159,6 +159,31 @@ static void lines_of_a_function_are_one_function(void **state)
 	rig_release(&r);
 }
 
+/* Three hold the lock in turn: what the longest of them did. */
+static void the_longest_of_several_holders_has_a_function(void **state)
+{
+	static const char wait[] = "w;use;c:lll_lock_wait";
+	struct rig r;
+	struct explanation x = {0};
+	(void)state;
+	rig_init(&r, 20000);
+	uint32_t a = thread(&r, "a", 101, 0), b = thread(&r, "b", 102, TL_NOCPU),
+		 c = thread(&r, "c", 103, TL_NOCPU), d = thread(&r, "d", 104, 1);
+	woken_by(off(&r, a, 1000, 9000, 9000, CAUSE_LOCK, wait), b);
+	woken_by(off(&r, b, 900, 6500, 6500, CAUSE_LOCK, wait), c);
+	woken_by(off(&r, c, 900, 3000, 3000, CAUSE_LOCK, wait), d);
+	sample(&r, c, 4000, "c;use;parse");
+	sample(&r, b, 7000, "b;use;print");
+	struct tail t = explain_one(&r, "a", &x);
+	assert_int_equal(x.chain.n, 1);
+	assert_int_equal(x.parts.v[0].actors, 3);
+	assert_int_equal(x.parts.v[0].actor, c);
+	assert_string_equal(function(&r, x.parts.v[0].actor_function), "parse");
+	explanation_release(&x);
+	tail_release(&t);
+	rig_release(&r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -166,6 +191,7 @@ int main(void)
 		cmocka_unit_test(who_lets_it_go_has_it_no_longer),
 		cmocka_unit_test(readers_have_it_while_in_the_function_that_takes_it),
 		cmocka_unit_test(a_sleeping_thread_does_not_hold_the_gil),
+		cmocka_unit_test(the_longest_of_several_holders_has_a_function),
 		cmocka_unit_test(lines_of_a_function_are_one_function),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
