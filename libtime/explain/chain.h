@@ -23,6 +23,7 @@
 #ifndef LIBTIME_EXPLAIN_CHAIN_H
 #define LIBTIME_EXPLAIN_CHAIN_H
 
+#include "libtime/explain/behind.h"
 #include "libtime/explain/episodes.h"
 #include "libtime/explain/evidence.h"
 
@@ -111,6 +112,7 @@ struct chain_link {
 	uint64_t samples;      /* taken in its running time */
 	/* All but VIA_SELF and VIA_CPU: what it did meanwhile, if known; else NULL. */
 	const struct mechanism *doing;
+	struct behind behind; /* of a kernel thread that was waited for; else ns 0 */
 	uint8_t guessed; /* no samples: its function is taken from its wakeup or switch-out */
 };
 

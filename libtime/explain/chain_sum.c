@@ -303,6 +303,9 @@ int chain_end_link(struct explainer *x, const struct candidate **next)
 		l->thread = main_thread(x, l);
 	l->comm = comm_at(x, l);
 	name_doing(x);
+	if (!*next && x->tl->threads.v[l->thread].flags & THREAD_KERNEL && l->via != VIA_SELF &&
+	    l->via != VIA_CPU)
+		l->behind = kthread_behind(x->tl, x->windows.v, x->windows.n);
 	return 0;
 }
 
