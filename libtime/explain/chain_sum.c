@@ -64,15 +64,16 @@ static uint32_t ender_path(const struct explainer *x, uint32_t offcpu)
 
 /* The mechanism that a part's stacks show. For running code that can only be one of its own
  * state. */
-static const struct mechanism *mechanism_of_part(const struct explainer *x,
+static const struct mechanism *mechanism_of_part(struct explainer *x,
 						 const struct chain_part *p)
 {
 	const struct mechanism *m;
+	uint64_t timer = p->offcpu != TL_NONE ? evidence_packet_timer(&x->ev, p->offcpu) : 0;
 	if (p->state == PART_BLOCKED)
-		return mechanism_of(x->ev.mechanisms, p->path, ender_path(x, p->offcpu));
+		return mechanism_of(x->ev.mechanisms, p->path, ender_path(x, p->offcpu), timer);
 	if (p->state != PART_RUNNING || x->link->guessed)
 		return NULL;
-	m = mechanism_of(x->ev.mechanisms, p->path, 0);
+	m = mechanism_of(x->ev.mechanisms, p->path, 0, 0);
 	return m && m->kind == MECHANISM_STATE ? m : NULL;
 }
 

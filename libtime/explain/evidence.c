@@ -495,13 +495,13 @@ static int ended_by(const struct timeline *tl, const struct offcpu *o,
 			     : o->start_ns + o->blocked_ns - q->end_ns <= SOON_NS;
 }
 
-/* When NET_RX last ended on `cpu` between these times; `from` if it did not. */
-static uint64_t last_receipt(const struct timeline *tl, uint16_t cpu, uint64_t from,
-			     uint64_t to)
+/* When `vector` last ended on `cpu` between these times; `from` if it did not. */
+static uint64_t last_interrupt(const struct timeline *tl, const char *vector, uint16_t cpu,
+			       uint64_t from, uint64_t to)
 {
 	const struct tl_interrupt *v = tl->interrupts.v;
 	uint32_t name;
-	if (!strtab_find(&tl->stacks->strings, "softirq NET_RX", &name))
+	if (!strtab_find(&tl->stacks->strings, vector, &name))
 		return from;
 	size_t at = PARTITION_POINT(i, 0, tl->interrupts.n, v[i].end_ns < to);
 	while (at-- > 0 && v[at].end_ns > from)
@@ -510,21 +510,26 @@ static uint64_t last_receipt(const struct timeline *tl, uint16_t cpu, uint64_t f
 	return from;
 }
 
-uint32_t evidence_tcp_timer(const struct evidence *x, uint32_t offcpu)
+/* Did a packet end the wait that came from this host, and not in its sender's own call? */
+static int is_queued_packet(const struct timeline *tl, const struct offcpu *o)
 {
-	/* queued: the packet came from this host; a thread's own call sent it */
 	static const char *const queued[] = {"process_backlog", NULL};
 	static const char *const sent[] = {"__dev_queue_xmit", "dev_queue_xmit", NULL};
+	return evidence_stack_has(tl, o->waker_path, queued) &&
+	       !evidence_stack_has(tl, o->waker_path, sent);
+}
+
+uint32_t evidence_tcp_timer(const struct evidence *x, uint32_t offcpu)
+{
 	static const char *const timers[] = {"tcp_delack_timer", "tcp_write_timer", NULL};
 	const struct timeline *tl = x->tl;
 	const struct offcpu *o = &tl->offcpu.v[offcpu];
 	uint64_t woken = o->start_ns + o->blocked_ns;
 	uint32_t name;
 	if (!strtab_find(&tl->stacks->strings, "timer:timer_expire_entry", &name) ||
-	    !evidence_stack_has(tl, o->waker_path, queued) ||
-	    evidence_stack_has(tl, o->waker_path, sent))
+	    !is_queued_packet(tl, o))
 		return 0;
-	uint64_t since = last_receipt(tl, o->cpu_wake, o->start_ns, woken);
+	uint64_t since = last_interrupt(tl, "softirq NET_RX", o->cpu_wake, o->start_ns, woken);
 	const struct tl_mark *v = tl->marks.v;
 	size_t at = PARTITION_POINT(i, 0, tl->marks.n, v[i].time_ns < woken);
 	while (at-- > 0 && v[at].time_ns >= since)
@@ -532,6 +537,32 @@ uint32_t evidence_tcp_timer(const struct evidence *x, uint32_t offcpu)
 		    evidence_stack_has(tl, v[at].path, timers))
 			return v[at].path;
 	return 0;
+}
+
+/* Did a program's thread get that CPU in [from, to)? It may have sent a packet, and one that
+ * waited for 40 ms needs the CPU for that. */
+static int program_began(struct evidence *x, uint16_t cpu, uint64_t from, uint64_t to)
+{
+	windows_vec v = {0};
+	int ran = evidence_holders(x, cpu, from, to, TL_NONE, &v, NULL) != 0;
+	for (size_t i = 0; i < v.n; i++)
+		ran |= v.v[i].from_ns > from &&
+		       !(x->tl->threads.v[v.v[i].thread].flags & THREAD_KERNEL);
+	vec_release(&v);
+	return ran;
+}
+
+uint64_t evidence_packet_timer(struct evidence *x, uint32_t offcpu)
+{
+	const struct timeline *tl = x->tl;
+	const struct offcpu *o = &tl->offcpu.v[offcpu];
+	uint64_t woken = o->start_ns + o->blocked_ns;
+	if (!is_queued_packet(tl, o))
+		return 0;
+	uint64_t since = last_interrupt(tl, "softirq NET_RX", o->cpu_wake, o->start_ns, woken);
+	uint64_t timer = last_interrupt(tl, "softirq TIMER", o->cpu_wake, since, woken);
+	return timer > since && !program_began(x, o->cpu_wake, timer, woken) ? o->blocked_ns
+									     : 0;
 }
 
 int evidence_disk(struct evidence *x, uint32_t offcpu, const struct disk_request **out,
@@ -615,7 +646,7 @@ static int lock_kind(struct evidence *x, uint32_t path, const struct mechanism *
 		*out = x->lock_kinds.v[at];
 		return 0;
 	}
-	const struct mechanism *m = path ? mechanism_of(x->mechanisms, path, 0) : NULL;
+	const struct mechanism *m = path ? mechanism_of(x->mechanisms, path, 0, 0) : NULL;
 	*out = m && m->kind == MECHANISM_LOCK ? m : NULL;
 	if (u64map_put(&x->lock_kind_of, path, (uint32_t)x->lock_kinds.n) ||
 	    vec_push(&x->lock_kinds, *out))

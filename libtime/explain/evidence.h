@@ -156,6 +156,13 @@ int evidence_disk(struct evidence *x, uint32_t offcpu, const struct disk_request
  */
 uint32_t evidence_tcp_timer(const struct evidence *x, uint32_t offcpu);
 
+/*
+ * How long the wait took that a packet ended which a timer interrupt sent, where the timers
+ * themselves were not recorded: a softirq TIMER on the CPU of the wakeup since packets were last
+ * received there, and no program that might have sent it after that. 0: none did.
+ */
+uint64_t evidence_packet_timer(struct evidence *x, uint32_t offcpu);
+
 /* 1 if the stack has a kernel function with one of these names; NULL ends the names. */
 int evidence_stack_has(const struct timeline *tl, uint32_t path, const char *const *names);
 
