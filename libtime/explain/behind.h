@@ -1,6 +1,6 @@
 /*
- * behind.h - the thread behind the work of a kernel thread: whose fsync a journal's commit is for,
- * whose pages a worker writes, whose allocation woke kswapd.
+ * behind.h - the thread behind the work of a kernel thread: whose fsync a journal's commit is
+ * for, whose pages a worker writes, whose allocation woke kswapd.
  *
  *	bulk   ███fsync┐░░░░░░░░░░░░░    gives it work, by the wakeup that ends its idle wait
  *	jbd2   ░░░░░░░░└█▒▒▒disk▒▒▒▒█    works until its next idle wait

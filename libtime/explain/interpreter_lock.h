@@ -1,5 +1,6 @@
 /*
- * interpreter_lock.h - who held an interpreter's lock (Python's GIL), where wakeups do not show it.
+ * interpreter_lock.h - who held an interpreter's lock (Python's GIL), where wakeups do not show
+ * it.
  *
  *	a  ▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒    waits for the lock, at times with a timeout
  *	b  ███████████████████     interprets: has it
