@@ -40,9 +40,9 @@ struct frame_table {
 };
 
 static const char *const role_names[] = {
-	"runtime",      "start",   "wrapper",   "opaque",     "scheduler",
-	"interrupt",    "helper",  "work-wait", "takes-work", "loop",
-	"library-loop", "handler", "poll-loop", "root-start", "application"};
+	"runtime",   "start",      "wrapper",    "opaque",     "scheduler",    "interrupt",
+	"helper",    "work-wait",  "takes-work", "loop",       "library-loop", "handler",
+	"poll-loop", "root-start", "exclusive",  "application"};
 
 enum { ROLES = sizeof(role_names) / sizeof(*role_names) };
 _Static_assert(ROLE_APPLICATION == 1 << (ROLES - 1), "a name for each role");

@@ -39,7 +39,8 @@ enum frame_role {
 	ROLE_HANDLER = 1 << 11,      /* a signal handler's caller: interrupts work */
 	ROLE_POLL_LOOP = 1 << 12,    /* the same, and through functions without names */
 	ROLE_ROOT_START = 1 << 13,   /* ROLE_START, if nothing called it */
-	ROLE_APPLICATION = 1 << 14,  /* by the user: the application's, whatever else matches */
+	ROLE_EXCLUSIVE = 1 << 14, /* the lock it lets go or waits for was not held by readers */
+	ROLE_APPLICATION = 1 << 15, /* by the user: the application's, whatever else matches */
 };
 
 struct frame_table;

@@ -4,6 +4,7 @@
 #include "libsym/name/frame_table.h"
 #include "libsym/name/rule_lines.h"
 
+#include <stdio.h>
 #include <string.h>
 
 const char mechanisms_builtin[] =
@@ -27,7 +28,8 @@ struct condition {
 
 struct rule {
 	struct mechanism is;
-	const char *comm; /* globs, or NULL */
+	const char *comm;           /* globs, or NULL */
+	uint64_t least_ns, most_ns; /* of timer=; 0: no such condition */
 	uint8_t condition[PER_RULE], conditions;
 };
 
@@ -59,11 +61,24 @@ static int add_condition(const struct rule_line *at, struct rule *r, unsigned si
 	return !c.globs || vec_push(&m->conditions, c) ? err_nomem(at->e) : 0;
 }
 
+/* timer=40-48: milliseconds. */
+static int parse_timer(const struct rule_line *at, struct rule *r, const char *value)
+{
+	enum { MS = 1000000 };
+	unsigned least, most;
+	if (sscanf(value, "%u-%u", &least, &most) != 2 || !least || most < least)
+		return rule_line_bad(at, "not a range of milliseconds", value);
+	r->least_ns = (uint64_t)least * MS;
+	r->most_ns = (uint64_t)most * MS;
+	return 0;
+}
+
 static int parse_condition(const struct rule_line *at, struct rule *r, char *word)
 {
 	struct mechanisms *m = at->ctx;
 	static const char *const sides[] = {"kernel", "user", "waker"};
-	static const char *const bys[] = {"address", "process", "thread", "machine"};
+	static const char *const bys[] = {"address", "process", "thread", "machine",
+					  "interpreter"};
 	char *value = strchr(word, '=');
 	if (!value || !value[1])
 		return rule_line_bad(at, "not a condition of a rule", word);
@@ -76,6 +91,8 @@ static int parse_condition(const struct rule_line *at, struct rule *r, char *wor
 			r->is.by = (uint8_t)i;
 			return 0;
 		}
+	if (!strcmp(word, "timer"))
+		return parse_timer(at, r, value);
 	if (strcmp(word, "comm"))
 		return rule_line_bad(at, "not a condition of a rule", word);
 	r->comm = globs_parse(&m->text, value, 0);
@@ -227,21 +244,25 @@ static void match_stack(struct mechanisms *m, uint32_t path, int waker, struct m
 			out->bits[i / 64] |= sum.bits[i / 64] & 1ull << i % 64;
 }
 
-static int fits(const struct rule *r, const struct mask *mask)
+static int fits(const struct rule *r, const struct mask *mask, uint64_t timer_ns)
 {
+	if (r->most_ns && (timer_ns < r->least_ns || timer_ns > r->most_ns))
+		return 0;
 	for (int i = 0; i < r->conditions; i++)
 		if (!(mask->bits[r->condition[i] / 64] >> r->condition[i] % 64 & 1))
 			return 0;
 	return 1;
 }
 
-const struct mechanism *mechanism_of(struct mechanisms *m, uint32_t path, uint32_t waker_path)
+const struct mechanism *mechanism_of(struct mechanisms *m, uint32_t path, uint32_t waker_path,
+				     uint64_t timer_ns)
 {
 	struct mask mask = {{0}};
 	match_stack(m, path, 0, &mask);
 	match_stack(m, waker_path, 1, &mask);
 	for (size_t i = 0; i < m->rules.n; i++)
-		if (m->rules.v[i].is.kind != MECHANISM_DOING && fits(&m->rules.v[i], &mask))
+		if (m->rules.v[i].is.kind != MECHANISM_DOING &&
+		    fits(&m->rules.v[i], &mask, timer_ns))
 			return &m->rules.v[i].is;
 	return NULL;
 }
@@ -255,7 +276,7 @@ const struct mechanism *mechanism_doing(struct mechanisms *m, uint32_t path,
 	match_stack(m, waker_path, 0, &mask);
 	for (size_t i = 0; i < m->rules.n; i++) {
 		const struct rule *r = &m->rules.v[i];
-		if (r->is.kind == MECHANISM_DOING && fits(r, &mask) &&
+		if (r->is.kind == MECHANISM_DOING && fits(r, &mask, 0) &&
 		    (!r->comm || globs_match(r->comm, name)))
 			return &r->is;
 	}

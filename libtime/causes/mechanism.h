@@ -14,10 +14,11 @@ enum mechanism_kind { MECHANISM_LOCK, MECHANISM_WAIT, MECHANISM_STATE, MECHANISM
 
 /* What tells one lock of that kind from another. */
 enum lock_by {
-	LOCK_BY_ADDRESS, /* its futex, if that is known; else the place of the wait */
-	LOCK_BY_PROCESS, /* nothing: a process has one */
-	LOCK_BY_THREAD,  /* the place: each thread waits at a futex of its own */
-	LOCK_BY_MACHINE, /* the place: processes share it */
+	LOCK_BY_ADDRESS,     /* its futex, if that is known; else the place of the wait */
+	LOCK_BY_PROCESS,     /* nothing: a process has one */
+	LOCK_BY_THREAD,      /* the place: each thread waits at a futex of its own */
+	LOCK_BY_MACHINE,     /* the place: processes share it */
+	LOCK_BY_INTERPRETER, /* as LOCK_BY_PROCESS; threads have it while they interpret */
 };
 
 struct mechanism {
@@ -41,8 +42,10 @@ int mechanisms_new(const struct timeline *tl, struct mechanisms **out, struct er
 void mechanisms_free(struct mechanisms *m);
 
 /* The mechanism of a wait, or of running code: `path` is its stack, `waker_path` the stack that
- * ended it; 0: none. NULL if no rule matches. It lives as long as the table. */
-const struct mechanism *mechanism_of(struct mechanisms *m, uint32_t path, uint32_t waker_path);
+ * ended it; 0: none. `timer_ns` is how long it took until a timer interrupt sent the packet that
+ * ended it; 0: none did. NULL if no rule matches. It lives as long as the table. */
+const struct mechanism *mechanism_of(struct mechanisms *m, uint32_t path, uint32_t waker_path,
+				     uint64_t timer_ns);
 
 /* What a thread of that name did while it kept another waiting: `path` is its hottest stack,
  * `waker_path` the one with which it ended the wait; 0: none. NULL if no rule matches. */

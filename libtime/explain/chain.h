@@ -23,6 +23,7 @@
 #ifndef LIBTIME_EXPLAIN_CHAIN_H
 #define LIBTIME_EXPLAIN_CHAIN_H
 
+#include "libtime/explain/behind.h"
 #include "libtime/explain/episodes.h"
 #include "libtime/explain/evidence.h"
 
@@ -78,9 +79,10 @@ struct chain_part {
 	uint64_t kept_ns; /* of ns: the time in which a thread is known to have kept it there */
 	uint64_t actor_ns; /* of that: the thread that did so longest, */
 	uint64_t by_end[END_COUNT];
-	uint32_t actor, actors; /* which is this one, or TL_NONE; and how many did */
-	uint32_t path;          /* switch-out stack, hot sample's stack, or the wakeup's; 0 */
-	uint32_t function;      /* frame id of its innermost application frame; 0 */
+	uint32_t actor, actors;  /* which is this one, or TL_NONE; and how many did */
+	uint32_t actor_function; /* of several that held a lock: a frame id; 0: not known */
+	uint32_t path;           /* switch-out stack, hot sample's stack, or the wakeup's; 0 */
+	uint32_t function;       /* frame id of its innermost application frame; 0 */
 	uint32_t vector; /* strings id: END_IRQ, the interrupt that took most, if recorded; else
 			  * 0
 			  */
@@ -110,6 +112,7 @@ struct chain_link {
 	uint64_t samples;      /* taken in its running time */
 	/* All but VIA_SELF and VIA_CPU: what it did meanwhile, if known; else NULL. */
 	const struct mechanism *doing;
+	struct behind behind; /* of a kernel thread that was waited for; else ns 0 */
 	uint8_t guessed; /* no samples: its function is taken from its wakeup or switch-out */
 };
 

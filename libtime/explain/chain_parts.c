@@ -1,5 +1,6 @@
 /* chain_parts.c - the parts of a link, and the threads that kept it there; see
  * chain_internal.h. */
+#include "libtime/explain/behind.h"
 #include "libtime/explain/chain_internal.h"
 #include "libtime/explain/lock_holders.h"
 
@@ -81,7 +82,7 @@ static int add_blocked(struct explainer *x, uint8_t state, uint8_t end, uint32_t
 		p.cause = x->tl->offcpu.v[offcpu].cause;
 		p.path = x->tl->offcpu.v[offcpu].path;
 	}
-	p.function = appframe_reported(x->tl, p.path);
+	p.function = evidence_function(&x->ev, appframe_reported(x->tl, p.path));
 	return chain_add_part(x, &p, index);
 }
 
@@ -248,26 +249,6 @@ static int has_waker(const struct explainer *x, const struct offcpu *o)
 	return o->waker_context == WAKER_TASK || o->waker_context == WAKER_SOFTIRQ_INLINE;
 }
 
-/* Does a kernel thread wait for work? Then its main function, the one that kthread() called,
- * waits itself. */
-static int is_idle_kthread(const struct explainer *x, const struct offcpu *o)
-{
-	static const char *const waits[] = {"schedule", "__schedule", "schedule_timeout",
-					    "kswapd_try_to_sleep", "irq_wait_for_interrupt"};
-	const struct stacks *s = x->tl->stacks;
-	int functions = 0;
-	for (uint32_t p = o->flags & OFF_RUNNING ? 0 : o->path; p; p = s->paths.v[p].parent) {
-		const char *name =
-			strtab_get(&s->strings, s->frames.v[s->paths.v[p].frame].name);
-		if (!strcmp(name, "kthread"))
-			return functions == 1;
-		functions++;
-		for (size_t i = 0; i < sizeof(waits) / sizeof(*waits); i++)
-			functions -= !strcmp(name, waits[i]);
-	}
-	return 0;
-}
-
 /* When in [from, to) the thread that ended a wait for a device began to work for it: a kernel
  * thread at the end of its last idle wait. Before that the device was at work. */
 static uint64_t began_work_ns(const struct explainer *x, uint32_t thread, uint64_t from,
@@ -281,7 +262,7 @@ static uint64_t began_work_ns(const struct explainer *x, uint32_t thread, uint64
 		i++;
 	for (; i > t->offcpu_first && x->tl->offcpu.v[i - 1].end_ns > from; i--) {
 		const struct offcpu *o = &x->tl->offcpu.v[i - 1];
-		if (is_idle_kthread(x, o))
+		if (kthread_is_idle(x->tl, o))
 			return chain_clamp(o->start_ns + o->blocked_ns, from, to);
 	}
 	return from;

@@ -64,15 +64,16 @@ static uint32_t ender_path(const struct explainer *x, uint32_t offcpu)
 
 /* The mechanism that a part's stacks show. For running code that can only be one of its own
  * state. */
-static const struct mechanism *mechanism_of_part(const struct explainer *x,
+static const struct mechanism *mechanism_of_part(struct explainer *x,
 						 const struct chain_part *p)
 {
 	const struct mechanism *m;
+	uint64_t timer = p->offcpu != TL_NONE ? evidence_packet_timer(&x->ev, p->offcpu) : 0;
 	if (p->state == PART_BLOCKED)
-		return mechanism_of(x->ev.mechanisms, p->path, ender_path(x, p->offcpu));
+		return mechanism_of(x->ev.mechanisms, p->path, ender_path(x, p->offcpu), timer);
 	if (p->state != PART_RUNNING || x->link->guessed)
 		return NULL;
-	m = mechanism_of(x->ev.mechanisms, p->path, 0);
+	m = mechanism_of(x->ev.mechanisms, p->path, 0, 0);
 	return m && m->kind == MECHANISM_STATE ? m : NULL;
 }
 
@@ -226,6 +227,52 @@ static int sum_up(struct explainer *x, const struct chain_link *l)
 	return 0;
 }
 
+/* The longest wait of a thread in the windows, as a stack; 0: none. */
+static uint32_t longest_wait(const struct timeline *tl, const windows_vec *v)
+{
+	uint64_t most = 0;
+	uint32_t path = 0;
+	for (size_t i = 0; i < v->n; i++) {
+		const struct window *w = &v->v[i];
+		const struct tl_thread *t = &tl->threads.v[w->thread];
+		uint32_t k = timeline_offcpu_after(tl, w->thread, w->from_ns);
+		for (; k < t->offcpu_first + t->offcpu_n && tl->offcpu.v[k].start_ns < w->to_ns;
+		     k++) {
+			const struct offcpu *o = &tl->offcpu.v[k];
+			uint64_t from = chain_clamp(o->start_ns, w->from_ns, w->to_ns);
+			uint64_t ns = chain_clamp(o->end_ns, from, w->to_ns) - from;
+			if (ns <= most)
+				continue;
+			most = ns;
+			path = o->path;
+		}
+	}
+	return path;
+}
+
+/* Find the function in which the longest of several holders of a lock spent its turns: that of
+ * most samples, else of its longest wait. */
+static int name_actor(struct explainer *x, uint32_t part)
+{
+	struct chain_part *p = &x->out->parts.v[part];
+	struct hot hot;
+	x->holders.n = 0;
+	for (size_t i = 0; i < x->claims.n; i++) {
+		const struct candidate *c = &x->candidates.v[x->claims.v[i].candidate];
+		if (c->part == part && c->thread == p->actor &&
+		    vec_push(&x->holders, x->claims.v[i].w))
+			return ERR_NOMEM;
+	}
+	if (evidence_hot(&x->ev, x->holders.v, x->holders.n, &hot, NULL))
+		return ERR_NOMEM;
+	evidence_caller(&x->ev, x->holders.v, x->holders.n, &hot);
+	p->actor_function = hot.function;
+	if (!hot.function)
+		p->actor_function = evidence_function(
+			&x->ev, appframe_reported(x->tl, longest_wait(x->tl, &x->holders)));
+	return 0;
+}
+
 int chain_end_link(struct explainer *x, const struct candidate **next)
 {
 	struct chain_link *l = x->link;
@@ -235,6 +282,8 @@ int chain_end_link(struct explainer *x, const struct candidate **next)
 	*next = best_candidate(x);
 	for (uint32_t i = l->part; i < l->part + l->nparts; i++) {
 		struct chain_part *p = &x->out->parts.v[i];
+		if (!*next && p->state == PART_BLOCKED && p->actors > 1 && name_actor(x, i))
+			return ERR_NOMEM;
 		if (p->state != PART_RUNNABLE)
 			continue;
 		l->queued_ns = p->kept_ns;
@@ -255,6 +304,9 @@ int chain_end_link(struct explainer *x, const struct candidate **next)
 		l->thread = main_thread(x, l);
 	l->comm = comm_at(x, l);
 	name_doing(x);
+	if (!*next && x->tl->threads.v[l->thread].flags & THREAD_KERNEL && l->via != VIA_SELF &&
+	    l->via != VIA_CPU)
+		l->behind = kthread_behind(x->tl, x->windows.v, x->windows.n);
 	return 0;
 }
 

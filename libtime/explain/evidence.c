@@ -6,10 +6,33 @@
 #include <stdlib.h>
 #include <string.h>
 
+static int find_functions(struct evidence *x, struct err *e)
+{
+	const struct stacks *s = x->tl->stacks;
+	struct u64map first = {0};
+	int r = vec_reserve(&x->functions, s->frames.n);
+	for (uint32_t i = 0; !r && i < s->frames.n; i++) {
+		const struct frame *f = &s->frames.v[i];
+		uint64_t key = (uint64_t)f->name << 32 | f->dso;
+		uint32_t id = i;
+		if (f->name && !u64map_get(&first, key, &id))
+			r = u64map_put(&first, key, i);
+		x->functions.v[x->functions.n++] = id;
+	}
+	u64map_release(&first);
+	return r ? err_nomem(e) : 0;
+}
+
 int evidence_init(struct evidence *x, const struct timeline *tl, struct err *e)
 {
 	*x = (struct evidence){.tl = tl};
-	return mechanisms_new(tl, &x->mechanisms, e);
+	int r = mechanisms_new(tl, &x->mechanisms, e);
+	return r ? r : find_functions(x, e);
+}
+
+uint32_t evidence_function(const struct evidence *x, uint32_t frame)
+{
+	return frame < x->functions.n ? x->functions.v[frame] : frame;
 }
 
 void evidence_release(struct evidence *x)
@@ -28,6 +51,7 @@ void evidence_release(struct evidence *x)
 	vec_release(&x->requests);
 	u64map_release(&x->by_tid);
 	vec_release(&x->same_tid);
+	vec_release(&x->functions);
 	u64map_release(&x->tally);
 	vec_release(&x->weight);
 }
@@ -200,6 +224,7 @@ static int tally(struct evidence *x, uint32_t path, struct hot *best)
 		frame = any_frame(x->tl->stacks, path);
 	else if (best->vague)
 		best->samples = best->vague = 0;
+	frame = evidence_function(x, frame);
 	if (!u64map_get(&x->tally, frame, &i)) {
 		i = (uint32_t)x->weight.n;
 		if (vec_push(&x->weight, 0) || u64map_put(&x->tally, frame, i))
@@ -364,7 +389,7 @@ static uint64_t samples_below(const struct evidence *x, const struct window *w, 
 			uint32_t p = t->path;
 			if (t->time_ns >= w[i].to_ns)
 				break;
-			while (p && s->paths.v[p].frame != frame)
+			while (p && evidence_function(x, s->paths.v[p].frame) != frame)
 				p = s->paths.v[p].parent;
 			count += p != 0;
 		}
@@ -391,7 +416,7 @@ void evidence_caller(const struct evidence *x, const struct window *w, size_t n,
 		if (!appframe_is_called(x->tl, p) || !s->frames.v[s->paths.v[p].frame].name)
 			continue;
 		callers++; /* the first one is the function itself */
-		uint32_t frame = s->paths.v[p].frame;
+		uint32_t frame = evidence_function(x, s->paths.v[p].frame);
 		uint64_t below = samples_below(x, w, n, frame);
 		if (below * 4 < own * 3)
 			continue;
@@ -412,6 +437,19 @@ int evidence_marks(struct evidence *x, uint32_t thread, uint64_t from_ns, uint64
 		return ERR_NOMEM;
 	*first = first_mark(x, thread, from_ns);
 	*last = first_mark(x, thread, to_ns);
+	return 0;
+}
+
+int evidence_samples(struct evidence *x, uint32_t thread, uint64_t from_ns, uint64_t to_ns,
+		     size_t *first, size_t *last, struct err *e)
+{
+	*first = *last = 0;
+	if (!x->tl->samples.n)
+		return 0;
+	if (need_samples(x, e))
+		return ERR_NOMEM;
+	*first = first_sample(x, thread, from_ns);
+	*last = first_sample(x, thread, to_ns);
 	return 0;
 }
 
@@ -457,13 +495,13 @@ static int ended_by(const struct timeline *tl, const struct offcpu *o,
 			     : o->start_ns + o->blocked_ns - q->end_ns <= SOON_NS;
 }
 
-/* When NET_RX last ended on `cpu` between these times; `from` if it did not. */
-static uint64_t last_receipt(const struct timeline *tl, uint16_t cpu, uint64_t from,
-			     uint64_t to)
+/* When `vector` last ended on `cpu` between these times; `from` if it did not. */
+static uint64_t last_interrupt(const struct timeline *tl, const char *vector, uint16_t cpu,
+			       uint64_t from, uint64_t to)
 {
 	const struct tl_interrupt *v = tl->interrupts.v;
 	uint32_t name;
-	if (!strtab_find(&tl->stacks->strings, "softirq NET_RX", &name))
+	if (!strtab_find(&tl->stacks->strings, vector, &name))
 		return from;
 	size_t at = PARTITION_POINT(i, 0, tl->interrupts.n, v[i].end_ns < to);
 	while (at-- > 0 && v[at].end_ns > from)
@@ -472,21 +510,26 @@ static uint64_t last_receipt(const struct timeline *tl, uint16_t cpu, uint64_t f
 	return from;
 }
 
-uint32_t evidence_tcp_timer(const struct evidence *x, uint32_t offcpu)
+/* Did a packet end the wait that came from this host, and not in its sender's own call? */
+static int is_queued_packet(const struct timeline *tl, const struct offcpu *o)
 {
-	/* queued: the packet came from this host; a thread's own call sent it */
 	static const char *const queued[] = {"process_backlog", NULL};
 	static const char *const sent[] = {"__dev_queue_xmit", "dev_queue_xmit", NULL};
+	return evidence_stack_has(tl, o->waker_path, queued) &&
+	       !evidence_stack_has(tl, o->waker_path, sent);
+}
+
+uint32_t evidence_tcp_timer(const struct evidence *x, uint32_t offcpu)
+{
 	static const char *const timers[] = {"tcp_delack_timer", "tcp_write_timer", NULL};
 	const struct timeline *tl = x->tl;
 	const struct offcpu *o = &tl->offcpu.v[offcpu];
 	uint64_t woken = o->start_ns + o->blocked_ns;
 	uint32_t name;
 	if (!strtab_find(&tl->stacks->strings, "timer:timer_expire_entry", &name) ||
-	    !evidence_stack_has(tl, o->waker_path, queued) ||
-	    evidence_stack_has(tl, o->waker_path, sent))
+	    !is_queued_packet(tl, o))
 		return 0;
-	uint64_t since = last_receipt(tl, o->cpu_wake, o->start_ns, woken);
+	uint64_t since = last_interrupt(tl, "softirq NET_RX", o->cpu_wake, o->start_ns, woken);
 	const struct tl_mark *v = tl->marks.v;
 	size_t at = PARTITION_POINT(i, 0, tl->marks.n, v[i].time_ns < woken);
 	while (at-- > 0 && v[at].time_ns >= since)
@@ -494,6 +537,32 @@ uint32_t evidence_tcp_timer(const struct evidence *x, uint32_t offcpu)
 		    evidence_stack_has(tl, v[at].path, timers))
 			return v[at].path;
 	return 0;
+}
+
+/* Did a program's thread get that CPU in [from, to)? It may have sent a packet, and one that
+ * waited for 40 ms needs the CPU for that. */
+static int program_began(struct evidence *x, uint16_t cpu, uint64_t from, uint64_t to)
+{
+	windows_vec v = {0};
+	int ran = evidence_holders(x, cpu, from, to, TL_NONE, &v, NULL) != 0;
+	for (size_t i = 0; i < v.n; i++)
+		ran |= v.v[i].from_ns > from &&
+		       !(x->tl->threads.v[v.v[i].thread].flags & THREAD_KERNEL);
+	vec_release(&v);
+	return ran;
+}
+
+uint64_t evidence_packet_timer(struct evidence *x, uint32_t offcpu)
+{
+	const struct timeline *tl = x->tl;
+	const struct offcpu *o = &tl->offcpu.v[offcpu];
+	uint64_t woken = o->start_ns + o->blocked_ns;
+	if (!is_queued_packet(tl, o))
+		return 0;
+	uint64_t since = last_interrupt(tl, "softirq NET_RX", o->cpu_wake, o->start_ns, woken);
+	uint64_t timer = last_interrupt(tl, "softirq TIMER", o->cpu_wake, since, woken);
+	return timer > since && !program_began(x, o->cpu_wake, timer, woken) ? o->blocked_ns
+									     : 0;
 }
 
 int evidence_disk(struct evidence *x, uint32_t offcpu, const struct disk_request **out,
@@ -577,7 +646,7 @@ static int lock_kind(struct evidence *x, uint32_t path, const struct mechanism *
 		*out = x->lock_kinds.v[at];
 		return 0;
 	}
-	const struct mechanism *m = path ? mechanism_of(x->mechanisms, path, 0) : NULL;
+	const struct mechanism *m = path ? mechanism_of(x->mechanisms, path, 0, 0) : NULL;
 	*out = m && m->kind == MECHANISM_LOCK ? m : NULL;
 	if (u64map_put(&x->lock_kind_of, path, (uint32_t)x->lock_kinds.n) ||
 	    vec_push(&x->lock_kinds, *out))
@@ -626,7 +695,7 @@ int evidence_is_release(struct evidence *x, const struct offcpu *o,
 	if (o->waker == TL_NONE || o->waker == o->thread || o->waker_context != WAKER_TASK ||
 	    x->tl->threads.v[o->waker].flags & THREAD_KERNEL)
 		return 0;
-	if (kind && kind->by == LOCK_BY_PROCESS)
+	if (kind && (kind->by == LOCK_BY_PROCESS || kind->by == LOCK_BY_INTERPRETER))
 		r = lock_kind(x, o->waker_path, &of_waker, e);
 	return r ? r : !of_waker || of_waker != kind;
 }

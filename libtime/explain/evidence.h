@@ -34,6 +34,7 @@ struct evidence {
 	disk_requests requests;     /* by end */
 	struct u64map by_tid;       /* tid → the first thread that had it, ... */
 	VEC(uint32_t) same_tid;     /* ... thread → the next one with its tid, or TL_NONE */
+	VEC(uint32_t) functions;    /* by frame: the first frame of that function */
 	struct u64map tally;        /* scratch of evidence_hot */
 	VEC(uint64_t) weight;
 	int have_runs, have_lock_marks, have_releases, have_tids, have_requests;
@@ -42,6 +43,10 @@ struct evidence {
 /* ERR_NOMEM; release it then, too. */
 int evidence_init(struct evidence *x, const struct timeline *tl, struct err *e);
 void evidence_release(struct evidence *x);
+
+/* The function of a frame, as the first frame that has it: frames of different lines are equal
+ * then. 0 for 0. */
+uint32_t evidence_function(const struct evidence *x, uint32_t frame);
 
 /* A stretch of a thread's time. */
 struct window {
@@ -151,12 +156,24 @@ int evidence_disk(struct evidence *x, uint32_t offcpu, const struct disk_request
  */
 uint32_t evidence_tcp_timer(const struct evidence *x, uint32_t offcpu);
 
+/*
+ * How long the wait took that a packet ended which a timer interrupt sent, where the timers
+ * themselves were not recorded: a softirq TIMER on the CPU of the wakeup since packets were last
+ * received there, and no program that might have sent it after that. 0: none did.
+ */
+uint64_t evidence_packet_timer(struct evidence *x, uint32_t offcpu);
+
 /* 1 if the stack has a kernel function with one of these names; NULL ends the names. */
 int evidence_stack_has(const struct timeline *tl, uint32_t path, const char *const *names);
 
 /* A thread's marks in [from, to): marks.id[first..last), indexes of timeline.marks. */
 int evidence_marks(struct evidence *x, uint32_t thread, uint64_t from_ns, uint64_t to_ns,
 		   size_t *first, size_t *last, struct err *e);
+
+/* A thread's samples in [from, to): samples.id[first..last), indexes of timeline.samples.
+ * ERR_NOMEM. */
+int evidence_samples(struct evidence *x, uint32_t thread, uint64_t from_ns, uint64_t to_ns,
+		     size_t *first, size_t *last, struct err *e);
 
 /* A thread's spans that begin before `to`: spans.id[first..last), indexes of timeline.spans. */
 int evidence_spans(struct evidence *x, uint32_t thread, uint64_t to_ns, size_t *first,

@@ -1,9 +1,13 @@
 #include "libtime/explain/lock_holders.h"
 #include "base/gallop.h"
 #include "libtime/causes/sites.h"
+#include "libtime/explain/interpreter_lock.h"
 
 /* How many turns, and how many releases and waits on the way, are looked at for one wait. */
 enum { MAX_TURNS = 256, MAX_STEPS = 8192 };
+
+/* How many functions that wait for a lock are remembered. */
+enum { MAX_TAKERS = 8 };
 
 /* A woken thread was late to get a CPU if that took more than 1 in so many of its turn. */
 enum { LATE = 8 };
@@ -18,10 +22,17 @@ struct lock_wait {
 	struct lock_mark mark;    /* the probe's, at the begin of the wait; owner 0: none */
 	uint64_t from_ns, end_ns; /* the wait, until its wakeup */
 	size_t first, last;       /* evidence.releases of the class */
-	int copies;               /* stacks are whole */
 	int steps;
+	/* functions that were seen to wait for such a lock, so that take it and let it go */
+	uint32_t takers[MAX_TAKERS];
+	int n_takers;
 	windows_vec *out;
 };
+
+static int is_interpreters(const struct lock_wait *h)
+{
+	return h->kind && h->kind->by == LOCK_BY_INTERPRETER;
+}
 
 static int same_process(const struct timeline *tl, uint32_t a, uint32_t b)
 {
@@ -32,10 +43,16 @@ static int same_process(const struct timeline *tl, uint32_t a, uint32_t b)
 
 enum same { SAME_NOT, SAME_UNDECIDED, SAME };
 
-static int same_place(const struct timeline *tl, uint32_t a, uint32_t b)
+/* The application's function that a stack shows; 0: none. */
+static uint32_t place(const struct lock_wait *h, uint32_t path)
 {
-	uint32_t f = appframe_reported(tl, a);
-	return a == b || (f && f == appframe_reported(tl, b));
+	return evidence_function(h->ev, appframe_reported(h->tl, path));
+}
+
+static int same_place(const struct lock_wait *h, uint32_t a, uint32_t b)
+{
+	uint32_t f = place(h, a);
+	return a == b || (f && f == place(h, b));
 }
 
 /* glibc's reader/writer lock has several futexes. */
@@ -54,13 +71,13 @@ static enum same same_lock(const struct lock_wait *h, const struct offcpu *o, ui
 {
 	int futex = o->cause == CAUSE_FUTEX || h->o->cause == CAUSE_FUTEX;
 	unsigned by = h->kind ? h->kind->by : LOCK_BY_ADDRESS;
-	if (by == LOCK_BY_PROCESS)
+	if (by == LOCK_BY_PROCESS || by == LOCK_BY_INTERPRETER)
 		return SAME;
 	if (by == LOCK_BY_ADDRESS && address && h->address)
 		return is_at(h, o, address) ? SAME : SAME_NOT;
 	if (futex && !h->kind)
 		return SAME_NOT;
-	return same_place(h->tl, o->path, h->o->path) ? SAME : SAME_UNDECIDED;
+	return same_place(h, o->path, h->o->path) ? SAME : SAME_UNDECIDED;
 }
 
 /* The last release of the lock by another thread than `thread` in (from, to), or NULL. */
@@ -79,9 +96,11 @@ static const struct lock_release *released_by_others(struct lock_wait *h, uint32
 	return NULL;
 }
 
-static int is_above(const struct stacks *s, uint32_t path, uint32_t frame)
+/* Is the function on the stack? */
+static int is_above(const struct lock_wait *h, uint32_t path, uint32_t function)
 {
-	while (path && s->paths.v[path].frame != frame)
+	const struct stacks *s = h->tl->stacks;
+	while (path && evidence_function(h->ev, s->paths.v[path].frame) != function)
 		path = s->paths.v[path].parent;
 	return path != 0;
 }
@@ -122,7 +141,7 @@ static int is_inside(const struct lock_wait *h, const struct offcpu *o, uint32_t
 {
 	if (!in)
 		return o->cause != CAUSE_RWLOCK;
-	return is_above(h->tl->stacks, o->path, in) && appframe_reported(h->tl, o->path) != in;
+	return is_above(h, o->path, in) && place(h, o->path) != in;
 }
 
 /* When a thread that let the lock go at `to`, in the function `in` (0: not known), had last
@@ -169,27 +188,75 @@ static int last_waited(struct lock_wait *h, uint32_t thread, uint32_t in, uint64
 	return 0;
 }
 
-/* 1 if the function `in` was also seen to wait for such a lock, shortly before `to`: then it
- * takes the lock and lets it go, and holds it no longer than it is on the stack. */
-static int takes_lock(const struct lock_wait *h, uint32_t in, uint64_t to)
+static int takes_lock(const struct lock_wait *h, uint32_t frame)
 {
-	enum { LOOKED_AT = 64 };
-	const struct lock_release *v = h->ev->releases.v;
-	size_t i = PARTITION_POINT(k, h->first, h->last, v[k].time_ns <= to);
-	if (!h->copies || (h->kind && h->kind->by == LOCK_BY_PROCESS))
-		return 0;
-	if (appframe_reported(h->tl, h->o->path) == in)
-		return 1;
-	for (size_t n = 0; i > h->first && n < LOOKED_AT; i--, n++)
-		if (appframe_reported(h->tl, h->tl->offcpu.v[v[i - 1].offcpu].path) == in)
+	for (int i = 0; i < h->n_takers; i++)
+		if (h->takers[i] == frame)
 			return 1;
 	return 0;
 }
 
+static void add_taker(struct lock_wait *h, uint32_t frame)
+{
+	if (frame && !appframe_is_outer(h->tl, frame) && !takes_lock(h, frame) &&
+	    h->n_takers < MAX_TAKERS)
+		h->takers[h->n_takers++] = frame;
+}
+
+/* Find the functions that wait for such a lock, in the last waits. Only where stacks are whole:
+ * a function that takes a lock and lets it go has it no longer than it is on the stack. */
+static void find_takers(struct lock_wait *h)
+{
+	enum { LOOKED_AT = 64 };
+	const struct lock_release *v = h->ev->releases.v;
+	size_t i = PARTITION_POINT(k, h->first, h->last, v[k].time_ns <= h->end_ns);
+	if (!sites_have_copies(h->tl) || is_interpreters(h) ||
+	    (h->kind && h->kind->by == LOCK_BY_PROCESS))
+		return;
+	add_taker(h, place(h, h->o->path));
+	for (size_t n = 0; i > h->first && n < LOOKED_AT; i--, n++)
+		add_taker(h, place(h, h->tl->offcpu.v[v[i - 1].offcpu].path));
+}
+
+/* The innermost function on the stack that takes such a lock; 0: none. */
+static uint32_t taker_on(const struct lock_wait *h, uint32_t path)
+{
+	for (; path; path = h->tl->stacks->paths.v[path].parent) {
+		uint32_t f = evidence_function(h->ev, h->tl->stacks->paths.v[path].frame);
+		if (takes_lock(h, f))
+			return f;
+	}
+	return 0;
+}
+
+/* The last time in (from, to) at which a sample of the thread lay outside of the function `in`;
+ * else `from`. */
+static int sampled_outside(struct lock_wait *h, uint32_t thread, uint32_t in, uint64_t from,
+			   uint64_t to, uint64_t *out, struct err *e)
+{
+	size_t first, last;
+	const struct stacks *s = h->tl->stacks;
+	int r = evidence_samples(h->ev, thread, from, to, &first, &last, e);
+	*out = from;
+	for (; !r && last > first && h->steps++ < MAX_STEPS; last--) {
+		const struct tl_sample *t = &h->tl->samples.v[h->ev->samples.id.v[last - 1]];
+		uint32_t root = t->path;
+		while (root && s->paths.v[root].parent)
+			root = s->paths.v[root].parent;
+		if (!root || !appframe_is_outer(h->tl, s->paths.v[root].frame) ||
+		    is_above(h, t->path, in))
+			continue; /* cut, or inside */
+		*out = t->time_ns;
+		break;
+	}
+	return r;
+}
+
 /* When the function `in`, which holds the lock while it is on the stack, began in the thread:
- * the end of the last interval in (from, to) whose stack lacks it; else `from`. */
-static uint64_t began_in(struct lock_wait *h, uint32_t thread, uint32_t in, uint64_t from,
-			 uint64_t to)
+ * the end of the last interval in (from, to) whose stack lacks it, or has `unlock` (0: none),
+ * or a sample; else `from`. */
+static int began_in(struct lock_wait *h, uint32_t thread, uint32_t in, uint32_t unlock,
+		    uint64_t from, uint64_t to, uint64_t *out, struct err *e)
 {
 	const struct timeline *tl = h->tl;
 	const struct tl_thread *t = &tl->threads.v[thread];
@@ -198,22 +265,98 @@ static uint64_t began_in(struct lock_wait *h, uint32_t thread, uint32_t in, uint
 		const struct offcpu *o = &tl->offcpu.v[i - 1];
 		if (h->steps++ >= MAX_STEPS)
 			break;
-		if (appframe_reported(tl, o->path) && !is_above(tl->stacks, o->path, in))
-			return o->end_ns;
+		if ((unlock && is_above(h, o->path, unlock)) ||
+		    (appframe_reported(tl, o->path) && !is_above(h, o->path, in))) {
+			from = o->end_ns;
+			break;
+		}
 	}
-	return from;
+	return sampled_outside(h, thread, in, from, to, out, e);
 }
 
-/* Readers share a lock, so that nothing shows since when one has it: when it last came back
- * from a wait in (from, to), else `from`. */
-static uint64_t came_back(struct lock_wait *h, uint32_t thread, uint64_t from, uint64_t to)
+/* The thread's interval at `at`, else the one before; TL_NONE: there is none that ended after
+ * `from`. */
+static uint32_t interval_at(const struct timeline *tl, uint32_t thread, uint64_t from,
+			    uint64_t at)
 {
-	const struct tl_thread *t = &h->tl->threads.v[thread];
-	uint32_t i = timeline_offcpu_after(h->tl, thread, to - 1);
-	for (; i > t->offcpu_first && h->tl->offcpu.v[i - 1].end_ns > from; i--)
-		if (!(h->tl->offcpu.v[i - 1].flags & OFF_RUNNING) && h->steps++ < MAX_STEPS)
-			return h->tl->offcpu.v[i - 1].end_ns;
-	return from;
+	const struct tl_thread *t = &tl->threads.v[thread];
+	uint32_t i = timeline_offcpu_after(tl, thread, at);
+	if (i < t->offcpu_first + t->offcpu_n && tl->offcpu.v[i].start_ns < at)
+		return i;
+	return i > t->offcpu_first && tl->offcpu.v[i - 1].end_ns > from ? i - 1 : TL_NONE;
+}
+
+/* Readers share a lock, so that no release shows since when one has had it: since the function
+ * that takes it began, else since the thread last came back to a CPU in (from, to). */
+static int reader_since(struct lock_wait *h, uint32_t thread, uint32_t in, uint32_t unlock,
+			uint64_t from, uint64_t to, uint64_t *out, struct err *e)
+{
+	uint32_t i = interval_at(h->tl, thread, from, to - 1);
+	*out = from;
+	if (i == TL_NONE)
+		return 0;
+	const struct offcpu *o = &h->tl->offcpu.v[i];
+	in = in && takes_lock(h, in) ? in : taker_on(h, o->path);
+	if (in)
+		return began_in(h, thread, in, unlock, from, to, out, e);
+	*out = o->end_ns < to ? o->end_ns : to;
+	return 0;
+}
+
+/* Does the thread wait for the lock in that interval? */
+static int waits_for_it(struct lock_wait *h, uint32_t offcpu, struct err *e)
+{
+	const struct offcpu *o = &h->tl->offcpu.v[offcpu];
+	const struct mechanism *kind;
+	uint64_t lock, address;
+	int r = evidence_lock_class(h->ev, o, &lock, &kind, e);
+	if (r <= 0 || lock != h->lock)
+		return r;
+	r = evidence_lock_address(h->ev, offcpu, &address, e);
+	return r ? ERR_NOMEM : same_lock(h, o, address) != SAME_NOT;
+}
+
+/* 1 if the thread was in a function that takes the lock at that time, and did not wait for it:
+ * off its CPU there, or before and after that it ran. */
+static int is_reader_at(struct lock_wait *h, uint32_t thread, uint64_t at, struct err *e)
+{
+	const struct timeline *tl = h->tl;
+	const struct tl_thread *t = &tl->threads.v[thread];
+	uint32_t i = interval_at(tl, thread, h->from_ns, at), in;
+	if (i == TL_NONE || !(in = taker_on(h, tl->offcpu.v[i].path)))
+		return 0;
+	if (tl->offcpu.v[i].end_ns >= at) {
+		int r = waits_for_it(h, i, e);
+		return r < 0 ? r : !r;
+	}
+	return i + 1 < t->offcpu_first + t->offcpu_n &&
+	       is_above(h, tl->offcpu.v[i + 1].path, in);
+}
+
+/* Another reader that had the lock at that time, besides `thread`: *out, or TL_NONE. Looks at
+ * the threads that used the lock around that time. */
+static int other_reader(struct lock_wait *h, uint32_t thread, uint64_t at, uint32_t *out,
+			struct err *e)
+{
+	enum { LOOKED_AT = 32 };
+	const struct lock_release *v = h->ev->releases.v;
+	size_t to = PARTITION_POINT(k, h->first, h->last, v[k].time_ns < h->end_ns);
+	size_t from = to - h->first > LOOKED_AT ? to - LOOKED_AT : h->first;
+	*out = TL_NONE;
+	for (to = h->last - to > LOOKED_AT ? to + LOOKED_AT : h->last; from < to; from++) {
+		uint32_t both[] = {v[from].thread, h->tl->offcpu.v[v[from].offcpu].thread};
+		for (int k = 0; k < 2; k++) {
+			if (both[k] == thread || both[k] == h->o->thread ||
+			    h->steps++ >= MAX_STEPS)
+				continue;
+			int r = is_reader_at(h, both[k], at, e);
+			if (r > 0)
+				*out = both[k];
+			if (r)
+				return r < 0 ? r : 0;
+		}
+	}
+	return 0;
 }
 
 /* --- the owners that probes read ------------------------------------------------------ */
@@ -312,11 +455,79 @@ static int push(struct lock_wait *h, uint64_t from, uint64_t to, uint32_t thread
 	return from < to ? vec_push(h->out, ((struct window){from, to, thread})) : 0;
 }
 
-/* A turn that is being looked at: who let the lock go, when, and with which stack. */
+/* A turn that is being looked at: who let the lock go, when, and with which stack; the stack of
+ * the wait that this ended. 0: not known. */
 struct turn {
-	uint32_t thread, path;
+	uint32_t thread, path, wait;
 	uint64_t to_ns;
 };
+
+static struct turn turn_before(const struct lock_wait *h, const struct lock_release *r)
+{
+	const struct offcpu *o = &h->tl->offcpu.v[r->offcpu];
+	return (struct turn){r->thread, o->waker_path, o->path, r->time_ns};
+}
+
+static int has_role(const struct timeline *tl, uint32_t path, unsigned role)
+{
+	while (path && !(timeline_roles(tl, tl->stacks->paths.v[path].frame) & role))
+		path = tl->stacks->paths.v[path].parent;
+	return path != 0;
+}
+
+/* May the thread have had the lock together with others? */
+static int is_shared(const struct lock_wait *h, const struct turn *t)
+{
+	return h->o->cause == CAUSE_RWLOCK && !has_role(h->tl, t->path, ROLE_EXCLUSIVE) &&
+	       !has_role(h->tl, t->wait, ROLE_EXCLUSIVE);
+}
+
+/* The function that let a lock of user space go, by its stack; 0: not known. */
+static uint32_t unlock_of(const struct lock_wait *h, uint32_t path)
+{
+	static const char *const futex[] = {"futex_wake", "do_futex", NULL};
+	const struct stacks *s = h->tl->stacks;
+	if (!evidence_stack_has(h->tl, path, futex))
+		return 0;
+	while (path && s->frames.v[s->paths.v[path].frame].kind == FRAME_KERNEL)
+		path = s->paths.v[path].parent;
+	return path ? evidence_function(h->ev, s->paths.v[path].frame) : 0;
+}
+
+/* A thread that lets a reader/writer lock go may lose its CPU before it has woken everybody:
+ * others have the lock by then. Cuts the end of the turn, and pushes the rest. */
+static int cut_unlocking(struct lock_wait *h, struct turn *t, uint32_t unlock)
+{
+	uint64_t to = t->to_ns;
+	uint32_t i;
+	while (unlock && (i = interval_at(h->tl, t->thread, h->from_ns, to - 1)) != TL_NONE &&
+	       h->steps++ < MAX_STEPS && h->tl->offcpu.v[i].start_ns > h->from_ns &&
+	       is_above(h, h->tl->offcpu.v[i].path, unlock))
+		to = h->tl->offcpu.v[i].start_ns;
+	int r = push(h, to, t->to_ns, TL_NONE);
+	t->to_ns = to;
+	return r;
+}
+
+/* Since when the thread of a turn has had the lock. */
+static int turn_since(struct lock_wait *h, struct turn *t, uint64_t *since, struct err *e)
+{
+	uint32_t in = place(h, t->path), unlock = 0;
+	in = appframe_is_outer(h->tl, in) ? 0 : in;
+	if (h->o->cause == CAUSE_RWLOCK) {
+		unlock = unlock_of(h, t->path);
+		if (cut_unlocking(h, t, unlock))
+			return err_nomem(e);
+	}
+	int r = last_waited(h, t->thread, in, h->from_ns, t->to_ns, since, e);
+	if (r)
+		return r;
+	if (is_shared(h, t))
+		return reader_since(h, t->thread, in, unlock, *since, t->to_ns, since, e);
+	return in && takes_lock(h, in)
+		       ? began_in(h, t->thread, in, 0, *since, t->to_ns, since, e)
+		       : 0;
+}
 
 /*
  * Push the turn: from when the thread had last waited for the lock, or from when another thread
@@ -325,15 +536,10 @@ struct turn {
  */
 static int one_turn(struct lock_wait *h, struct turn *t, struct err *e)
 {
-	uint32_t in = appframe_reported(h->tl, t->path), owner;
+	uint32_t owner;
 	uint64_t since, at, seen;
-	struct turn before = {TL_NONE, 0, h->from_ns};
-	in = appframe_is_outer(h->tl, in) ? 0 : in;
-	int r = last_waited(h, t->thread, in, h->from_ns, t->to_ns, &since, e);
-	if (!r && in && takes_lock(h, in, t->to_ns))
-		since = began_in(h, t->thread, in, since, t->to_ns);
-	else if (!r && since == h->from_ns && h->o->cause == CAUSE_RWLOCK)
-		since = came_back(h, t->thread, since, t->to_ns);
+	struct turn before = {TL_NONE, 0, 0, h->from_ns};
+	int r = turn_since(h, t, &since, e);
 	if (!r)
 		r = last_owner(h, t->thread, since, t->to_ns, &owner, &at, &seen, e);
 	if (r)
@@ -341,13 +547,19 @@ static int one_turn(struct lock_wait *h, struct turn *t, struct err *e)
 	const struct lock_release *last =
 		released_by_others(h, t->thread, h->from_ns, t->to_ns);
 	if (owner != TL_NONE && (!last || last->time_ns <= at))
-		before = (struct turn){owner, 0,
+		before = (struct turn){owner, 0, 0,
 				       changed_hands(h->tl, owner, t->thread, at, seen)};
 	else if (last)
-		before = (struct turn){last->thread, h->tl->offcpu.v[last->offcpu].waker_path,
-				       last->time_ns};
+		before = turn_before(h, last);
 	if (since < before.to_ns)
 		since = before.to_ns;
+	if (since > before.to_ns && since < t->to_ns && is_shared(h, t)) {
+		uint32_t reader;
+		if (other_reader(h, t->thread, since, &reader, e))
+			return ERR_NOMEM;
+		if (reader != TL_NONE)
+			before = (struct turn){reader, 0, 0, since};
+	}
 	if (push(h, since, t->to_ns, t->thread) || push(h, before.to_ns, since, TL_NONE))
 		return err_nomem(e);
 	*t = before;
@@ -381,18 +593,18 @@ static int last_turn(struct lock_wait *h, const struct offcpu *last, struct turn
 	uint32_t owner = TL_NONE;
 	uint64_t at, seen;
 	int r = evidence_is_release(h->ev, last, h->kind, e);
-	*t = (struct turn){last->waker, last->waker_path, h->end_ns};
+	*t = (struct turn){last->waker, last->waker_path, last->path, h->end_ns};
 	if (r)
 		return r < 0 ? r : 0;
 	t->thread = TL_NONE;
 	r = last_owner(h, TL_NONE, h->from_ns, h->end_ns, &owner, &at, &seen, e);
 	if (owner != TL_NONE)
-		*t = (struct turn){owner, 0, h->end_ns};
+		*t = (struct turn){owner, 0, 0, h->end_ns};
 	const struct lock_release *by =
 		released_by_others(h, h->o->thread, h->from_ns, h->end_ns + 1);
 	if (r || owner != TL_NONE || !by)
 		return r;
-	*t = (struct turn){by->thread, h->tl->offcpu.v[by->offcpu].waker_path, by->time_ns};
+	*t = turn_before(h, by);
 	return push(h, by->time_ns, h->end_ns, TL_NONE) ? err_nomem(e) : 0;
 }
 
@@ -400,6 +612,14 @@ static int last_turn(struct lock_wait *h, const struct offcpu *last, struct turn
 static int is_known(const struct lock_wait *h)
 {
 	return h->kind || h->address || h->o->cause != CAUSE_FUTEX;
+}
+
+static int anybody(const windows_vec *v)
+{
+	for (size_t i = 0; i < v->n; i++)
+		if (v->v[i].thread != TL_NONE)
+			return 1;
+	return 0;
 }
 
 int lock_holders(struct evidence *x, uint32_t offcpu, windows_vec *out, struct err *e)
@@ -411,7 +631,6 @@ int lock_holders(struct evidence *x, uint32_t offcpu, windows_vec *out, struct e
 			      .o = o,
 			      .from_ns = o->start_ns,
 			      .end_ns = last->start_ns + last->blocked_ns,
-			      .copies = sites_have_copies(x->tl),
 			      .out = out};
 	struct turn t;
 	out->n = 0;
@@ -425,8 +644,9 @@ int lock_holders(struct evidence *x, uint32_t offcpu, windows_vec *out, struct e
 	if (evidence_lock_mark(x, offcpu, &h.mark, e) < 0 ||
 	    evidence_releases(x, h.lock, &h.first, &h.last, e))
 		return ERR_NOMEM;
+	find_takers(&h);
 	r = last_turn(&h, last, &t, e);
-	if (!r && t.thread == TL_NONE && last->waker == TL_NONE)
+	if (!r && t.thread == TL_NONE && last->waker == TL_NONE && !is_interpreters(&h))
 		return 0;
 	while (!r && t.thread != TL_NONE && t.to_ns > h.from_ns && out->n < MAX_TURNS)
 		r = one_turn(&h, &t, e);
@@ -435,7 +655,11 @@ int lock_holders(struct evidence *x, uint32_t offcpu, windows_vec *out, struct e
 	if (t.to_ns > h.from_ns && push(&h, h.from_ns, t.to_ns, TL_NONE))
 		return err_nomem(e);
 	order(out, o->start_ns, o->start_ns + o->blocked_ns);
-	return 0;
+	if (is_interpreters(&h))
+		r = interpreter_holders(x, o->thread, h.lock, out, e);
+	if (!r && last->waker == TL_NONE && !anybody(out))
+		out->n = 0; /* it timed out */
+	return r;
 }
 
 /* Did a timeout end this wait for a lock? */

@@ -538,6 +538,27 @@ static void actor(struct writer *w, const struct chain_part *p)
 	json_i64(&w->j, "tid", w->tl->threads.v[p->actor].tid);
 	string(w, "comm", w->tl->threads.v[p->actor].comm);
 	json_u64(&w->j, "ns", p->actor_ns);
+	frame_text(w, "function", p->actor_function);
+	json_close(&w->j, '}');
+}
+
+/* The thread that gave a kernel thread its work. */
+static void behind(struct writer *w, const struct behind *by)
+{
+	if (!by->ns) {
+		json_null(&w->j, "behind");
+		return;
+	}
+	json_open(&w->j, "behind", '{');
+	if (by->thread == TL_NONE) {
+		json_null(&w->j, "tid");
+		json_null(&w->j, "comm");
+	} else {
+		json_i64(&w->j, "tid", w->tl->threads.v[by->thread].tid);
+		string(w, "comm", w->tl->threads.v[by->thread].comm);
+	}
+	json_u64(&w->j, "ns", by->ns);
+	put_function(w, by->path);
 	json_close(&w->j, '}');
 }
 
@@ -571,6 +592,7 @@ static void root(struct writer *w, const struct tail_root *r, const struct expla
 	}
 	json_close(&w->j, ']');
 	corunners(w, x->ahead.v, x->ahead.n);
+	behind(w, &l->behind);
 	buf_clear(&w->text);
 	describe_root(&w->text, explainer_evidence(w->t->explainer), x);
 	json_text(&w->j, "sentence", buf_cstr(&w->text), w->text.n);

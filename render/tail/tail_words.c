@@ -293,6 +293,10 @@ static void put_blockers(struct buf *b, const struct timeline *tl, const struct 
 		buf_str(b, " threads held it in turn, longest ");
 	}
 	describe_thread(b, tl, p->actor, tl->threads.v[p->actor].comm);
+	if (turns && p->actor_function) {
+		buf_str(b, " in ");
+		describe_function(b, tl, p->actor_function);
+	}
 	buf_str(b, turns ? " for " : " kept it there for ");
 	units_part(b, p->actor_ns, p->ns);
 	percent_of(b, p->actor_ns, p->ns);
@@ -404,6 +408,14 @@ static void preempted_part(struct buf *b, struct evidence *ev, const struct chai
 		describe_quota(b, ev->tl, ev->tl->offcpu.v[p->offcpu].thread, 1);
 }
 
+/* No event says whose packets NET_RX receives. */
+static void put_vector(struct buf *b, const struct timeline *tl, uint32_t vector)
+{
+	describe_name(b, tl, vector);
+	if (!strcmp(strtab_get(&tl->stacks->strings, vector), "softirq NET_RX"))
+		buf_str(b, " (whose packets is not recorded)");
+}
+
 /* What a link did in a part, or in `ns` of it. */
 static void put_part(struct buf *b, struct evidence *ev, const struct explanation *x,
 		     const struct chain_link *l, const struct chain_part *p, uint64_t ns)
@@ -416,7 +428,7 @@ static void put_part(struct buf *b, struct evidence *ev, const struct explanatio
 		if (p->end == END_IRQ) {
 			buf_str(b, "interrupted by ");
 			if (p->vector) {
-				describe_name(b, ev->tl, p->vector);
+				put_vector(b, ev->tl, p->vector);
 				break;
 			}
 			describe_function(b, ev->tl, p->function);
@@ -687,6 +699,30 @@ static const char *why_no_thread(const struct chain_part *p)
 	return p->kept_ns ? "no single thread: " : "no other thread: ";
 }
 
+/* Whose work a kernel thread did: "; bulk/12 gave it that work, in backup() [fsync]". */
+static void put_behind(struct buf *b, struct evidence *ev, const struct explanation *x,
+		       const struct chain_link *l)
+{
+	const struct behind *by = &l->behind;
+	if (!by->ns)
+		return;
+	if (by->thread == TL_NONE) {
+		buf_str(b,
+			"; an interrupt or timer gave it that work, for whom is not recorded");
+		return;
+	}
+	buf_str(b, "; ");
+	describe_thread(b, ev->tl, by->thread, ev->tl->threads.v[by->thread].comm);
+	buf_str(b, by->thread == x->chain.v[0].thread ? " itself gave it" : " gave it");
+	buf_str(b, by->ns < l->ns - l->ns / 20 ? " work for " : " that work");
+	if (by->ns < l->ns - l->ns / 20)
+		units_part(b, by->ns, l->ns);
+	if (by->path) {
+		buf_str(b, ", in ");
+		describe_stack(b, ev, by->path, 1);
+	}
+}
+
 void describe_root(struct buf *b, struct evidence *ev, const struct explanation *x)
 {
 	const struct chain_link *l = explanation_root(x);
@@ -709,6 +745,7 @@ void describe_root(struct buf *b, struct evidence *ev, const struct explanation 
 	units_duration(b, l->ns);
 	buf_str(b, ": ");
 	describe_parts(b, ev, x, l);
+	put_behind(b, ev, x, l);
 	other_shares(b, ev, x);
 	put_inversion(b, tl, x);
 }

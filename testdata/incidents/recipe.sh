@@ -84,6 +84,11 @@ record() # KIND
 		on_disk
 		keep journal front "" sh -c "cd $tmp/on && exec $incident"
 		umount "$tmp/on" ;;
+	backup)
+		on_disk
+		keep backup front,bulk "" sh -c "cd $tmp/on && exec $incident 10"
+		umount "$tmp/on" ;;
+	nagle) keep nagle front,server "" $incident 6 ;;
 	dirty)
 		on_disk
 		bdi=/sys/class/bdi/$(findmnt -no MAJ:MIN "$tmp/on" | tr -d ' ')
@@ -94,7 +99,7 @@ record() # KIND
 	esac
 }
 
-[ $# -gt 0 ] || set -- thief pipe disk flood reclaim dirty fork journal inversion quota
+[ $# -gt 0 ] || set -- thief pipe disk flood reclaim dirty fork journal backup nagle inversion quota
 for kind in "$@"; do
 	tmp=$(mktemp -d)
 	mkdir -p "$tmp/symfs/srv/perfkit"

@@ -50,9 +50,11 @@ for e in tail["episodes"]:
     blocked = e["blocked_ns"]
     if e["tid"] not in tids or blocked < LEAST_NS or not is_wait(e) or e["suspect"] or e["open"]:
         continue
-    by, known = held(begin, begin + blocked)
+    # a timed wait that was tried again ran, and waited for a CPU, in between
+    end = begin + blocked if not e["run_ns"] else origin + e["end_ns"] 
+    by, known = held(begin, end)
     by.pop(e["tid"], None)
-    if not by or known < KNOWN * blocked:
+    if not by or known < KNOWN * (end - begin):
         unsure += 1
         continue
     waits += 1

@@ -1,8 +1,9 @@
 /*
- * incident LOG KIND - a well-known cause of slow requests, planted: `front` asks twenty to
+ * incident LOG KIND [ROUNDS] - a well-known cause of slow requests, planted: `front` asks twenty to
  * forty times, and what it waits for is
  *
  *	journal	    the commit of the journal below the current directory, for fsync
+ *	backup	    the same, which `bulk`, who writes much more, began with its own fsync
  *	fork	    mmap_lock, which `forker` holds while it forks a process with much memory
  *	pipe	    room in a pipe that `reader` empties slowly
  *	inversion   a lock that `low` holds without a CPU, since `mid` has it (real time,
@@ -30,7 +31,7 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 
-enum { ROUNDS = 25 };
+static int rounds = 25;
 
 static void must(int ok, const char *what)
 {
@@ -66,13 +67,39 @@ static void journal(void)
 {
 	int fd = open("orders.log", O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
 	must(fd >= 0, "orders.log");
-	for (int i = 0; i < ROUNDS; i++) {
+	for (int i = 0; i < rounds; i++) {
 		uint64_t t = now_ns();
 		save_order(fd);
 		log_wait(t);
 		sleep_ns(5 * MS);
 	}
 	unlink("orders.log");
+}
+
+NOINLINE static void copy_block(int fd)
+{
+	static char block[1 << 20];
+	must(pwrite(fd, block, sizeof(block), 0) == sizeof(block) && !fsync(fd), "fsync");
+	STAY();
+}
+
+static void *backs_up(void *arg)
+{
+	int fd = open("backup", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	name_thread("bulk");
+	must(fd >= 0, "backup");
+	while (!atomic_load(&truth_stop))
+		copy_block(fd);
+	unlink("backup");
+	return arg;
+}
+
+static void backup(void)
+{
+	pthread_t t = start(backs_up, NULL);
+	journal();
+	atomic_store(&truth_stop, 1);
+	pthread_join(t, NULL);
 }
 
 /* --- fork ----------------------------------------------------------------------------- */
@@ -158,7 +185,7 @@ static void full_pipe(void)
 {
 	must(!pipe(ends), "pipe");
 	pthread_t t = start(reads, NULL);
-	for (int i = 0; i < ROUNDS; i++) {
+	for (int i = 0; i < rounds; i++) {
 		uint64_t begun = now_ns();
 		send_report();
 		log_wait(begun);
@@ -217,7 +244,7 @@ static void inversion(void)
 	pin_to(0);
 	must(!go_fifo(40), "SCHED_FIFO");
 	pthread_t m = start(mid, NULL), l = start(low, NULL);
-	for (int i = 0; i < ROUNDS; i++) {
+	for (int i = 0; i < rounds; i++) {
 		while (sem_wait(&held))
 			;
 		sem_post(&go);
@@ -256,7 +283,7 @@ static void *serve(void *arg)
 	name_thread("server");
 	must(fd >= 0, "accept");
 	/* the kernel acknowledges a connection's first packets at once */
-	for (int i = 0; i < ROUNDS * 2; i++)
+	for (int i = 0; i < rounds * 2; i++)
 		answer(fd);
 	close(fd);
 	return NULL;
@@ -281,14 +308,14 @@ static void nagle(void)
 	pthread_t t = start(serve, &listener);
 	must(!connect(fd, (struct sockaddr *)&at, n), "connect");
 	int late = 0;
-	for (int i = 0; i < ROUNDS * 2; i++) {
+	for (int i = 0; i < rounds * 2; i++) {
 		uint64_t begun = now_ns();
 		query(fd);
 		late += now_ns() - begun > MS;
 		log_wait(begun);
 	}
 	pthread_join(t, NULL);
-	if (late < ROUNDS)
+	if (late < rounds)
 		skip("the kernel acknowledged at once, so nothing was held back");
 }
 
@@ -364,7 +391,7 @@ static void flooded(void)
 		flood();
 	pthread_t t = start(packs, NULL);
 	must(!go_fifo(20), "SCHED_FIFO");
-	for (int i = 0; i < ROUNDS; i++) {
+	for (int i = 0; i < rounds; i++) {
 		while (sem_wait(&held))
 			;
 		uint64_t begun = now_ns();
@@ -429,7 +456,7 @@ static void robbed(void)
 		thief();
 	pin_to(0);
 	must(!go_fifo(20), "SCHED_FIFO");
-	for (int i = 0; i < ROUNDS * 4; i++) {
+	for (int i = 0; i < rounds * 4; i++) {
 		uint64_t begun = now_ns(), used = cpu_ns();
 		handle();
 		if (now_ns() - begun > cpu_ns() - used + MS)
@@ -532,12 +559,19 @@ int main(int argc, char **argv)
 	static const struct {
 		const char *kind;
 		void (*run)(void);
-	} kinds[] = {{"journal", journal}, {"fork", forked},
-		     {"pipe", full_pipe},  {"inversion", inversion},
-		     {"nagle", nagle},     {"dirty", dirty},
-		     {"flood", flooded},   {"reclaim", reclaim},
-		     {"thief", robbed},    {"idle", idle}};
+	} kinds[] = {{"journal", journal},
+		     {"backup", backup},
+		     {"fork", forked},
+		     {"pipe", full_pipe},
+		     {"inversion", inversion},
+		     {"nagle", nagle},
+		     {"dirty", dirty},
+		     {"flood", flooded},
+		     {"reclaim", reclaim},
+		     {"thief", robbed},
+		     {"idle", idle}};
 	truth_begin(argc, argv, "front");
+	rounds = argc > 3 ? atoi(argv[3]) : rounds;
 	for (size_t i = 0; argc > 2 && i < sizeof(kinds) / sizeof(*kinds); i++)
 		if (!strcmp(argv[2], kinds[i].kind)) {
 			kinds[i].run();

@@ -8,6 +8,8 @@
 
 #include "tests/lib/unit.h"
 
+#include <stdlib.h>
+
 #include "base/mem.h"
 #include "libtime/explain/tail_model.h"
 
@@ -38,7 +40,8 @@ static inline uint32_t text(struct rig *r, const char *s)
 	return id;
 }
 
-/* "main;serve;[k]futex_wait": user frames of /bin/app, those of libc after "c:". */
+/* "main;serve@12;[k]futex_wait": user frames of /bin/app, at line 12; those of libc after
+ * "c:". */
 static inline uint32_t path(struct rig *r, const char *s)
 {
 	uint32_t at = 0;
@@ -56,6 +59,10 @@ static inline uint32_t path(struct rig *r, const char *s)
 			f.dso = text(r, "/lib/libc.so.6");
 			w += 2;
 		}
+		char *line = strchr(w, '@');
+		f.line = line ? (uint32_t)atoi(line + 1) : 0;
+		if (line)
+			*line = 0;
 		f.name = text(r, w);
 		assert_int_equal(stacks_frame(&r->stacks, &f, &id), 0);
 		assert_int_equal(stacks_push(&r->stacks, at, id, &at), 0);

@@ -5,7 +5,7 @@
 
 static const char *words(struct mechanisms *m, uint32_t path, uint32_t waker_path)
 {
-	const struct mechanism *is = mechanism_of(m, path, waker_path);
+	const struct mechanism *is = mechanism_of(m, path, waker_path, 0);
 	return is ? is->words : "-";
 }
 
@@ -68,6 +68,7 @@ static void stacks_tell_what_a_wait_was_for(void **state)
  * hand: they show that no rule before takes the wait, not how such waits look. */
 static const struct rule_case {
 	const char *name, *stack, *waker, *comm;
+	uint64_t timer_ms; /* until a timer interrupt sent the packet that ended it */
 } rule_cases[] = {
 	{"dirty-pages", "c:write;[k]generic_perform_write;[k]balance_dirty_pages", "", NULL},
 	{"memory-high", "[k]exit_to_user_mode_loop;[k]__mem_cgroup_handle_over_high", "", NULL},
@@ -95,7 +96,10 @@ static const struct rule_case {
 	{"pipe-empty", "c:read;[k]pipe_read;[k]schedule", "", NULL},
 	{"tcp-timer", "c:recv;[k]tcp_recvmsg_locked;[k]sk_wait_data",
 	 "[k]sysvec_apic_timer_interrupt;[k]net_rx_action;[k]process_backlog", NULL},
-	{"tcp-timer", "c:recv;[k]schedule", "[k]tcp_delack_timer;[k]tcp_send_ack", NULL},
+	{"delayed-ack", "c:recv;[k]tcp_recvmsg_locked;[k]sk_wait_data",
+	 "[k]run_ksoftirqd;[k]net_rx_action;[k]process_backlog", NULL, 43},
+	{"delayed-ack", "c:recv;[k]schedule", "[k]tcp_delack_timer;[k]tcp_send_ack", NULL},
+	{"tcp-timer", "c:recv;[k]schedule", "[k]tcp_write_timer;[k]tcp_retransmit_timer", NULL},
 	{"socket-full", "c:send;[k]tcp_sendmsg_locked;[k]sk_stream_wait_memory", "", NULL},
 	{"rcu", "[k]synchronize_rcu;[k]__wait_rcu_gp", "", NULL},
 	{"malloc", "get;c:malloc;c:_int_malloc;c:__lll_lock_wait_private", "", NULL},
@@ -176,7 +180,8 @@ static void every_rule_has_a_stack_that_it_matches(void **state)
 		const struct rule_case *c = &rule_cases[i];
 		met[i] = c->comm ? mechanism_doing(m, paths[i][0], paths[i][1],
 						   text(&r, c->comm))
-				 : mechanism_of(m, paths[i][0], paths[i][1]);
+				 : mechanism_of(m, paths[i][0], paths[i][1],
+						c->timer_ms * 1000000);
 		if (met[i] && !strcmp(met[i]->name, c->name))
 			continue;
 		print_message("%s: %s is %s\n", c->name, c->stack, met[i] ? met[i]->name : "-");
@@ -207,7 +212,7 @@ static void what_the_other_did_is_told_by_its_stacks_or_its_name(void **state)
 	assert_string_equal(mechanism_doing(m, other, 0, gc)->words, "for GC");
 	assert_null(mechanism_doing(m, other, other, app));
 	/* nor is that what a wait was for */
-	assert_null(mechanism_of(m, fork, 0));
+	assert_null(mechanism_of(m, fork, 0, 0));
 	mechanisms_free(m);
 	rig_release(&r);
 }

@@ -1,5 +1,5 @@
 /*
- * The TCP timer that sent the packet which ended a wait.
+ * The TCP timer that sent the packet which ended a wait, as recorded or by the time.
  */
 #include "tests/unit/libtime/tailrig.h"
 
@@ -17,14 +17,20 @@ static void timer(struct rig *r, const char *function, uint64_t us, uint16_t cpu
 	assert_int_equal(vec_push(&r->tl.marks, m), 0);
 }
 
-static void receipt(struct rig *r, uint64_t from_us, uint64_t to_us, uint16_t cpu)
+static void softirq(struct rig *r, const char *vector, uint64_t from_us, uint64_t to_us,
+		    uint16_t cpu)
 {
 	struct tl_interrupt t = {.start_ns = from_us * 1000,
 				 .end_ns = to_us * 1000,
-				 .vector = text(r, "softirq NET_RX"),
+				 .vector = text(r, vector),
 				 .thread = TL_NONE,
 				 .cpu = cpu};
 	assert_int_equal(vec_push(&r->tl.interrupts, t), 0);
+}
+
+static void receipt(struct rig *r, uint64_t from_us, uint64_t to_us, uint16_t cpu)
+{
+	softirq(r, "softirq NET_RX", from_us, to_us, cpu);
 }
 
 /* The function of the timer that ended a wait from 100 to 900 us, "" for none. */
@@ -87,11 +93,56 @@ static void other_timers_did_not(void **state)
 	}
 }
 
+/* A wait of 43.8 ms whose packet ksoftirqd received just after the timers had run. */
+static void forty_milliseconds_and_a_timer_are_a_delayed_ack(void **state)
+{
+	(void)state;
+	static const struct {
+		uint64_t timer_us, begins_us, us;
+		const char *waker;
+		int is;
+	} cases[] = {
+		{43700, 0, 43800, IN_BACKLOG, 1},
+		{43700, 0, 30000, IN_BACKLOG, 0},
+		{43700, 0, 60000, IN_BACKLOG, 0},
+		{0, 0, 43800, IN_BACKLOG, 0},
+		{43700, 43750, 43800, IN_BACKLOG, 0}, /* a thread that may have sent it */
+		{43700, 0, 43800, "main;[k]__dev_queue_xmit;[k]process_backlog", 0},
+		{43700, 0, 43800, "[k]common_interrupt;[k]virtnet_poll", 0},
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct rig r;
+		struct explanation x = {0};
+		rig_init(&r, 100000);
+		uint32_t server = thread(&r, "server", 7, 0),
+			 other = thread(&r, "other", 8, TL_NOCPU);
+		struct offcpu *o = off(&r, server, 100, cases[i].us + 100, cases[i].us + 150,
+				       CAUSE_NET, "read;[k]tcp_recvmsg");
+		o->waker_path = path(&r, cases[i].waker);
+		o->waker_context = WAKER_SOFTIRQ;
+		o->cpu_wake = CPU;
+		uint64_t begins = cases[i].begins_us ? cases[i].begins_us + 100 : 90000;
+		off(&r, other, 0, begins, begins, CAUSE_SLEEP, "nap")->cpu_in = CPU;
+		receipt(&r, 300, 310, CPU);
+		if (cases[i].timer_us)
+			softirq(&r, "softirq TIMER",
+				cases[i].timer_us - 60 + cases[i].us - 43700,
+				cases[i].timer_us + cases[i].us - 43700, CPU);
+		struct tail t = explain_one(&r, "server", &x);
+		const struct mechanism *m = x.parts.v[0].mechanism;
+		assert_int_equal(m && !strcmp(m->name, "delayed-ack"), cases[i].is);
+		explanation_release(&x);
+		tail_release(&t);
+		rig_release(&r);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_timer_between_two_receipts_sent_it),
 		cmocka_unit_test(other_timers_did_not),
+		cmocka_unit_test(forty_milliseconds_and_a_timer_are_a_delayed_ack),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
