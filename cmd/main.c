@@ -32,6 +32,7 @@ static const struct verb *const verbs[] = {
 	&verb_pack,
 	&verb_record,
 	&verb_report,
+	&verb_source,
 	&verb_svg,
 	&verb_symbols,
 	&verb_tail,
