@@ -37,6 +37,7 @@ static const struct verb *const verbs[] = {
 	&verb_export,
 	&verb_fleet,
 	&verb_import,
+	&verb_source,
 	&verb_symbols,
 	&verb_timeline,
 	&verb_unpack,

@@ -13,6 +13,7 @@ extern const struct verb verb_import;
 extern const struct verb verb_pack;
 extern const struct verb verb_record;
 extern const struct verb verb_report;
+extern const struct verb verb_source;
 extern const struct verb verb_svg;
 extern const struct verb verb_symbols;
 extern const struct verb verb_tail;

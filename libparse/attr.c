@@ -26,6 +26,25 @@ static uint64_t decode_flags(struct bytes *b)
 	return flags;
 }
 
+const char *attr_skid(const struct event_attr *a)
+{
+	/* precise_ip, as include/uapi/linux/perf_event.h explains its values */
+	static const char *const precise[] = {
+		"weights fall several instructions late: the event is not precise (:p, :pp)",
+		"weights fall late by the same few instructions (:p)",
+		"weights fall on the instruction itself, as far as the CPU can (:pp)",
+		"weights fall on the instruction itself (:ppp)",
+	};
+	if (a->type == PERF_TYPE_SOFTWARE &&
+	    (a->config == PERF_COUNT_SW_CPU_CLOCK || a->config == PERF_COUNT_SW_TASK_CLOCK))
+		return "weights fall an instruction late: the clock interrupts before the next "
+		       "one";
+	if (a->type == PERF_TYPE_HARDWARE || a->type == PERF_TYPE_HW_CACHE ||
+	    a->type == PERF_TYPE_RAW)
+		return precise[a->flags >> ATTR_PRECISE_IP & 3];
+	return NULL;
+}
+
 int attr_decode(struct bytes *b, size_t size, struct event_attr *a, struct err *e)
 {
 	*a = (struct event_attr){0};

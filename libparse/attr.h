@@ -50,6 +50,10 @@ static inline int attr_samples_tracepoint(const struct event_attr *a)
 	return a->sample_period > 1 && !(a->sample_type & PERF_SAMPLE_PERIOD);
 }
 
+/* How late samples of this event are, as a sentence about weights of instructions; NULL: they are
+ * not late, or it is not known. */
+const char *attr_skid(const struct event_attr *a);
+
 /*
  * Decode an attr of `size` bytes at the cursor; consumes them all. The attr's own size field
  * may be 0 (2.6.3x) or smaller than `size`. ERR_FORMAT when size < ATTR_SIZE_VER0.

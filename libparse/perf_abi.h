@@ -91,6 +91,8 @@ enum {
 
 /* perf_event_attr.config of PERF_TYPE_SOFTWARE */
 enum {
+	PERF_COUNT_SW_CPU_CLOCK = 0,
+	PERF_COUNT_SW_TASK_CLOCK = 1,
 	PERF_COUNT_SW_DUMMY = 9,
 	PERF_COUNT_SW_BPF_OUTPUT = 10,
 };

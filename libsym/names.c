@@ -194,6 +194,7 @@ static int make_run(struct names *n, uint32_t dso, uint64_t addr, const struct m
 		f.line = mf->line;
 		f.addr = mf->start;
 		f.flags = (uint8_t)(flags | (mf->inlined ? FRAME_INLINED : 0));
+		f.at = n->opt.places && i + 1 == l->n ? l->at : 0;
 		if (push_frame(n, &f))
 			return ERR_NOMEM;
 	}
@@ -321,7 +322,7 @@ static uint32_t *run_slot(const struct namer *r, struct dso_names *d, const stru
 			  uint64_t ip, uint64_t at, const struct walk *w)
 {
 	struct symbol_hit hit;
-	if (!d->symbols.table)
+	if (!d->symbols.table || r->names->opt.places)
 		return NULL;
 	if (module_symbol_at(&d->symbols, map, ip, lookup_how(w), &hit))
 		return &d->by_symbol[hit.index * 2 + (size_t)w->guessed];

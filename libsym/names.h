@@ -42,6 +42,9 @@ struct names_options {
 	 * FRAME_OFFSET.
 	 */
 	int offsets;
+	/* Frames of files have their instruction (frame.at): stacks that differ only by
+	 * addresses inside functions are kept apart. */
+	int places;
 };
 
 /* Frames of `stacks`. A VEC. */

@@ -6,14 +6,15 @@ static uint64_t frame_hash(const struct frame *f)
 {
 	uint64_t h = hash_u64(hash_seed() ^ ((uint64_t)f->name << 32 | f->dso));
 	h = hash_u64(h ^ ((uint64_t)f->srcfile << 32 | f->line));
-	return hash_u64(h ^ f->addr ^ (uint64_t)f->kind << 56 ^ (uint64_t)f->flags << 48);
+	h = hash_u64(h ^ f->addr ^ (uint64_t)f->kind << 56 ^ (uint64_t)f->flags << 48);
+	return f->at ? hash_u64(h ^ f->at) : h;
 }
 
 static int frame_equal(const struct frame *a, const struct frame *b)
 {
 	return a->name == b->name && a->dso == b->dso && a->srcfile == b->srcfile &&
 	       a->line == b->line && a->addr == b->addr && a->kind == b->kind &&
-	       a->flags == b->flags;
+	       a->flags == b->flags && a->at == b->at;
 }
 
 int stacks_frame(struct stacks *s, const struct frame *f, uint32_t *id)

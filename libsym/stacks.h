@@ -38,6 +38,8 @@ struct frame {
 			     offset for user code of a file, else the absolute address; outside of
 			     mappings perhaps only its upper 4 bits, above FRAME_MERGED, which no
 			     address has */
+	uint32_t at;      /* bytes from `addr` to the instruction (names_options.places); a
+			   * caller's is inside the call. 0 for inlined frames */
 	uint8_t kind;     /* enum frame_kind */
 	uint8_t flags;    /* enum frame_flag bits */
 };

@@ -40,6 +40,6 @@ export PKG_CONFIG_LIBDIR PKG_CONFIG_SYSROOT_DIR
 # All libraries are static there, but for cmocka.
 exec "${MAKE:-make}" O="${O:-build}/$arch" CC=$cc-gcc AR=$cc-ar STRIP=$cc-strip \
 	DEP_CFLAGS="-I$root/usr/include -I$root/usr/include/$libs -I$root/usr/include/traceevent \
--I$root/usr/include/libiberty -DHAVE_LZMA=1 -DHAVE_BZ2=1 -D_FILE_OFFSET_BITS=64" \
+-I$root/usr/include/libiberty -DHAVE_LZMA=1 -DHAVE_BZ2=1 -DHAVE_CAPSTONE=0 -D_FILE_OFFSET_BITS=64" \
 	DEP_LIBS="-L$root/usr/lib/$libs -ltraceevent -lelf -lzstd -lsqlite3 -lxxhash \
 -liberty -llzma -lbz2 -lz" "$@"

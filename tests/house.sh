@@ -71,7 +71,7 @@ rooms_of()
 	case $1 in
 	base) echo ". text" ;;
 	libparse) echo ". archive" ;;
-	libsym) echo "name elf dwarf unwind jit process ." ;;
+	libsym) echo "name elf dwarf source unwind jit process ." ;;
 	libtime) echo "sched spans side join build causes population explain tables watch store record doctor" ;;
 	render) echo "text tail parquet export svg flame timeline html" ;;
 	cmd) echo "cli input query jitter record export answer ." ;;
@@ -164,7 +164,7 @@ code()
 		$(for d in $folders; do find "$d" -name '*.[ch]'; done) | grep -v '^base/mem\.[ch]:' |
 		grep -vE ':[0-9]+:[ \t]*(/?\*|//)' && wrong "memory goes through base/mem.h"
 	grep -nE '(^|[^A-Z_])EM_[A-Z0-9_]+|__(x86_64|aarch64|riscv)' $(for d in $folders; do find "$d" -name '*.[ch]'; done) |
-		grep -vE '^libsym/(elf/|unwind/arch_)' && wrong "an architecture is a file: libsym/unwind/arch.h"
+		grep -vE '^libsym/(elf/|unwind/arch_|source/disassemble)' && wrong "an architecture is a file: libsym/unwind/arch.h"
 	find $folders tests configure Makefile -type f \( -name '*.[ch]' -o -name '*.sh' -o -name '*.py' \
 		-o -name '*.js' -o -name configure -o -name Makefile \) -exec wc -l {} + |
 		awk '$1 > 1000 && $2 != "total"' | grep . && wrong "files of more than 1000 lines"

@@ -374,6 +374,7 @@ static struct profile_options profile_options(const struct input *in)
 			    .inlines = !opt->no_inline},
 		.names = {.inlines = !opt->no_inline,
 			  .lines = opt->lines,
+			  .places = opt->places,
 			  .offsets = opt->no_names,
 			  .max_stack = opt->max_stack},
 	};

@@ -22,6 +22,7 @@ struct input_opts {
 	int no_inline, no_demangle, constructors, max_stack;
 	int lines;    /* --srcline of some verbs: file and line of frames */
 	int no_lines; /* set by verbs that show no lines: inlined frames lack them */
+	int places;   /* set by `source --asm`: frames have their instruction */
 	int no_names; /* --no-names of export: frames of files remain offsets */
 	int trust_paths, no_local;
 	int no_cache;           /* bundle_cache.h */

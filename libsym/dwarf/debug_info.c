@@ -7,6 +7,7 @@
 #include "libsym/dwarf/line_table.h"
 
 #include <pthread.h>
+#include <string.h>
 
 /* A unit's tables, built on the first hit; immutable once published. */
 struct unit_tables {
@@ -306,6 +307,24 @@ int debuginfo_each_statement(struct debuginfo *d,
 		}
 	}
 	return r;
+}
+
+int debuginfo_text(struct debuginfo *d, const char *file, struct debuginfo_text *out)
+{
+	int found = 0;
+	pthread_mutex_lock(&d->lock);
+	for (size_t i = 0; i < d->main.units.n && !found; i++) {
+		const struct line_table *t = d->tables[i] ? &d->tables[i]->lines : NULL;
+		for (size_t k = 0; t && k < t->texts.n && k < t->files.n && !found; k++) {
+			const struct line_text *x = &t->texts.v[k];
+			found = t->files.v[k] && !strcmp(t->files.v[k], file) &&
+				(x->md5 || x->text);
+			if (found)
+				*out = (struct debuginfo_text){x->md5, x->text};
+		}
+	}
+	pthread_mutex_unlock(&d->lock);
+	return found;
 }
 
 /* --- lookups ---------------------------------------------------------------------------- */

@@ -127,6 +127,16 @@ int debuginfo_each_statement(struct debuginfo *d,
 					 uint32_t line),
 			     void *ctx);
 
+/* What the line tables say of a source file's text; views, as long as `d` lives. */
+struct debuginfo_text {
+	const uint8_t *md5; /* 16 bytes; NULL: not known */
+	const char *text;   /* embedded; NULL: not */
+};
+
+/* 1 and *out when a unit built so far has line numbers in `file` (a path of debuginfo_frames)
+ * and says something of its text; else 0. */
+int debuginfo_text(struct debuginfo *d, const char *file, struct debuginfo_text *out);
+
 /*
  * What is missing, one sentence each, for doctor and -v: "dwz file X (build-id Y) not found:
  * some names are missing". NULL past the last; notes are added while units are built and live

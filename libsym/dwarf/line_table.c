@@ -15,7 +15,11 @@ enum {
 struct line_file {
 	const char *name;
 	uint64_t dir;
+	struct line_text text;
 };
+
+/* Of LLVM, accepted for DWARF 6; dwarf.h does not have it. */
+enum { LNCT_LLVM_SOURCE = 0x2001 };
 
 /* The header (6.2.4), and the state for reading it. */
 struct line_header {
@@ -91,6 +95,7 @@ static int table_v5(struct bytes *b, struct line_header *h, struct dwarf_object 
 		struct line_file f = {0};
 		for (unsigned j = 0; j < nformat; j++) {
 			struct dwarf_value v = {0};
+			const uint8_t *at = b->p;
 			if (format[j].form > UINT16_MAX ||
 			    dwarf_value_read(b, &h->form_unit, (unsigned)format[j].form, 0, &v))
 				return ERR_FORMAT;
@@ -98,6 +103,11 @@ static int table_v5(struct bytes *b, struct line_header *h, struct dwarf_object 
 				f.name = dwarf_string(&h->form_unit, &v);
 			else if (format[j].type == DW_LNCT_directory_index)
 				f.dir = v.u;
+			else if (format[j].type == DW_LNCT_MD5 &&
+				 format[j].form == DW_FORM_data16)
+				f.text.md5 = at;
+			else if (format[j].type == LNCT_LLVM_SOURCE)
+				f.text.text = dwarf_string(&h->form_unit, &v);
 		}
 		int full = files ? vec_push(&h->files, f) : vec_push(&h->dirs, f.name);
 		if (full)
@@ -172,6 +182,18 @@ static void path_make(struct buf *b, const struct line_header *h, const struct l
 			path_dir(b, dir);
 	}
 	buf_add(b, f->name, strnlen(f->name, PATH_LIMIT + 1));
+}
+
+/* Keep what the header says of the files' texts, if it says anything. ERR_NOMEM. */
+static int texts_make(struct line_table *t, const struct line_header *h)
+{
+	size_t any = 0;
+	for (size_t i = 0; i < h->files.n; i++)
+		any += h->files.v[i].text.md5 || h->files.v[i].text.text;
+	for (size_t i = 0; any && i < h->files.n; i++)
+		if (vec_push(&t->texts, h->files.v[i].text))
+			return ERR_NOMEM;
+	return 0;
 }
 
 /* Intern the full path of every file of the header. */
@@ -363,6 +385,8 @@ int line_table_build(struct line_table *t, const struct dwarf_unit *u, struct dw
 	if (!r)
 		r = paths_make(t, &h, o, paths);
 	if (!r)
+		r = texts_make(t, &h);
+	if (!r)
 		r = dwarf_work(o, ROW_WORK * bytes_left(&b));
 	if (!r)
 		r = program_run(t, &h, &b);
@@ -401,4 +425,5 @@ void line_table_release(struct line_table *t)
 	vec_release(&t->statements);
 	vec_release(&t->seqs);
 	vec_release(&t->files);
+	vec_release(&t->texts);
 }

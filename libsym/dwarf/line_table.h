@@ -20,11 +20,18 @@ struct line_seq { /* rows[first .. first + n) cover [lo, hi) */
 	uint32_t first, n;
 };
 
+/* What the table says of a file's text; both in the sections, NULL: nothing. */
+struct line_text {
+	const uint8_t *md5; /* 16 bytes */
+	const char *text;   /* the file itself (DW_LNCT_LLVM_source) */
+};
+
 /* Zero-initialised is valid and empty. */
 struct line_table {
 	VEC(struct line_row) rows;
-	VEC(struct line_seq) seqs; /* by lo */
-	VEC(const char *) files;   /* full paths in the strtab given to the builder */
+	VEC(struct line_seq) seqs;   /* by lo */
+	VEC(const char *) files;     /* full paths in the strtab given to the builder */
+	VEC(struct line_text) texts; /* by file; empty unless the table has any */
 	/* Where statements begin (is_stmt), in the program's order; a line may have several.
 	 * Only with keeps_statements. */
 	VEC(struct line_row) statements;

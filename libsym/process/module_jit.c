@@ -273,7 +273,7 @@ int modules_lookup_inherited(struct modules *ms, const struct map *map, int32_t 
 			     struct module_lookup *out)
 {
 	struct module *mod;
-	out->n = 0;
+	out->n = out->at = 0;
 	pthread_mutex_lock(&ms->lock);
 	int rc = own_code(ms, pid, map->dso, &mod);
 	if (!rc)

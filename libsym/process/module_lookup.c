@@ -218,9 +218,9 @@ static int add_inlines(struct modules *ms, struct module *mod, uint64_t va, cons
 		n = MODULE_FRAMES_MAX;
 	int first = ms->opt.inlines || n == 0 ? 0 : n - 1;
 	size_t k = 0;
+	uint64_t start = out->frames[0].start;
 	for (int i = first; i < n; i++) {
 		struct module_frame *to = &out->frames[k];
-		uint64_t start = out->frames[0].start;
 		int outer = i == n - 1;
 		if (!outer && !f[i].name)
 			continue;
@@ -337,6 +337,7 @@ static int lookup_file(struct modules *ms, const struct map *map, uint64_t ip, i
 	    !mod->symbols || !lookup_symbol(mod->symbols, &vaddr, how, &hit))
 		return 0;
 	int rc = lookup_named(ms, &hit, mangling_of(mod), out);
+	out->at = vaddr - hit.start <= UINT32_MAX ? (uint32_t)(vaddr - hit.start) : 0;
 	if (!rc && (ms->opt.inlines || ms->opt.lines))
 		rc = add_inlines(ms, mod, vaddr, hit.name, out);
 	return rc;
@@ -375,7 +376,7 @@ int modules_lookup(struct modules *ms, const struct map *map, uint64_t ip, uint6
 		   int how, struct module_lookup *out)
 {
 	uint8_t kind = ms->machine->dsos.v[map->dso].kind;
-	out->n = 0;
+	out->n = out->at = 0;
 	if ((kind == DSO_KERNEL || kind == DSO_MODULE) && kernel_read(ms) < 0)
 		return ERR_NOMEM;
 	pthread_mutex_lock(&ms->lock);

@@ -132,6 +132,45 @@ struct module *module_of(struct modules *ms, uint32_t dso)
 	return mod;
 }
 
+int modules_code(struct modules *ms, uint32_t dso, uint64_t start, struct module_code *out)
+{
+	struct symbol_hit hit;
+	*out = (struct module_code){.reason = DSO_NOT_A_FILE, .start = start, .end = start};
+	pthread_mutex_lock(&ms->lock);
+	struct module *mod = module_of(ms, dso);
+	if (mod) {
+		out->file = mod->files.runtime;
+		out->from = mod->files.runtime_from;
+		out->reason = mod->files.reason;
+		if (mod->symbols && symtab_find(mod->symbols, start, &hit) &&
+		    hit.start == start)
+			out->end = hit.end;
+	}
+	pthread_mutex_unlock(&ms->lock);
+	return mod ? 0 : ERR_NOMEM;
+}
+
+int modules_line(struct modules *ms, uint32_t dso, uint64_t va, uint32_t *line)
+{
+	struct debuginfo_frame outer = {0};
+	pthread_mutex_lock(&ms->lock);
+	struct module *mod = dso < ms->n ? ms->v[dso] : NULL;
+	int n = mod && mod->debuginfo ? debuginfo_frames(mod->debuginfo, va, NULL, &outer, 1)
+				      : 0;
+	pthread_mutex_unlock(&ms->lock);
+	*line = outer.line;
+	return n == ERR_NOMEM ? n : n > 0 && outer.line;
+}
+
+int modules_text(struct modules *ms, uint32_t dso, const char *file, struct debuginfo_text *out)
+{
+	pthread_mutex_lock(&ms->lock);
+	struct module *mod = dso < ms->n ? ms->v[dso] : NULL;
+	int found = mod && mod->debuginfo && debuginfo_text(mod->debuginfo, file, out);
+	pthread_mutex_unlock(&ms->lock);
+	return found;
+}
+
 void modules_lock(struct modules *ms)
 {
 	pthread_mutex_lock(&ms->lookups);

@@ -39,6 +39,7 @@ enum { MODULE_FRAMES_MAX = 64 };
 /* Innermost first; n 0: no name. */
 struct module_lookup {
 	size_t n;
+	uint32_t at; /* bytes from the symbol's start, in files; 0: not known */
 	struct module_frame frames[MODULE_FRAMES_MAX];
 };
 
@@ -152,6 +153,26 @@ int modules_is_start(const struct modules *ms, const char *name);
  * modules_root_at. */
 int modules_function_at(struct modules *ms, const struct map *map, uint64_t ip,
 			uint64_t *start);
+
+/* The file that ran, of a DSO, and the code of one of its functions. */
+struct module_code {
+	const struct elf_file *file; /* NULL: no file of the recorded build-id, see `reason` */
+	enum dso_source from;
+	enum dso_reason reason;
+	uint64_t start, end; /* of the function that begins at `start`; equal: not known */
+};
+
+/* Set *out for the function at address `start` of a DSO's file; after all lookups. ERR_NOMEM. */
+int modules_code(struct modules *ms, uint32_t dso, uint64_t start, struct module_code *out);
+
+/* 1 and the line of the function itself, not of what is inlined in it, at an address of a DSO's
+ * file; 0: not known. ERR_NOMEM. */
+int modules_line(struct modules *ms, uint32_t dso, uint64_t va, uint32_t *line);
+
+/* debuginfo_text for a DSO's DWARF, as far as lookups have read it. */
+struct debuginfo_text;
+int modules_text(struct modules *ms, uint32_t dso, const char *file,
+		 struct debuginfo_text *out);
 
 /* Why a DSO has no names, and the refused candidate ("" if none); after a lookup. */
 enum dso_reason modules_reason(const struct modules *ms, uint32_t dso, const char **detail);

@@ -41,14 +41,9 @@ struct functions {
 	VEC(uint32_t) frames;
 };
 
-static int number_of(struct functions *f, const char *name, const char *module,
-		     uint32_t *number)
+static int number_of(struct functions *f, uint32_t name, uint32_t module, uint32_t *number)
 {
-	uint32_t a, b;
-	if (strtab_intern(&f->rows->names, name, &a) ||
-	    strtab_intern(&f->rows->names, module, &b))
-		return ERR_NOMEM;
-	uint64_t key = (uint64_t)a << 32 | b;
+	uint64_t key = (uint64_t)name << 32 | module;
 	if (u64map_get(&f->ids, key, number))
 		return 0;
 	*number = (uint32_t)f->names.n;
@@ -57,27 +52,34 @@ static int number_of(struct functions *f, const char *name, const char *module,
 		       : u64map_put(&f->ids, key, *number);
 }
 
+int function_key(struct strtab *names, const struct stacks *s, const struct frame *f,
+		 uint32_t *name, uint32_t *module)
+{
+	const char *base = path_base(strtab_get(&s->strings, f->dso));
+	struct buf text = {0};
+	if (!f->name)
+		buf_fmt(&text, "[%s]", f->dso ? base : "unknown");
+	int rc = buf_failed(&text) ||
+		 strtab_intern(names,
+			       f->name ? strtab_get(&s->strings, f->name) : buf_cstr(&text),
+			       name) ||
+		 strtab_intern(names, base, module);
+	buf_release(&text);
+	return rc ? ERR_NOMEM : 0;
+}
+
 static int function_of(struct functions *f, uint32_t frame, uint32_t *number)
 {
-	const struct frame *fr = &f->s->stacks->frames.v[frame];
-	const struct strtab *s = &f->s->stacks->strings;
-	const char *module = path_base(strtab_get(s, fr->dso));
-	struct buf text = {0};
-	int rc = 0;
+	uint32_t name, module;
 	if (!f->of_frame[frame]) {
-		if (!fr->name)
-			buf_fmt(&text, "[%s]", fr->dso ? module : "unknown");
-		rc = buf_failed(&text)
-			     ? ERR_NOMEM
-			     : number_of(f,
-					 fr->name ? strtab_get(s, fr->name) : buf_cstr(&text),
-					 module, number);
-		if (!rc)
-			f->of_frame[frame] = *number + 1;
-		buf_release(&text);
+		if (function_key(&f->rows->names, f->s->stacks, &f->s->stacks->frames.v[frame],
+				 &name, &module) ||
+		    number_of(f, name, module, number))
+			return ERR_NOMEM;
+		f->of_frame[frame] = *number + 1;
 	}
 	*number = f->of_frame[frame] - 1;
-	return rc;
+	return 0;
 }
 
 /* Add to a function's row; `self`: the stack ends in it. */
@@ -99,13 +101,12 @@ static int add_to(struct functions *f, const struct path_sum *p, uint32_t number
 	return 0;
 }
 
-/* Leave the kernel's frames out of n, if others remain. */
-static size_t of_program(const struct functions *f, size_t n)
+size_t function_sums_of_program(const struct stacks *s, const uint32_t *frames, size_t n)
 {
 	size_t kept = n;
-	while (kept && f->s->stacks->frames.v[f->frames.v[kept - 1]].kind == FRAME_KERNEL)
+	while (kept && s->frames.v[frames[kept - 1]].kind == FRAME_KERNEL)
 		kept--;
-	return kept && f->s->program_only ? kept : n;
+	return kept ? kept : n;
 }
 
 /* Leave inlined calls out of n. */
@@ -122,16 +123,18 @@ static int add_path(struct functions *f, uint32_t at)
 {
 	const struct path_sum *p = &f->s->v.v[at];
 	size_t n = stacks_depth(f->s->stacks, p->path);
-	uint32_t number;
+	uint32_t number, name;
 	f->total += p->weight;
 	if (!n)
-		return number_of(f, "[no stack]", "", &number) ? ERR_NOMEM
-							       : add_to(f, p, number, 1);
+		return strtab_intern(&f->rows->names, "[no stack]", &name) ||
+				       number_of(f, name, 0, &number)
+			       ? ERR_NOMEM
+			       : add_to(f, p, number, 1);
 	f->frames.n = 0;
 	if (vec_reserve(&f->frames, n))
 		return ERR_NOMEM;
 	stacks_frames(f->s->stacks, p->path, f->frames.v, n);
-	n = of_program(f, n);
+	n = f->s->program_only ? function_sums_of_program(f->s->stacks, f->frames.v, n) : n;
 	n = f->s->fold_inlined ? without_inlined(f, n) : n;
 	for (size_t i = n; i-- > 0;) {
 		if (function_of(f, f->frames.v[i], &number))

@@ -34,6 +34,15 @@ int function_sums_add(struct function_sums *s, uint32_t window, uint32_t path, u
 int function_sums_rows(const struct function_sums *s, uint64_t base_ns, uint64_t every_ns,
 		       struct rows *out);
 
+/* The function of a frame, as ids of `names`: its name and its module's, without folders. An
+ * unnamed frame is "[module]". ERR_NOMEM. */
+int function_key(struct strtab *names, const struct stacks *s, const struct frame *f,
+		 uint32_t *name, uint32_t *module);
+
+/* How many of a stack's n frames, root first, are the program's: all up to the kernel's, or all
+ * if it has no others. */
+size_t function_sums_of_program(const struct stacks *s, const uint32_t *frames, size_t n);
+
 /* Free the memory. */
 void function_sums_release(struct function_sums *s);
 

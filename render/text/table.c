@@ -188,6 +188,18 @@ static void trim(struct buf *out, size_t line)
 		out->n--;
 }
 
+/* Append at most `room` characters of code and end the line. */
+static void put_code(struct buf *out, const char *text, size_t n, size_t room)
+{
+	if (escape_chars(text, n) > room) {
+		buf_add(out, text, escape_prefix(text, n, room - 1));
+		buf_char(out, '~');
+	} else {
+		buf_add(out, text, n);
+	}
+	buf_char(out, '\n');
+}
+
 /* Append the last cell and end the line that began at `line`. */
 static void put_last(struct buf *out, const struct table *t, const struct widths *w,
 		     size_t width, size_t line, const char *text, size_t n)
@@ -197,6 +209,10 @@ static void put_last(struct buf *out, const struct table *t, const struct widths
 	if (!n) {
 		trim(out, line);
 		buf_char(out, '\n');
+		return;
+	}
+	if (t->code) {
+		put_code(out, text, n, column + LAST_ROOM > width ? LAST_ROOM : width - column);
 		return;
 	}
 	if (t->columns[last].right)

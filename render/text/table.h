@@ -2,8 +2,8 @@
  * table.h - tables as text: columns as wide as their widest cell, two blanks between them.
  *
  * If a line is wider than the terminal, columns marked `drop` are omitted first, then those
- * marked `cut` are shortened, with a mark. The last column is never cut: it continues in the
- * next line, below its beginning.
+ * marked `cut` are shortened, with a mark. The last column is not cut: it continues in the
+ * next line, below its beginning; unless it is `code`.
  */
 #ifndef RENDER_TEXT_TABLE_H
 #define RENDER_TEXT_TABLE_H
@@ -35,6 +35,7 @@ enum { TABLE_COLUMNS = 24 };
 struct table {
 	const struct table_column *columns;
 	size_t ncolumns; /* at most TABLE_COLUMNS */
+	int code;        /* the last column keeps its blanks and is cut where the line ends */
 	struct buf text; /* of all cells, one after the other; append the next cell here */
 	VEC(size_t) ends;
 };

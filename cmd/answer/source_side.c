@@ -1,0 +1,220 @@
+#include "cmd/answer/source_side.h"
+#include "base/mem.h"
+#include "cmd/cli/say.h"
+#include "libsym/dwarf/debug_info.h"
+
+#include <string.h>
+
+/* --- weights ---------------------------------------------------------------------------- */
+
+static enum stack_question question(const struct source_opts *o)
+{
+	return o->tail ? STACKS_OF_TAIL : o->offcpu ? STACKS_OF_WAITS : STACKS_OF_SAMPLES;
+}
+
+static int add_row(void *sums, const struct stack_row *r, struct err *e)
+{
+	return function_sums_add(sums, 0, r->of.path, r->of.weight, r->of.samples)
+		       ? err_nomem(e)
+		       : 0;
+}
+
+static int choose_event(struct source_side *s)
+{
+	struct samples *x = &s->src.samples;
+	s->src.event = s->opt.wait.tl.in.events.n ? NO_ID : samples_default(x);
+	s->src.is = samples_same_event;
+	s->src.any_order = 1;
+	return samples_check_findings(x, s->src.event);
+}
+
+static int no_binaries(const struct source_side *s, const char *path)
+{
+	if (!s->o->instructions || s->src.ti->in.profile)
+		return 0;
+	say_line("perfkit source: %s is a store; --asm needs the recording", path);
+	return 2;
+}
+
+int source_side_open(struct source_side *s, const struct source_opts *o, const char *path,
+		     const struct opt_list *dirs)
+{
+	struct err e = {0};
+	enum stack_question asked = question(o);
+	s->o = o;
+	s->dirs = dirs;
+	s->opt = o->t;
+	s->opt.wait.tl.in.lines = 1;
+	s->opt.wait.tl.in.places = o->instructions;
+	int rc = stack_source_open(&s->src, "source", asked, &s->opt, path, NULL, 0);
+	s->open = !rc;
+	rc = rc ? rc : no_binaries(s, path);
+	if (!rc && asked == STACKS_OF_SAMPLES)
+		rc = choose_event(s);
+	if (rc)
+		return rc;
+	s->stacks.stacks = s->src.stacks;
+	s->sums = (struct source_sums){.stacks = s->src.stacks,
+				       .waits_of = asked == STACKS_OF_SAMPLES ? NULL
+									      : &s->src.ti->tl,
+				       .code = o->instructions};
+	s->shown = &s->sums;
+	rc = stack_source_rows(&s->src, add_row, &s->stacks, &e);
+	if (!rc && source_sums_add_all(&s->sums, &s->stacks))
+		rc = err_nomem(&e);
+	return rc ? input_fail(&s->src.ti->in, &e) : 0;
+}
+
+int source_side_by_file(struct source_side *s, const char *name)
+{
+	int n = source_pick_files(&s->sums, name, 0, &s->files);
+	if (n <= 0)
+		return n;
+	s->by_file = (struct source_sums){.stacks = s->sums.stacks,
+					  .waits_of = s->sums.waits_of,
+					  .files = s->files,
+					  .files_name = name};
+	s->shown = &s->by_file;
+	return source_sums_add_all(&s->by_file, &s->stacks) ? ERR_NOMEM : 1;
+}
+
+void source_side_close(struct source_side *s)
+{
+	source_sums_release(&s->sums);
+	source_sums_release(&s->by_file);
+	mem_free(s->files);
+	function_sums_release(&s->stacks);
+	if (s->open)
+		stack_source_close(&s->src);
+	s->open = 0;
+}
+
+/* --- texts ------------------------------------------------------------------------------ */
+
+int source_side_text(const struct source_side *s, const struct source_rows *rows,
+		     const struct source_part *part, struct source_text *out)
+{
+	const struct input *in = &s->src.ti->in;
+	struct profile *p = in->profile;
+	const struct opt_list *dirs = s->dirs;
+	struct source_options opt = {.dirs = dirs->v,
+				     .ndirs = dirs->n,
+				     .maps = s->o->maps.v,
+				     .nmaps = s->o->maps.n,
+				     .symfs =
+					     in->opt->symfs ? in->opt->symfs : in->bundle.symfs,
+				     .here = !in->opt->no_local && !in->bundle.recording,
+				     .written_ns = p ? p->rec->written_ns : 0};
+	struct source_name name = {.path = strtab_get(&s->src.stacks->strings, part->file)};
+	uint32_t dso = p ? modules_dso_named(p->modules, rows->v.v[part->first].dso) : NO_ID;
+	struct debuginfo_text said;
+	struct module_code code;
+	*out = (struct source_text){0};
+	if (!part->file)
+		return 0;
+	if (dso != NO_ID) {
+		if (modules_text(p->modules, dso, name.path, &said)) {
+			name.md5 = said.md5;
+			name.text = said.text;
+		}
+		if (modules_code(p->modules, dso, 0, &code))
+			return ERR_NOMEM;
+		if (code.file && code.from == DSO_FROM_LOCAL)
+			name.program = code.file->path;
+	}
+	return source_text_load(out, &opt, &name);
+}
+
+/* --- instructions ----------------------------------------------------------------------- */
+
+void source_code_release(struct code_rows *c)
+{
+	vec_release(&c->v);
+	strtab_release(&c->texts);
+}
+
+struct reading {
+	struct code_rows *out;
+	struct modules *modules;
+	uint32_t dso;
+};
+
+static int take_instruction(void *reading, const struct instruction *i)
+{
+	struct reading *r = reading;
+	struct code_row row = {.va = i->va, .target = i->jumps ? i->target : 0};
+	int rc = modules_line(r->modules, r->dso, i->va, &row.line);
+	if (rc < 0 || strtab_intern(&r->out->texts, i->text, &row.text))
+		return ERR_NOMEM;
+	return vec_push(&r->out->v, row);
+}
+
+/* Give each instruction of a place its weight; an address inside one is its. */
+static void weigh(const struct source_sums *s, uint32_t place, uint64_t start,
+		  struct code_rows *c)
+{
+	for (size_t i = 0; i < s->codes.n; i++) {
+		const struct source_code *x = &s->codes.v[i];
+		uint64_t va = start + x->at;
+		if (x->place != place || !c->v.n || va < c->v.v[0].va)
+			continue;
+		size_t lo = 0, hi = c->v.n;
+		while (hi - lo > 1) {
+			size_t mid = lo + (hi - lo) / 2;
+			if (c->v.v[mid].va <= va)
+				lo = mid;
+			else
+				hi = mid;
+		}
+		c->v.v[lo].self += x->self;
+		c->v.v[lo].total += x->total;
+	}
+}
+
+static uint32_t heaviest_place(const struct source_sums *s, uint32_t function)
+{
+	uint32_t best = NO_ID;
+	for (uint32_t i = 0; i < s->places.n; i++) {
+		const struct source_place *p = &s->places.v[i];
+		if (p->function == function && p->caller == NO_ID &&
+		    (best == NO_ID || p->w.total > s->places.v[best].w.total))
+			best = i;
+	}
+	return best;
+}
+
+int source_side_code(const struct source_side *s, uint32_t function, struct code_rows *out,
+		     struct buf *why)
+{
+	struct profile *p = s->src.ti->in.profile;
+	uint32_t best = heaviest_place(&s->sums, function);
+	struct module_code code = {.reason = DSO_NOT_A_FILE};
+	struct err e = {0};
+	*out = (struct code_rows){0};
+	if (best == NO_ID) {
+		buf_str(why, "it is only inlined: its instructions are those of its callers");
+		return 0;
+	}
+	const struct source_place *place = &s->sums.places.v[best];
+	uint32_t dso = modules_dso_named(p->modules, place->dso);
+	if (dso != NO_ID && modules_code(p->modules, dso, place->addr, &code))
+		return ERR_NOMEM;
+	if (!code.file || code.end <= code.start) {
+		buf_fmt(why, "%s: %s",
+			place->dso ? strtab_get(&s->src.stacks->strings, place->dso)
+				   : "no file",
+			code.file ? "the function's length is not known"
+				  : dso_reason_text(code.reason));
+		return 0;
+	}
+	struct reading r = {.out = out, .modules = p->modules, .dso = dso};
+	int rc = disassemble(code.file, code.start, code.end, take_instruction, &r, &e);
+	if (rc && rc != ERR_NOMEM)
+		buf_str(why, e.msg);
+	if (rc) {
+		source_code_release(out);
+		return rc == ERR_NOMEM ? rc : 0;
+	}
+	weigh(&s->sums, best, code.start, out);
+	return 1;
+}

@@ -1,0 +1,53 @@
+/*
+ * source_side.h - one recording or store of `perfkit source`: its weights by line, the texts of
+ * its files, its instructions.
+ */
+#ifndef CMD_ANSWER_SOURCE_SIDE_H
+#define CMD_ANSWER_SOURCE_SIDE_H
+
+#include "cmd/query/stack_source.h"
+#include "render/text/source_table.h"
+
+/* Options of `perfkit source`. */
+struct source_opts {
+	struct tail_opts t; /* first, for the rows of tail, waits and input */
+	int offcpu, tail, instructions, inlines;
+	struct opt_list dirs, maps, before_dirs;
+	const char *against;
+};
+
+struct source_side {
+	const struct source_opts *o;
+	struct tail_opts opt; /* of the input */
+	struct stack_source src;
+	struct function_sums stacks; /* weights by stack */
+	struct source_sums sums;
+	struct source_sums by_file;      /* of a file that was asked for … */
+	uint8_t *files;                  /* … flags per strings id */
+	const struct source_sums *shown; /* the one of the two whose lines are shown */
+	const struct opt_list *dirs;
+	int open;
+};
+
+/* Open `path` and sum up its lines. 0, or the exit status after one line on stderr. The caller
+ * closes the side in any case. */
+int source_side_open(struct source_side *s, const struct source_opts *o, const char *path,
+		     const struct opt_list *dirs);
+void source_side_close(struct source_side *s);
+
+/* Show the lines of files of this name, as one function. 1, or 0 if none has lines; ERR_NOMEM. */
+int source_side_by_file(struct source_side *s, const char *name);
+
+/* Load the text of a file of the rows. ERR_NOMEM. */
+int source_side_text(const struct source_side *s, const struct source_rows *rows,
+		     const struct source_part *part, struct source_text *out);
+
+/*
+ * The instructions of the copy of a function that has the most weight. 1 and *out, which the
+ * caller releases with source_code_release; or 0 and why not, in *why; ERR_NOMEM.
+ */
+int source_side_code(const struct source_side *s, uint32_t function, struct code_rows *out,
+		     struct buf *why);
+void source_code_release(struct code_rows *c);
+
+#endif

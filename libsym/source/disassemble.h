@@ -1,0 +1,32 @@
+/*
+ * disassemble.h - the instructions of a function, by Capstone. Built without that library, it
+ * says so.
+ */
+#ifndef LIBSYM_SOURCE_DISASSEMBLE_H
+#define LIBSYM_SOURCE_DISASSEMBLE_H
+
+#include "libsym/elf/elf_file.h"
+
+struct instruction {
+	uint64_t va;
+	uint8_t size;
+	uint8_t jumps;   /* to `target`, without a return address */
+	uint64_t target; /* 0: no jump, or not to a fixed address */
+	const char
+		*text; /* "jne 0x1139", as the machine's assembler writes it (x86: AT&T); valid
+			   * during the call */
+};
+
+/* A function longer than this is not shown. */
+enum { DISASSEMBLE_MAX = 1 << 20 };
+
+/*
+ * Call `take` for each instruction in [start, end) of a file's code, in order; bytes that are
+ * none are ".byte ...". Stops at the first return value that is not 0 and returns it. ERR_NOMEM;
+ * ERR_UNSUPPORTED: no library, or a machine that it does not know; ERR_FORMAT: the bytes are not
+ * in the file; ERR_LIMIT.
+ */
+int disassemble(const struct elf_file *f, uint64_t start, uint64_t end,
+		int (*take)(void *ctx, const struct instruction *i), void *ctx, struct err *e);
+
+#endif

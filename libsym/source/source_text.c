@@ -1,0 +1,236 @@
+#include "libsym/source/source_text.h"
+#include "base/md5.h"
+#include "base/mem.h"
+#include "base/text/buf.h"
+#include "libsym/elf/read_file.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Longer files are not source texts. */
+enum { TEXT_MAX = 16 << 20 };
+
+/* --- paths ------------------------------------------------------------------------------ */
+
+/* Append `path` without "." and "..", as it is written: links are followed when it is opened. */
+static void normalize(struct buf *b, const char *path)
+{
+	size_t root = b->n;
+	while (*path) {
+		size_t n = strcspn(path, "/");
+		if (n == 2 && !strncmp(path, "..", 2)) {
+			while (b->n > root && b->v[b->n - 1] != '/')
+				b->n--;
+			b->n -= b->n > root;
+		} else if (n && !(n == 1 && *path == '.')) {
+			buf_char(b, '/');
+			buf_add(b, path, n);
+		}
+		path += n + (path[n] == '/');
+	}
+}
+
+/* The part of `path` below `dir` (both without a slash at the end), or NULL. */
+static const char *below(const char *path, const char *dir)
+{
+	size_t n = strlen(dir);
+	while (n && dir[n - 1] == '/')
+		n--;
+	return !strncmp(path, dir, n) && path[n] == '/' ? path + n + 1 : NULL;
+}
+
+static int has_hidden(const char *relative)
+{
+	return *relative == '.' || strstr(relative, "/.") != NULL;
+}
+
+/* A folder that is a root without being named: it is deep enough to be somebody's project. */
+static int may_be_root(const char *dir, int deep)
+{
+	const char *home = getenv("HOME");
+	size_t slashes = 0;
+	for (const char *p = dir; *p; p++)
+		slashes += *p == '/' && p[1];
+	return *dir == '/' && slashes >= (deep ? 2 : 1) && !(home && !strcmp(dir, home));
+}
+
+/* --- one candidate ---------------------------------------------------------------------- */
+
+struct search {
+	const struct source_options *o;
+	const struct source_name *name;
+	struct buf path; /* normalized */
+	struct source_text *out;
+};
+
+static enum source_verdict verdict_of(const struct search *s, const char *text, size_t n,
+				      const struct stat *st)
+{
+	uint8_t sum[MD5_BYTES];
+	if (!s->name->md5)
+		return s->o->written_ns && st->st_mtim.tv_sec > s->o->written_ns / 1000000000
+			       ? SOURCE_NEWER
+			       : SOURCE_UNCHECKED;
+	md5_of(text, n, sum);
+	return memcmp(sum, s->name->md5, MD5_BYTES) ? SOURCE_OTHER : SOURCE_SAME;
+}
+
+/* The regular file at DIR/REST, links followed, if it is below DIR: 1 and its `path`, or 0. */
+static int resolve(const char *dir, const char *rest, char path[PATH_MAX], struct stat *st)
+{
+	char root[PATH_MAX], joined[PATH_MAX];
+	int n = snprintf(joined, sizeof(joined), "%s/%s", dir, rest);
+	return n > 0 && n < PATH_MAX && realpath(dir, root) && realpath(joined, path) &&
+	       (!strcmp(root, "/") || below(path, root)) && !stat(path, st) &&
+	       S_ISREG(st->st_mode);
+}
+
+/* Take the file at DIR/REST unless a better one was found. 1: the search is over; 0, ERR_NOMEM.
+ */
+static int try_file(struct search *s, const char *dir, const char *rest)
+{
+	char path[PATH_MAX];
+	struct stat st;
+	char *text = NULL;
+	size_t n = 0;
+	if (!resolve(dir, rest, path, &st))
+		return 0;
+	int rc = read_file(path, TEXT_MAX, &text, &n, NULL);
+	if (rc || memchr(text, 0, n)) {
+		mem_free(text);
+		return rc == ERR_NOMEM ? rc : 0;
+	}
+	enum source_verdict v = verdict_of(s, text, n, &st);
+	if (s->out->verdict == SOURCE_ABSENT || v == SOURCE_SAME) {
+		source_text_release(s->out);
+		*s->out = (struct source_text){
+			.verdict = v, .path = mem_strdup(path), .text = text, .n = n};
+		return s->out->path ? v != SOURCE_OTHER : ERR_NOMEM;
+	}
+	mem_free(text);
+	return 0;
+}
+
+/* --- roots ------------------------------------------------------------------------------ */
+
+static int try_maps(struct search *s)
+{
+	const char *path = buf_cstr(&s->path);
+	int rc = 0;
+	for (size_t i = 0; i < s->o->nmaps && !rc; i++) {
+		const char *map = s->o->maps[i], *to = strrchr(map, '=');
+		char *from = to ? mem_strndup(map, (size_t)(to - map)) : NULL;
+		if (to && !from)
+			return ERR_NOMEM;
+		const char *rest = from ? below(path, from) : NULL;
+		rc = rest ? try_file(s, to + 1, rest) : 0;
+		mem_free(from);
+	}
+	return rc;
+}
+
+/* The longest end of the name first. */
+static int try_dirs(struct search *s)
+{
+	int rc = 0;
+	for (size_t i = 0; i < s->o->ndirs && !rc; i++)
+		for (const char *at = buf_cstr(&s->path); at && !rc; at = strchr(at + 1, '/'))
+			rc = try_file(s, s->o->dirs[i], at + 1);
+	return rc;
+}
+
+static int try_root(struct search *s, const char *dir, int deep)
+{
+	char root[PATH_MAX];
+	if (!realpath(dir, root) || !may_be_root(root, deep))
+		return 0;
+	const char *rest = below(buf_cstr(&s->path), root);
+	return rest && !has_hidden(rest) ? try_file(s, root, rest) : 0;
+}
+
+static int try_here(struct search *s)
+{
+	char dir[PATH_MAX];
+	int rc = try_root(s, ".", 0);
+	int found = !rc && s->name->program && realpath(s->name->program, dir);
+	for (int up = 0; found && up < 2 && !rc; up++) {
+		*strrchr(dir, '/') = 0;
+		found = *dir != 0;
+		rc = found ? try_root(s, dir, 1) : 0;
+	}
+	return rc;
+}
+
+static int embedded(struct search *s)
+{
+	size_t n = strnlen(s->name->text, TEXT_MAX);
+	s->out->text = mem_strndup(s->name->text, n);
+	s->out->n = n;
+	s->out->verdict = SOURCE_SAME;
+	return s->out->text ? 0 : ERR_NOMEM;
+}
+
+static int find(struct search *s)
+{
+	if (s->name->text && *s->name->text)
+		return embedded(s);
+	normalize(&s->path, s->name->path);
+	const char *path = buf_cstr(&s->path);
+	if (buf_failed(&s->path) || !*path)
+		return buf_failed(&s->path) == ERR_NOMEM ? ERR_NOMEM : 0;
+	int rc = try_maps(s);
+	rc = rc ? rc : try_dirs(s);
+	if (!rc && s->o->symfs && *s->o->symfs)
+		rc = try_file(s, s->o->symfs, path + 1);
+	if (!rc && s->o->here)
+		rc = try_here(s);
+	return rc < 0 ? rc : 0;
+}
+
+static int index_lines(struct source_text *t)
+{
+	for (size_t at = 0; at < t->n;) {
+		const char *end = memchr(t->text + at, '\n', t->n - at);
+		if (vec_push(&t->lines, at))
+			return ERR_NOMEM;
+		at = end ? (size_t)(end - t->text) + 1 : t->n;
+	}
+	return 0;
+}
+
+int source_text_load(struct source_text *out, const struct source_options *o,
+		     const struct source_name *name)
+{
+	struct search s = {.o = o, .name = name, .path = {.max = PATH_MAX - 1}, .out = out};
+	*out = (struct source_text){0};
+	int rc = find(&s);
+	rc = rc ? rc : index_lines(out);
+	buf_release(&s.path);
+	return rc;
+}
+
+int source_text_line(const struct source_text *t, uint32_t line, const char **text, size_t *n)
+{
+	if (!line || line > t->lines.n)
+		return 0;
+	size_t from = t->lines.v[line - 1];
+	size_t to = line < t->lines.n ? t->lines.v[line] : t->n;
+	while (to > from && (t->text[to - 1] == '\n' || t->text[to - 1] == '\r'))
+		to--;
+	*text = t->text + from;
+	*n = to - from;
+	return 1;
+}
+
+void source_text_release(struct source_text *t)
+{
+	mem_free(t->path);
+	mem_free(t->text);
+	vec_release(&t->lines);
+	*t = (struct source_text){0};
+}

@@ -1,0 +1,51 @@
+/*
+ * source_table.h - functions, their lines and their instructions as text.
+ */
+#ifndef RENDER_TEXT_SOURCE_TABLE_H
+#define RENDER_TEXT_SOURCE_TABLE_H
+
+#include "libsym/source/disassemble.h"
+#include "libsym/source/source_text.h"
+#include "libtime/tables/source_rows.h"
+
+struct source_style {
+	size_t width;
+	int colour;                  /* hot lines in red and yellow */
+	int two;                     /* shares of BEFORE and AFTER instead of one recording's */
+	uint64_t all[COMPARE_SIDES]; /* the weights that shares are of */
+};
+
+/* A line each for the first `shown` of n functions: their shares, and their hottest line. */
+void source_table_functions(struct buf *out, const struct source_sums *s, const uint32_t *picks,
+			    size_t n, size_t shown, const struct source_style *style);
+
+/* The lines of one file that have weight, with two lines around each if there is a text. `text`
+ * may be absent. */
+void source_table_lines(struct buf *out, const struct source_sums *s,
+			const struct source_rows *rows, const struct source_part *part,
+			const struct source_text *text, const struct source_style *style);
+
+/* The copies of a function, if it has several: symbols and the lines it is inlined in. */
+void source_table_places(struct buf *out, const struct source_sums *s, uint32_t function,
+			 const struct source_style *style);
+
+/* An instruction and its weight. */
+struct code_row {
+	uint64_t va, target; /* target 0: no jump */
+	uint64_t self, total;
+	uint32_t line; /* 0: not known */
+	uint32_t text; /* strings id of code_rows.texts */
+};
+
+/* All instructions of a place, in order. Zero-initialised: empty. */
+struct code_rows {
+	VEC(struct code_row) v;
+	struct strtab texts;
+};
+
+/* The instructions that have weight and those around them, with jumps between those shown as
+ * arrows. */
+void source_table_code(struct buf *out, const struct code_rows *c,
+		       const struct source_style *style);
+
+#endif

@@ -1,0 +1,151 @@
+# perfkit source: sums equal report --by function; lines equal addr2line -i and instructions equal
+# objdump's at every address of the functions shown; a store answers alike; what a recording names
+# outside of the roots is not read.
+set -eu
+command -v python3 >/dev/null || { echo "python3 is not installed"; exit 77; }
+dir=$SRC/testdata/inlined
+set -- --no-local --symfs "$dir/symfs"
+
+cat >check.py <<'PY'
+import json, re, shutil, subprocess, sys
+perfkit, src = sys.argv[1:]
+data, program = f"{src}/testdata/inlined/perf.data", f"{src}/testdata/inlined/symfs/srv/perfkit/inlined"
+names = ["--no-local", "--symfs", f"{src}/testdata/inlined/symfs"]
+
+def run(*args):
+    return subprocess.run([perfkit, *args], stdout=subprocess.PIPE, check=True).stdout.decode()
+
+def source(*args):
+    d = json.loads(run("source", "-q", "--json", *names, *args))
+    assert d["schema"] == 1
+    return d
+
+# functions are those of report
+rows = json.loads(run("report", "-q", "--json", "--by", "function", "--top", "0", *names, data))["rows"]
+d = source("--rows", "0", data)
+want = {(r["function"], r["module"]): (r["self_ns"], r["total_ns"], r["samples"]) for r in rows}
+got = {(f["name"], f["module"]): (f["self"], f["total"], f["samples"]) for f in d["functions"]}
+assert got == want and len(got) > 40, set(got.items()) ^ set(want.items())
+assert sum(f["self"] for f in d["functions"]) == d["of"]["weight"]
+selves = [f["self"] for f in d["functions"]]
+assert selves == sorted(selves, reverse=True)
+
+def lines(shown):
+    return [l for f in shown["files"] for l in f["lines"]]
+
+# lines and copies add up to their function
+for name in {f["name"] for f in d["functions"]}:
+    if "[" in name:
+        continue
+    s = source("--inlines", name, data)["shown"]
+    for key in "self", "inlined":
+        assert sum(l[key] for l in lines(s)) >= s[key], (name, key)
+    assert sum(l["self"] for l in lines(s)) == s["self"] == sum(p["self"] for p in s["places"]), name
+    assert all(max(l["self"], l["inlined"]) <= l["total"] <= s["total"] for l in lines(s)), name
+
+    def below(l):
+        inner = l.get("inlined_calls", [])
+        assert sum(i["self"] + i["inlined"] for i in inner) == l["inlined"], (name, l)
+        assert all(i["total"] <= l["total"] for i in inner)
+        for i in inner:
+            below(i)
+    for l in lines(s):
+        below(l)
+
+# the code of main is one copy, also where it is the caller of what was inlined in it
+assert sum("address" in p for p in source("main", data)["shown"]["places"]) == 1
+
+# a file's lines: each once, whatever function has them
+s = source("inlined.cc", data)["shown"]
+numbers = [l["line"] for l in lines(s)]
+assert numbers == sorted(set(numbers)), numbers
+near = source("inlined.cc:38", data)["shown"]
+assert [l["line"] for l in lines(near)] == [n for n in numbers if 28 <= n <= 48]
+
+# instructions: objdump's boundaries, addr2line's lines
+s = source("--asm", "main", data)["shown"]
+if "no_instructions" in s:
+    assert "without Capstone" in s["no_instructions"], s["no_instructions"]
+else:
+    code = s["instructions"]
+    at = [int(i["address"]) for i in code]
+    # but for what main inlined from elsewhere, its own weight and that of its inlined calls
+    assert sum(i["self"] for i in code) == s["self"] + s["inlined"], s["self"]
+    assert any(i.get("target") for i in code) and all(int(i["target"]) for i in code if "target" in i)
+    if shutil.which("objdump"):
+        out = subprocess.run(["objdump", "-d", "-w", "--no-show-raw-insn", program],
+                             stdout=subprocess.PIPE, check=True).stdout.decode()
+        theirs = [int(a, 16) for a in re.findall(r"^ +([0-9a-f]+):\t", out, re.M)]
+        assert at == [a for a in theirs if at[0] <= a <= at[-1]], "boundaries"
+    if shutil.which("addr2line"):
+        out = subprocess.run(["addr2line", "-a", "-i", "-e", program], input="\n".join(map(hex, at)),
+                             stdout=subprocess.PIPE, text=True, check=True).stdout
+        outer, i = {}, None
+        for line in out.splitlines():
+            if line.startswith("0x"):
+                i = int(line, 16)
+            else:  # the last one is the function's own
+                n = re.match(r"\d+", line.rsplit(":", 1)[1])
+                outer[i] = int(n.group()) if n else 0
+        wrong = [(i["address"], i.get("line", 0), outer[int(i["address"])]) for i in code
+                 if i.get("line", 0) != outer[int(i["address"])]]
+        assert not wrong, wrong
+PY
+python3 check.py "$PERFKIT" "$SRC"
+
+# without a root the text stays away; with one it is there, and its lines fit into 80 columns
+"$PERFKIT" source -q "$@" power "$dir/perf.data" >out
+grep -q 'its text is not below' out
+! grep -q 'r \* base' out
+COLUMNS=80 "$PERFKIT" source -q "$@" --source-dir "$dir" power "$dir/perf.data" >out
+grep -q '38 .*r = r \* base % 1000000007;' out
+[ "$(awk 'length > 110' out | wc -l)" -eq 0 ] # the file's path is a line of its own
+"$PERFKIT" source -q "$@" --source-map "/=$dir" power "$dir/perf.data" | grep -q 'r = r \* base'
+"$PERFKIT" source -q "$@" --source-dir "$dir" --inlines main "$dir/perf.data" | grep -q '> sorted inlined.cc:'
+
+# a link must not lead out of the root
+mkdir root secret
+echo "secret text" >secret/inlined.cc
+ln -s ../secret/inlined.cc root/inlined.cc
+"$PERFKIT" source -q "$@" --source-dir root power "$dir/perf.data" >out
+grep -q 'its text is not below' out
+! grep -q 'secret text' out
+# a changed file is said to be one
+cp "$dir/inlined.cc" secret/inlined.cc
+"$PERFKIT" source -q "$@" --source-dir secret power "$dir/perf.data" | grep -q 'changed after the recording'
+
+# a store: the same lines, without the event's precision
+"$PERFKIT" import -q "$@" "$dir/perf.data" -o run.db
+"$PERFKIT" source -q --no-local --rows 0 --inlines --source-dir "$dir" main run.db >store
+"$PERFKIT" source -q "$@" --rows 0 --inlines --source-dir "$dir" main "$dir/perf.data" >recording
+grep -v '^weights fall' recording | sed 's/ changed after.*//; s/ (not checked.*//' >a
+sed 's/ changed after.*//; s/ (not checked.*//' store | cmp - a
+
+# what waits, and the time in the worst episodes
+orders=$SRC/testdata/orders/orders.tar.zst
+"$PERFKIT" source -q --offcpu --rows 0 "$orders" | grep -q '__lll_lock_wait'
+"$PERFKIT" source -q --tail --top 3 "$orders" | grep -q '^time inside the 3 worst of'
+# a recording against itself: the same before and after
+"$PERFKIT" source -q "$@" --source-dir "$dir" --against "$dir/perf.data" --json power "$dir/perf.data" >both.json
+python3 - <<'PY'
+import json
+lines = [l for f in json.load(open("both.json"))["shown"]["files"] for l in f["lines"]]
+assert lines and all(l["before"] == {k: l[k] for k in ("self", "inlined", "total")} for l in lines), lines
+PY
+
+refused()
+{
+	want=$1
+	shift
+	rc=0
+	"$PERFKIT" source "$@" >out 2>err || rc=$?
+	[ $rc = "$want" ] && [ "$(wc -l <err)" -le 3 ] || { echo "source $*: status $rc"; cat err; exit 1; }
+}
+refused 2 --tail --offcpu "$orders"
+refused 2 --inlines --against "$orders" "$orders"
+refused 2 --source-map nowhere "$orders"
+refused 2 --asm run.db
+refused 1 nothing.data
+grep -q 'nothing.data: no recording, and there is no perf.data' err
+refused 1 -q "$@" no_such_function "$dir/perf.data"
+grep -q 'no_such_function: no function or source file' err
