@@ -68,8 +68,11 @@ static const struct mechanism *mechanism_of_part(const struct explainer *x,
 						 const struct chain_part *p)
 {
 	const struct mechanism *m;
-	if (p->state == PART_BLOCKED)
-		return mechanism_of(x->ev.mechanisms, p->path, ender_path(x, p->offcpu));
+	if (p->state == PART_BLOCKED) {
+		m = mechanism_of(x->ev.mechanisms, p->path, ender_path(x, p->offcpu));
+		int stop = m && m->kind == MECHANISM_STOP;
+		return !m || stop == (p->cause == CAUSE_STOPPED) ? m : NULL;
+	}
 	if (p->state != PART_RUNNING || x->link->guessed)
 		return NULL;
 	m = mechanism_of(x->ev.mechanisms, p->path, 0);
