@@ -399,6 +399,17 @@ truth-holders: all $(O)/tests/truth/holders
 	$(Q)$(truth_cc) -shared -fPIC -o $(O)/tests/truth/gil_hold.so tests/truth/gil_hold.c
 	$(Q)O='$(O)' sh tests/busy.sh sh tests/truth/holders.sh $(T)
 
+.PHONY: truth-incidents
+KINDS := $(O)/tests/truth/incidents
+truth-incidents: all
+	$(Q)mkdir -p $(KINDS)
+	$(Q)$(truth_cc) -o $(KINDS)/kinds tests/truth/incidents/kinds.c -lrt
+	$(Q)$(truth_cc) -o $(KINDS)/ask_port tests/truth/incidents/ask_port.c
+	$(Q)$(CC) -shared -fPIC -o $(KINDS)/slow_lib.so tests/truth/incidents/slow_lib.c
+	$(Q)! command -v go >/dev/null || go build -o $(KINDS)/assist tests/truth/incidents/assist.go
+	$(Q)PERFKIT='$(O)/perfkit' sh tests/truth/incidents/record.sh $(KINDS) $(T)
+	$(Q)PERFKIT='$(O)/perfkit' python3 -B tests/truth/incidents/check.py $(KINDS) $(T)
+
 .PHONY: truth20
 N = 20
 truth20: all $(TRUTH_BIN)
@@ -502,6 +513,7 @@ help:
 	@echo 'make truth20    records each planted cause N=20 times: is it named? (an hour)'
 	@echo 'make exact      write anew the outputs that tests/cli/exact.sh compares'
 	@echo 'make truth-names is any name false? Programs that know their own stacks (10 minutes)'
+	@echo 'make truth-incidents  are incidents of kinds without a rule explained? (2 minutes)'
 	@echo 'make truth-holders  is the thread that held a lock named? (a minute)'
 	@echo 'make truth      is time hidden that requests waited for? A table (15 minutes)'
 	@echo 'make asan       make check under AddressSanitizer and UBSan'

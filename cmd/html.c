@@ -54,8 +54,10 @@ static int ask_verdict(struct question *p)
 {
 	struct tail_query q = p->r.query;
 	struct err e = {0};
-	q.pick = (struct episode_pick){
-		.kind = PICK_PERCENTILE, .millipercent = 99900, .dirty = q.pick.dirty};
+	q.pick = (struct episode_pick){.kind = PICK_PERCENTILE,
+				       .millipercent = 99900,
+				       .least = PICK_LEAST,
+				       .dirty = q.pick.dirty};
 	if (tail_make(&p->r.ti.tl, &q, &p->verdict, &e))
 		return input_fail(&p->r.ti.in, &e);
 	if (p->verdict.selection.uncertain || !p->verdict.rows.n) {

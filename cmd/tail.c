@@ -180,7 +180,7 @@ static int answer(struct tail_run *r)
 	if (tail_explain(r, &t, &e))
 		return fail(&e);
 	int refused = tail_refuse(r, &t);
-	if (refused)
+	if (refused && !r->query.pick.least) /* else the longest ones that are known */
 		t.rows.n = t.groups.n = 0;
 	int rc = o->json  ? tailjson_write(&b, &t, o->rows_given ? o->rows : 0, &e)
 		 : o->csv ? tailcsv_write(&b, &t, o->rows_given ? o->rows : 0, &e)

@@ -61,8 +61,10 @@ static int parse_pick(const struct tail_run *r, struct episode_pick *p)
 {
 	const struct tail_opts *o = r->opt;
 	int given = !!o->preset + !!o->pct + !!o->over + !!o->key + (o->top != TAIL_NO_TOP);
-	*p = (struct episode_pick){
-		.kind = PICK_PERCENTILE, .millipercent = 99900, .dirty = o->open};
+	*p = (struct episode_pick){.kind = PICK_PERCENTILE,
+				   .millipercent = 99900,
+				   .least = given || o->open ? 0 : PICK_LEAST,
+				   .dirty = o->open};
 	if (given > 1)
 		return usage(r,
 			     "give only one of --p50 ... --p9999, --pct, --over, --key "

@@ -13,7 +13,7 @@ const char mechanisms_builtin[] =
 
 enum {
 	INNERMOST = 24,       /* user frames that show a mechanism */
-	MAX_CONDITIONS = 128, /* of a table */
+	MAX_CONDITIONS = 256, /* of a table */
 	WORDS = MAX_CONDITIONS / 64,
 	PER_RULE = 4,
 };
@@ -124,13 +124,13 @@ static int parse_words(const struct rule_line *at, struct rule *r, const char *s
 static int parse_head(const struct rule_line *at, struct rule *r, char *head)
 {
 	struct mechanisms *m = at->ctx;
-	static const char *const kinds[] = {"lock", "wait", "state", "doing"};
+	static const char *const kinds[] = {"lock", "wait", "state", "stop", "doing"};
 	char *save = NULL, *word = strtok_r(head, " \t", &save);
 	unsigned kind = 0;
 	while (word && kind < sizeof(kinds) / sizeof(*kinds) && strcmp(word, kinds[kind]))
 		kind++;
 	if (!word || kind == sizeof(kinds) / sizeof(*kinds))
-		return rule_line_bad(at, "neither lock, wait, state nor doing",
+		return rule_line_bad(at, "neither lock, wait, state, stop nor doing",
 				     word ? word : "");
 	r->is.kind = (uint8_t)kind;
 	word = strtok_r(NULL, " \t", &save);

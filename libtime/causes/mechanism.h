@@ -10,7 +10,13 @@
 
 #include "libtime/sched/timeline.h"
 
-enum mechanism_kind { MECHANISM_LOCK, MECHANISM_WAIT, MECHANISM_STATE, MECHANISM_DOING };
+enum mechanism_kind {
+	MECHANISM_LOCK,
+	MECHANISM_WAIT,
+	MECHANISM_STATE,
+	MECHANISM_STOP, /* only of waits with CAUSE_STOPPED */
+	MECHANISM_DOING,
+};
 
 /* What tells one lock of that kind from another. */
 enum lock_by {
@@ -24,7 +30,7 @@ enum lock_by {
 struct mechanism {
 	const char *name;  /* "mmap_lock", for other programs */
 	const char *words; /* "mmap_lock", "the ext4 journal's commit", "in fork" */
-	const char *verb;  /* MECHANISM_WAIT: what its waker did, "wrote"; else "" */
+	const char *verb;  /* _WAIT, _STOP: what its waker did, "wrote"; else "" */
 	uint8_t kind;      /* enum mechanism_kind */
 	uint8_t by;        /* MECHANISM_LOCK: enum lock_by */
 };

@@ -69,8 +69,11 @@ static const struct mechanism *mechanism_of_part(struct explainer *x,
 {
 	const struct mechanism *m;
 	uint64_t timer = p->offcpu != TL_NONE ? evidence_packet_timer(&x->ev, p->offcpu) : 0;
-	if (p->state == PART_BLOCKED)
-		return mechanism_of(x->ev.mechanisms, p->path, ender_path(x, p->offcpu), timer);
+	if (p->state == PART_BLOCKED) {
+		m = mechanism_of(x->ev.mechanisms, p->path, ender_path(x, p->offcpu), timer);
+		int stop = m && m->kind == MECHANISM_STOP;
+		return !m || stop == (p->cause == CAUSE_STOPPED) ? m : NULL;
+	}
 	if (p->state != PART_RUNNING || x->link->guessed)
 		return NULL;
 	m = mechanism_of(x->ev.mechanisms, p->path, 0, 0);

@@ -65,6 +65,9 @@ static int set_apart(struct collector *c, struct wait *w)
 	enum apart apart = w->apart;
 	uint64_t full = w->end - w->start;
 	int open = w->open, r = 0;
+	if (w->unclear && c->of->likely &&
+	    site_sums_add(&c->out->probable, w->offcpu, w->blocked + w->unknown, open))
+		return ERR_NOMEM;
 	uint64_t ns = wait_split_off(w);
 	uint64_t both = apart == APART_UNCLEAR && !open ? full
 			: w->open                       ? 0
@@ -323,6 +326,14 @@ static int add_bound(struct collector *c, const struct offcpu *o)
 	return ns ? site_sums_add(&c->out->apart.by[apart], o, ns, open) : 0;
 }
 
+/* Does a wait bound activations? */
+static int is_bound(const struct collector *c, const struct offcpu *o)
+{
+	if (!c->out->query.by_base)
+		return o->flags & (OFF_IDLE | OFF_LOOP);
+	return o->flags & OFF_IDLE || (likely_rests(c->out->likely, o) && o->blocked_ns);
+}
+
 static int add_activations(struct collector *c, uint32_t thread)
 {
 	const struct tl_thread *t = &c->tl->threads.v[thread];
@@ -330,7 +341,7 @@ static int add_activations(struct collector *c, uint32_t thread)
 	int any = 0;
 	for (uint32_t i = t->offcpu_first; i < t->offcpu_first + t->offcpu_n; i++) {
 		const struct offcpu *o = &c->tl->offcpu.v[i];
-		if (!(o->flags & (OFF_IDLE | OFF_LOOP))) {
+		if (!is_bound(c, o)) {
 			a.ep.flags |= o->flags & (OFF_SUSPECT | OFF_OPEN);
 			a.ep.unknown |= o->unknown != KNOWN;
 			continue;
@@ -408,7 +419,13 @@ int episodes_collect(const struct timeline *tl, const struct episode_query *q,
 	struct collector c = {.tl = tl, .of = &out->query.of, .out = out, .e = e};
 	int r = 0;
 	*out = (struct episodes){.query = *q};
-	if (q->kind == EPISODE_SPAN || q->kind == EPISODE_WINDOW)
+	out->query.of.likely = NULL;
+	if (q->of.ranked && (q->kind == EPISODE_WAIT || q->kind == EPISODE_ACTIVATION))
+		r = likely_new(tl, &out->likely);
+	out->query.of.likely = out->likely;
+	if (r)
+		; /* out of memory */
+	else if (q->kind == EPISODE_SPAN || q->kind == EPISODE_WINDOW)
 		for (uint32_t i = 0; !r && i < tl->spans.n; i++)
 			r = add_span(&c, i);
 	else if (q->kind == EPISODE_GAP)
@@ -420,7 +437,9 @@ int episodes_collect(const struct timeline *tl, const struct episode_query *q,
 	if (!r)
 		r = sort_lengths(out);
 	if (!r)
-		r = set_apart_finish(&out->apart);
+		r = set_apart_finish(&out->apart) || site_sums_finish(&out->probable)
+			    ? ERR_NOMEM
+			    : 0;
 	if (!r)
 		r = count_threads(&c);
 	if (r)
@@ -435,6 +454,10 @@ void episodes_release(struct episodes *x)
 	vec_release(&x->dirty);
 	bigvec_release(&x->both);
 	set_apart_release(&x->apart);
+	site_sums_release(&x->probable);
+	likely_free(x->likely);
+	x->likely = NULL;
+	x->query.of.likely = NULL;
 }
 
 size_t episodes_span_names(const struct timeline *tl, uint32_t *names, size_t max)
@@ -573,12 +596,20 @@ int episodes_select(const struct episodes *x, const struct timeline *tl,
 		    struct err *e)
 {
 	uint64_t threshold = threshold_of(x, pick);
+	int uncertain = pick->kind == PICK_PERCENTILE && mostly_dirty(x, threshold);
+	int extended = pick->kind == PICK_PERCENTILE &&
+		       reaching(x->clean.v, x->clean.n, threshold) < pick->least &&
+		       x->clean.n > 1;
+	if (extended)
+		threshold = x->clean.v[x->clean.n -
+				       (pick->least < x->clean.n ? pick->least : x->clean.n)];
 	*out = (struct episode_selection){.threshold_ns = threshold};
 	if (pick->kind != PICK_KEY) {
 		out->whole = reaching(x->clean.v, x->clean.n, threshold);
 		out->dirty = reaching(x->dirty.v, x->dirty.n, threshold);
 	}
-	out->uncertain = pick->kind == PICK_PERCENTILE && mostly_dirty(x, threshold);
+	out->uncertain = uncertain;
+	out->extended = extended;
 	for (uint32_t i = 0; i < x->v.n; i++) {
 		if (!is_picked(x, tl, pick, &x->v.v[i], threshold))
 			continue;

@@ -48,6 +48,7 @@ struct episode_query {
 	uint32_t span; /* EPISODE_SPAN, _WINDOW: strings id of the name */
 	const struct label_match *where;
 	size_t nwhere;
+	int by_base; /* EPISODE_ACTIVATION: the waits where a thread rests bound them (likely.h) */
 	/* EPISODE_SPAN: the only thread that the filters leave, if alone is 1; spans that name
 	 * no thread count as its */
 	int alone;
@@ -77,6 +78,7 @@ static inline int is_dirty(const struct episode *ep)
 
 struct episodes {
 	struct episode_query query; /* as collected */
+	struct likely *likely;      /* of a ranking of waits, else NULL; query.of has it, too */
 	BIGVEC(struct episode) v;   /* clean and dirty ones, by thread and time */
 	BIGVEC(uint64_t) clean;     /* durations, ascending */
 	VEC(uint64_t) dirty;        /* those of open and suspect episodes, ascending */
@@ -86,7 +88,8 @@ struct episodes {
 	uint64_t open, suspect;      /* an episode that is both counts in both */
 	uint64_t unknown;            /* clean ones with time in an unknown state */
 	uint64_t threads, processes; /* distinct, of v */
-	struct set_apart apart; /* waits that are not in v, or whose late parts alone are */
+	struct set_apart apart;    /* waits that are not in v, or whose late parts alone are */
+	struct site_sums probable; /* unclear waits that are in v in full */
 };
 
 /*
@@ -133,10 +136,14 @@ uint64_t episodes_percentile(const struct episodes *x, uint32_t millipercent, in
 size_t episodes_count_of_both(const struct episodes *x);
 uint64_t episodes_percentile_of_both(const struct episodes *x, uint32_t millipercent);
 
+/* episode_pick.least, if the user asks for no percentile: one wait proves little. */
+enum { PICK_LEAST = 10 };
+
 /* Which episodes are the tail. */
 struct episode_pick {
 	enum { PICK_PERCENTILE, PICK_OVER, PICK_TOP, PICK_KEY } kind;
-	uint32_t millipercent; /* PICK_PERCENTILE: those of at least that length */
+	uint32_t millipercent; /* PICK_PERCENTILE: those of at least that length, */
+	uint32_t least;        /* or the longest ones, if they are fewer than this */
 	uint64_t ns;           /* PICK_OVER: those of at least ns */
 	uint64_t top;          /* PICK_TOP: the longest */
 	uint32_t key_text;     /* PICK_KEY: spans with that key, whatever their length; */
@@ -152,6 +159,7 @@ struct episode_selection {
 	uint64_t unlisted;     /* and those of them that are not in v */
 	/* More dirty ones reach it than clean ones: the tail is not known. */
 	int uncertain;
+	int extended; /* more than reach the percentile: episode_pick.least */
 };
 
 /* Choose the tail of what was collected of `tl`. ERR_NOMEM. */

@@ -601,6 +601,15 @@ int tail_select(const struct timeline *tl, const struct tail_query *q, struct ta
 	return r;
 }
 
+/* Compare as many waits as there are cycles. */
+static int find_slow_time(struct tail *t, struct err *e)
+{
+	uint64_t ns = 0;
+	for (size_t i = 0; i < t->rows.n && i < SLOW_CYCLES; i++)
+		ns += episode_ns(&t->episodes.v.v[t->rows.v[i].episode]);
+	return slow_time_find(t->explainer, t->tl, &t->episodes.query, ns, &t->slow, e);
+}
+
 int tail_make(const struct timeline *tl, const struct tail_query *q, struct tail *out,
 	      struct err *e)
 {
@@ -613,6 +622,8 @@ int tail_make(const struct timeline *tl, const struct tail_query *q, struct tail
 		r = explain_rows(out, &q->show, e);
 	if (!r && group_rows(out))
 		r = err_nomem(e);
+	if (!r && q->episodes.kind == EPISODE_WAIT && q->pick.least && q->episodes.of.ranked)
+		r = find_slow_time(out, e);
 	if (!r && timeline_one_clock(tl))
 		r = find_recurrences(out, e);
 	if (r)

@@ -7,6 +7,7 @@
 
 #include "libtime/explain/chain.h"
 #include "libtime/explain/recurrence.h"
+#include "libtime/explain/slow_time.h"
 
 /* The root of a chain, in short. */
 struct tail_root {
@@ -118,8 +119,9 @@ struct tail {
 	struct tail_recurrence recurrences[TAIL_RECURRENCES];
 	size_t nrecurrences;
 	enum tail_group_by group_by;
-	uint32_t group_label; /* GROUP_LABEL: strings id of its key */
-	int too_few;          /* so few episodes that the requested percentile is the longest */
+	uint32_t group_label;  /* GROUP_LABEL: strings id of its key */
+	struct slow_time slow; /* of waits, if no percentile was asked for */
+	int too_few; /* so few episodes that the requested percentile is the longest */
 };
 
 struct tail_query {

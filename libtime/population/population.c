@@ -209,7 +209,9 @@ static enum apart apart_of(const struct population *p, const struct timeline *tl
 		return APART_IDLE;
 	if (!(o->flags & OFF_UNCLEAR))
 		return APART_NOT;
-	return p->no_unclear ? APART_LEFT_OUT : p->ranked ? APART_UNCLEAR : APART_NOT;
+	if (p->no_unclear)
+		return APART_LEFT_OUT;
+	return p->ranked && !likely_waited_for(p->likely, o) ? APART_UNCLEAR : APART_NOT;
 }
 
 /* Is it still open without its waiting time? */
@@ -305,8 +307,7 @@ static int find_medians(struct site_sums *s)
 	return r;
 }
 
-/* Sort them and find the medians, after the last site_sums_add. */
-static int site_sums_finish(struct site_sums *s)
+int site_sums_finish(struct site_sums *s)
 {
 	int r = find_medians(s);
 	if (s->v.n)
@@ -316,7 +317,7 @@ static int site_sums_finish(struct site_sums *s)
 	return r;
 }
 
-static void site_sums_release(struct site_sums *s)
+void site_sums_release(struct site_sums *s)
 {
 	vec_release(&s->v);
 	vec_release(&s->times);

@@ -14,6 +14,7 @@
 #define LIBTIME_POPULATION_POPULATION_H
 
 #include "base/radix.h"
+#include "libtime/population/likely.h"
 #include "libtime/spans/label_lanes.h"
 
 /* Zero-initialised: everything but the system. Lists are borrowed; n 0 = all. */
@@ -36,6 +37,8 @@ struct population {
 	int ranked;     /* for a ranking: separate unclear waits, and those of a thread's whole
 			 * life */
 	int no_unclear; /* leave out unclear waits */
+	/* ranked: unclear waits that are probably waited for are not separate; NULL: all are */
+	const struct likely *likely;
 };
 
 /* A thread by its ids, and its name (strings id) at that time: --comm, --pid, --tid, but not
@@ -165,6 +168,10 @@ struct site_sums {
 
 /* Add `ns` of a wait. ERR_NOMEM. */
 int site_sums_add(struct site_sums *s, const struct offcpu *o, uint64_t ns, int open);
+
+/* Sort them by longest wait and find the medians, after the last site_sums_add. ERR_NOMEM. */
+int site_sums_finish(struct site_sums *s);
+void site_sums_release(struct site_sums *s);
 
 /* Sums of the separate parts of waits, by enum apart, and of system threads' waits. */
 struct set_apart {

@@ -156,11 +156,10 @@ static void program_cell(struct table *t, const struct timeline *tl, uint32_t si
 }
 
 /* `last` writes a site's last column. */
-static void sums_table(struct buf *b, const struct site_tables *t, enum apart kind,
+static void sums_table(struct buf *b, const struct site_tables *t, const struct site_sums *s,
 		       const char *title, const char *column,
 		       void (*last)(struct buf *b, const struct timeline *tl, uint32_t site))
 {
-	const struct site_sums *s = &t->apart->by[kind];
 	const struct table_column columns[] = {{title, .cut = TABLE_CUT},
 					       {"program"},
 					       {"count", .right = 1},
@@ -212,11 +211,43 @@ static void sentence(struct buf *b, struct buf *line)
 	buf_release(line);
 }
 
+/* "16 waits, 540 ms, in pool_borrow(): --work-frame pool_borrow makes them work, --idle-frame
+ * pool_borrow hides them." */
+static void settle_line(struct buf *b, const struct timeline *tl, const struct site_sum *x,
+			int ranked)
+{
+	const struct frame *f = &tl->stacks->frames.v[timeline_site(tl, x->site)->frame];
+	struct buf line = {0}, name = {0};
+	if (!timeline_site(tl, x->site)->frame || !f->name ||
+	    timeline_site(tl, x->site)->reason == REASON_NO_FRAME)
+		return;
+	put_pattern(&name, strtab_get(&tl->stacks->strings, f->name));
+	units_plural(&line, x->count, "wait, ", "waits, ");
+	units_duration(&line, x->ns);
+	buf_str(&line, ", in ");
+	describe_function(&line, tl, timeline_site(tl, x->site)->frame);
+	buf_fmt(&line, ": --work-frame %s %s, --idle-frame %s hides them", buf_cstr(&name),
+		ranked ? "makes them work" : "ranks them in full", buf_cstr(&name));
+	b->failed = buf_failed(&name) ? ERR_NOMEM : b->failed;
+	buf_release(&name);
+	text_wrapped(b, buf_cstr(&line), 0, 2, PROSE);
+	buf_release(&line);
+}
+
+static void probable_table(struct buf *b, const struct site_tables *t)
+{
+	sums_table(b, t, t->probable, "unclear, probably waited for: ranked", "decide with",
+		   describe_settling);
+	settle_line(b, t->tl, &t->probable->v.v[0], 1);
+}
+
 static void unclear_table(struct buf *b, const struct site_tables *t)
 {
-	sums_table(b, t, APART_UNCLEAR,
+	sums_table(b, t, &t->apart->by[APART_UNCLEAR],
 		   t->bounds ? "unclear bounds of activations" : "unclear: at rest, or work?",
 		   "decide with", describe_settling);
+	if (!t->bounds)
+		settle_line(b, t->tl, &t->apart->by[APART_UNCLEAR].v.v[0], 0);
 }
 
 /* The waits omitted by --no-unclear. */
@@ -240,7 +271,7 @@ static void hidden_table(struct buf *b, const struct site_tables *t)
 	const struct site_sums *idle = &t->apart->by[APART_IDLE];
 	struct buf line = {0};
 	if (idle->count) {
-		sums_table(b, t, APART_IDLE, "hidden: at rest", "why", say_reason);
+		sums_table(b, t, idle, "hidden: at rest", "why", say_reason);
 		if (t->reach && idle->max_ns >= t->reach) {
 			buf_str(&line, "a hidden wait of ");
 			units_duration(&line, idle->max_ns);
@@ -264,10 +295,12 @@ static void hidden_table(struct buf *b, const struct site_tables *t)
 
 void site_tables_write(struct buf *b, const struct site_tables *t)
 {
+	if (t->probable && t->probable->count)
+		probable_table(b, t);
 	if (t->apart->by[APART_UNCLEAR].count)
 		unclear_table(b, t);
 	hidden_table(b, t);
 	if (t->apart->by[APART_LIFE].count)
-		sums_table(b, t, APART_LIFE, "a thread's whole life, or its process's exit", "",
-			   say_nothing);
+		sums_table(b, t, &t->apart->by[APART_LIFE],
+			   "a thread's whole life, or its process's exit", "", say_nothing);
 }

@@ -33,11 +33,13 @@ int describe_chosen(struct buf *b, const struct timeline *tl);
 /*
  * The tables, as wide as `width`: at most 5 sites each, those with the longest waits. `reach`:
  * the length from which a wait is among the worst; hidden waits of that length are mentioned.
- * `bounds`: unclear waits are the bounds of activations.
+ * `bounds`: unclear waits are the bounds of activations. `probable`: the unclear waits that rank
+ * with work; NULL or empty: none.
  */
 struct site_tables {
 	const struct timeline *tl;
 	const struct set_apart *apart;
+	const struct site_sums *probable;
 	uint64_t reach;
 	int bounds;
 	size_t width;

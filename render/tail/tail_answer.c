@@ -1,6 +1,9 @@
 #include "render/tail/tail_answer.h"
 #include "libtime/causes/causes.h"
+#include "libtime/explain/lock_holders.h"
 #include "libtime/sched/facts.h"
+#include "render/tail/object_words.h"
+#include "render/text/escape.h"
 #include "render/text/units.h"
 
 #include <string.h>
@@ -14,7 +17,19 @@ struct answer {
 	struct explanation x;        /* of it */
 	uint32_t comms[2];           /* of the threads that waited */
 	size_t ncomms;               /* may exceed the array */
+	int brief; /* what is left out so that the sentence is short: enum brief */
 };
+
+/* What is left out first. */
+enum brief {
+	BRIEF_NOT,
+	BRIEF_SYSCALLS,
+	BRIEF_NAMES,
+	BRIEF_WAITER,
+	BRIEF_TARGETS,
+	BRIEF_LEVELS
+};
+enum { MOST_CHARS = 120 };
 
 static void put(struct answer *a, const char *s)
 {
@@ -144,7 +159,59 @@ static void put_place(struct answer *a, const char *in)
 	if (!p || !p->function || a->group->unnamed)
 		return;
 	put(a, in);
-	describe_function(a->b, a->t->tl, p->function);
+	put_function(a->b, a->t->tl, p->function);
+}
+
+/* " < build_report()", what called the function that a root runs, but for the outermost one. */
+static void put_caller(struct answer *a, const struct chain_part *p)
+{
+	const struct timeline *tl = a->t->tl;
+	uint32_t caller = appframe_caller(tl, p->path);
+	uint32_t node = caller ? appframe_reported_path(tl, p->path) : 0;
+	if (a->brief >= BRIEF_TARGETS || p->vector || a->group->unnamed || !caller ||
+	    appframe_reported(tl, p->path) != p->function ||
+	    !appframe_is_called(tl, tl->stacks->paths.v[node].parent))
+		return;
+	put(a, " < ");
+	put_function(a->b, tl, caller);
+}
+
+/* " in ftruncate()", of the root. */
+static void put_root_call(struct answer *a, const struct chain_part *p)
+{
+	if (a->brief < BRIEF_SYSCALLS && !p->vector && !explanation_root(&a->x)->guessed)
+		put_syscall(a->b, a->t->tl, p->path, a->group->unnamed ? 0 : p->function);
+}
+
+/* The root's time on a CPU, or blocked, if it is most of what it did when it had a CPU. */
+static const struct chain_part *behind_queue(const struct answer *a)
+{
+	const struct chain_link *l = explanation_root(&a->x);
+	for (uint32_t i = 1; i < l->nparts; i++) {
+		const struct chain_part *p = &a->x.parts.v[l->part + i];
+		if (p->state == PART_RUNNING && p->function)
+			return l->via != VIA_SELF && p->ns >= l->ns / 8 ? p : NULL;
+	}
+	return NULL;
+}
+
+/* "running build(), without a CPU for 60 % of the time". */
+static int put_slowed(struct answer *a)
+{
+	const struct chain_link *l = explanation_root(&a->x);
+	const struct chain_part *queue = root_part(a), *ran = behind_queue(a);
+	if (!ran || a->group->unnamed)
+		return 0;
+	put(a, "running ");
+	put_function(a->b, a->t->tl, ran->function);
+	put_caller(a, ran);
+	put_root_call(a, ran);
+	unsigned percent = (unsigned)(100 * (double)queue->ns / (double)l->ns + 0.5);
+	if (a->brief < BRIEF_WAITER || percent < 50)
+		buf_fmt(a->b, ", without a CPU for %u %% of it", percent);
+	else
+		put(a, ", mostly without a CPU");
+	return 1;
 }
 
 /* What the root did: "asleep in write_pages()". */
@@ -156,12 +223,18 @@ static void put_doing(struct answer *a)
 	case PART_RUNNING:
 		put(a, p->end == END_IRQ ? "interrupted by" : "running");
 		put_place(a, " ");
+		if (p->function)
+			put_caller(a, p);
+		if (p->function)
+			put_root_call(a, p);
 		if (p->mechanism)
 			buf_fmt(a->b, ", %s", p->mechanism->words);
 		return;
 	case PART_RUNNABLE:
 		if (p->end == END_IDLE_EXIT)
 			describe_idle_cpu(a->b, explainer_evidence(a->t->explainer), p);
+		else if (put_slowed(a))
+			return;
 		else
 			put(a, "waiting for a CPU");
 		break;
@@ -170,12 +243,16 @@ static void put_doing(struct answer *a)
 		describe_quota(a->b, a->t->tl, explanation_root(&a->x)->thread, 0);
 		break;
 	case PART_BLOCKED:
-		if (p->mechanism && p->mechanism->kind == MECHANISM_STATE)
+		if (p->mechanism && (p->mechanism->kind == MECHANISM_STATE ||
+				     p->mechanism->kind == MECHANISM_STOP))
 			put(a, p->mechanism->words);
 		else if (p->mechanism)
 			buf_fmt(a->b, "waiting for %s", p->mechanism->words);
 		else if (wanted(p->cause))
 			put(a, wanted(p->cause));
+		else if (words_of_wait(a->t->tl, p->cause, p->path).object)
+			buf_fmt(a->b, "waiting for %s",
+				words_of_wait(a->t->tl, p->cause, p->path).object);
 		else
 			buf_fmt(a->b, "blocked (%s)", cause_name(p->cause));
 		break;
@@ -184,6 +261,10 @@ static void put_doing(struct answer *a)
 	}
 	put_place(a, " in ");
 	if (state != PART_BLOCKED || p->offcpu == TL_NONE)
+		return;
+	if (p->cause == CAUSE_LOCK || p->cause == CAUSE_RWLOCK)
+		put_lock_name(a->b, a->t->tl, p->offcpu, p->path);
+	if (a->brief >= BRIEF_TARGETS && !(p->cause == CAUSE_IO))
 		return;
 	describe_target(a->b, a->t->tl, &a->t->tl->offcpu.v[p->offcpu], ", ");
 	describe_disk(a->b, explainer_evidence(a->t->explainer), p->offcpu, ", ");
@@ -200,7 +281,19 @@ static void put_waiter(struct answer *a, size_t i)
 		put(a, a->group->count == 1 ? "it" : "they");
 }
 
-/* "low held the lock that high wanted". */
+/* " in append_line()", where the thread waits that the i-th link held up. */
+static void put_where(struct answer *a, size_t i)
+{
+	const struct chain_link *w = &a->x.chain.v[i - 1];
+	uint32_t function = appframe_reported(a->t->tl, w->path);
+	if (a->brief >= BRIEF_WAITER || !function || i > 1 ||
+	    !a->t->tl->stacks->frames.v[function].name)
+		return;
+	put(a, " in ");
+	put_function(a->b, a->t->tl, function);
+}
+
+/* "low held the lock that high wanted in append_line()". */
 static void put_lock_role(struct answer *a, size_t i)
 {
 	const struct chain_link *l = &a->x.chain.v[i];
@@ -210,8 +303,38 @@ static void put_lock_role(struct answer *a, size_t i)
 	put(a, m || i > 1 || a->ncomms == 1 ? "that " : "");
 	put_waiter(a, i);
 	put(a, " wanted");
+	if (!l->doing)
+		put_where(a, i);
+	if (!m)
+		put_lock_name(a->b, a->t->tl, l[-1].offcpu, l[-1].path);
 	if (l->doing)
 		buf_fmt(a->b, ", %s", l->doing->words);
+}
+
+static int is_plural(const struct answer *a, size_t i)
+{
+	return i == 1 && a->ncomms != 1 && a->group->count != 1;
+}
+
+/* "front waited in convert() for its child helper to exit". */
+static void put_exit_role(struct answer *a, size_t i)
+{
+	const struct chain_link *l = &a->x.chain.v[i];
+	int thread = l[-1].cause == CAUSE_JOIN;
+	put(a, is_plural(a, i) ? " for their " : " for its ");
+	put(a, thread ? "thread " : "child ");
+	put_name(a, l->comm);
+	put(a, !thread && waited_for_exec(a->t->tl, l[-1].path) ? " to call exec" : " to exit");
+}
+
+/* "front was frozen, until freezer thawed it". */
+static void put_stop_role(struct answer *a, size_t i, const struct mechanism *m)
+{
+	const struct chain_link *l = &a->x.chain.v[i];
+	buf_fmt(a->b, " %s %s until ", is_plural(a, i) ? "were" : "was",
+		m ? m->words : "stopped");
+	put_name(a, l->comm);
+	buf_fmt(a->b, " %s", m ? m->verb : "woke it");
 }
 
 /* "front waited for room in a full pipe, which reader emptied". */
@@ -219,17 +342,55 @@ static void put_wait_role(struct answer *a, size_t i)
 {
 	const struct chain_link *l = &a->x.chain.v[i];
 	const struct mechanism *m = link_mechanism(&a->x, l - 1);
+	struct wait_words w = words_of_wait(a->t->tl, l[-1].cause, l[-1].path);
+	if (m && *m->verb)
+		w = (struct wait_words){m->words, m->verb};
 	put_waiter(a, i);
-	put(a, " waited for ");
-	if (!m || !*m->verb) {
+	if (l[-1].cause == CAUSE_STOPPED) {
+		put_stop_role(a, i, m);
+		return;
+	}
+	put(a, " waited");
+	put_where(a, i);
+	if (l[-1].cause == CAUSE_CHILD || l[-1].cause == CAUSE_JOIN) {
+		put_exit_role(a, i);
+		return;
+	}
+	put(a, " for ");
+	if (!w.object || l->via == VIA_TURN) {
 		put_name(a, l->comm);
 		return;
 	}
-	buf_fmt(a->b, "%s, which ", m->words);
+	buf_fmt(a->b, "%s, which ", w.object);
 	put_name(a, l->comm);
-	buf_fmt(a->b, " %s", m->verb);
+	buf_fmt(a->b, " %s", w.verb);
 	if (l->doing)
 		buf_fmt(a->b, " %s", l->doing->words);
+}
+
+/* Does the i-th link's role leave its name at the end, so that ", which was" may follow? */
+static int ends_in_name(const struct answer *a, size_t i)
+{
+	const struct chain_link *l = &a->x.chain.v[i];
+	const struct mechanism *m = link_mechanism(&a->x, l - 1);
+	return !(m && *m->verb) &&
+	       (l->via == VIA_TURN ||
+		!words_of_wait(a->t->tl, l[-1].cause, l[-1].path).object) &&
+	       l[-1].cause != CAUSE_CHILD && l[-1].cause != CAUSE_JOIN &&
+	       l[-1].cause != CAUSE_STOPPED;
+}
+
+/* " that front gave away in take() (sched_yield)". */
+static void put_yield(struct answer *a, size_t i)
+{
+	uint32_t offcpu = a->x.chain.v[i - 1].offcpu;
+	if (offcpu == TL_NONE || a->t->tl->offcpu.v[offcpu].cause != CAUSE_YIELD)
+		return;
+	put(a, " that ");
+	put_waiter(a, i);
+	put(a, " gave away");
+	put_where(a, i);
+	put(a, " (sched_yield)");
 }
 
 static void put_role(struct answer *a, size_t i)
@@ -238,11 +399,96 @@ static void put_role(struct answer *a, size_t i)
 	if (l->via == VIA_CPU) {
 		put_name(a, i + 1 == a->x.chain.n ? a->said->root.process : l->comm);
 		put(a, " had the CPU");
+		put_yield(a, i);
 	} else if (link_held_lock(&a->x, l)) {
 		put_lock_role(a, i);
 	} else {
 		put_wait_role(a, i);
 	}
+}
+
+/* ", which several threads had in turn", of the CPU that the root waited for; if threads of one
+ * name had most of it, by that name. */
+static void put_takers(struct answer *a)
+{
+	const struct explanation *x = &a->x;
+	const struct timeline *tl = a->t->tl;
+	uint64_t all = 0, most = 0;
+	uint32_t comm = 0, n = 0;
+	for (size_t i = 0; i < x->ahead.n; i++) {
+		uint64_t ns = 0;
+		uint32_t threads = 0, name = tl->threads.v[x->ahead.v[i].thread].comm;
+		all += x->ahead.v[i].ns;
+		for (size_t k = 0; k < x->ahead.n; k++)
+			if (tl->threads.v[x->ahead.v[k].thread].comm == name) {
+				ns += x->ahead.v[k].ns;
+				threads++;
+			}
+		if (ns > most) {
+			most = ns;
+			comm = name;
+			n = threads;
+		}
+	}
+	if (most * 2 <= all || n < 2) {
+		put(a, ", which several threads had in turn");
+		return;
+	}
+	put(a, ", which ");
+	units_count(a->b, n);
+	put(a, comm == explanation_root(x)->comm ? " other threads named " : " threads named ");
+	put_name(a, comm);
+	put(a, " had in turn");
+}
+
+/* The thread that let the lock go which a row's thread waited for, or TL_NONE. */
+static uint32_t let_go(const struct tail *t, const struct tail_row *row)
+{
+	const struct timeline *tl = t->tl;
+	const struct offcpu *o =
+		row->offcpu != TL_NONE ? &tl->offcpu.v[lock_retried(tl, row->offcpu)] : NULL;
+	int task = o &&
+		   (o->waker_context == WAKER_TASK || o->waker_context == WAKER_SOFTIRQ_INLINE);
+	return task ? o->waker : TL_NONE;
+}
+
+/* ", which one of 3 render threads let go last": its holders are not known, or are several. */
+static void put_last_holder(struct answer *a)
+{
+	const struct tail *t = a->t;
+	const struct tl_thread *threads = t->tl->threads.v;
+	uint32_t last = let_go(t, a->said), others[16], n = 0;
+	if (last == TL_NONE)
+		return;
+	for (size_t i = 0; i < t->rows.n && n < 16; i++) {
+		uint32_t thread = let_go(t, &t->rows.v[i]), k = 0;
+		if (t->rows.v[i].group != a->group->id || thread == TL_NONE ||
+		    threads[thread].comm != threads[last].comm)
+			continue;
+		while (k < n && others[k] != thread)
+			k++;
+		if (k == n)
+			others[n++] = thread;
+	}
+	put(a, ", which ");
+	if (n > 1)
+		buf_fmt(a->b, "one of %u threads named ", n);
+	put_name(a, threads[last].comm);
+	put(a, " let go last");
+}
+
+/* ", which render and 2 others held": readers may have held it together. */
+static void put_holders(struct answer *a, const struct chain_part *p)
+{
+	if (p->actors < 2 || !ended_lock(p->via, p->cause, p->mechanism)) {
+		put_last_holder(a);
+		return;
+	}
+	put(a, ", which ");
+	put_name(a, a->t->tl->threads.v[p->actor].comm);
+	put(a, " and ");
+	units_plural(a->b, p->actors - 1, "other", "others");
+	put(a, p->cause == CAUSE_RWLOCK ? " held" : " held in turn");
 }
 
 /* No other thread is the root. */
@@ -270,7 +516,10 @@ static void put_alone(struct answer *a)
 	if (p->end == END_TIMED_OUT)
 		put(a, ", whose holder was not seen");
 	else if (p->state == PART_RUNNABLE && p->actors > 1)
-		put(a, "; several threads had it in turn");
+		put_takers(a);
+	else if (p->state == PART_BLOCKED &&
+		 (p->cause == CAUSE_LOCK || p->cause == CAUSE_RWLOCK))
+		put_holders(a, p);
 }
 
 /* What the root did, after its role: ", asleep in f()", "; reader was asleep in f()", "; what
@@ -281,7 +530,8 @@ static int put_root(struct answer *a)
 	const struct chain_link *root = explanation_root(&a->x), *before = root - 1;
 	const struct chain_part *p = root_part(a);
 	const struct mechanism *m = link_mechanism(&a->x, before);
-	int did = root->via == VIA_CPU || m || link_held_lock(&a->x, root);
+	int did = root->via == VIA_CPU || m || link_held_lock(&a->x, root) ||
+		  !ends_in_name(a, a->x.chain.n - 1);
 	int unnamed = p && p->state == PART_RUNNING && !p->function;
 	if (did && (a->group->unnamed || unnamed))
 		return 0;
@@ -291,11 +541,16 @@ static int put_root(struct answer *a)
 		put(a, " did is unknown");
 		return 1;
 	}
+	if (did && p->state == PART_BLOCKED && p->cause == CAUSE_UNKNOWN && !p->mechanism)
+		return 0;
 	if (root->via == VIA_CPU || link_held_lock(&a->x, root)) {
 		put(a, ", ");
-	} else if (m && *m->verb) {
+	} else if (!ends_in_name(a, a->x.chain.n - 1)) {
 		put(a, "; ");
-		put_name(a, root->comm);
+		if (a->brief >= BRIEF_NAMES && before->cause != CAUSE_STOPPED)
+			put(a, "it");
+		else
+			put_name(a, root->comm);
 		put(a, " was ");
 	} else {
 		put(a, ", which was ");
@@ -462,12 +717,14 @@ static const struct tail_row *commonest(const struct tail *t, const struct tail_
 	return count * 2 > g->count ? first : NULL;
 }
 
-/* The worst row with the shortest chain: who waited for the root directly. */
+/* The worst row with the shortest chain, of those with another thread if there are any: who
+ * waited for the root directly says more than the root's own wait. */
 static const struct tail_row *directest(const struct tail *t, const struct tail_group *g)
 {
 	const struct tail_row *best = &t->rows.v[g->row];
 	for (const struct tail_row *row = t->rows.v; row < t->rows.v + t->rows.n; row++)
-		if (row->group == g->id && row->links < best->links)
+		if (row->group == g->id && row->links > 1 &&
+		    (best->links < 2 || row->links < best->links))
 			best = row;
 	return best;
 }
@@ -483,25 +740,62 @@ static const struct tail_row *speaker_of(const struct tail *t, const struct tail
 	return g->unnamed || row->root.function == worst->root.function ? row : worst;
 }
 
+/* "10 of 10 slowest cycles of front were 92 % running spin_lock(), while flusher had no CPU." */
+static void put_slow_time(struct answer *a)
+{
+	const struct slow_time *s = &a->t->slow;
+	units_count(a->b, s->alike);
+	put(a, " of ");
+	units_count(a->b, s->cycles);
+	put(a, " slowest cycles of ");
+	put_name(a, s->comm);
+	buf_fmt(a->b, " were %u %% running",
+		(unsigned)(100 * (double)s->run_ns / (double)s->ns + 0.5));
+	put(a, " ");
+	put_function(a->b, a->t->tl, s->function);
+	if (s->mechanism)
+		buf_fmt(a->b, ", %s", s->mechanism->words);
+	if (s->stalled != TL_NONE && a->t->tl->threads.v[s->stalled].comm != s->comm) {
+		put(a, ", while ");
+		put_name(a, a->t->tl->threads.v[s->stalled].comm);
+		put(a, " had no CPU");
+	}
+	put(a, ". ");
+}
+
+static void put_sentence(struct answer *a)
+{
+	a->ncomms = 0;
+	put_subject(a);
+	if (a->t->group_by != GROUP_ROOT) {
+		describe_group(a->b, a->t, a->group);
+	} else if (a->x.chain.n == 1) {
+		put_alone(a);
+		put_share(a, 1);
+	} else {
+		put_chain(a);
+	}
+	put(a, ".");
+}
+
 int tail_answer(struct buf *b, struct tail *t, struct err *e)
 {
 	struct answer a = {.b = b, .t = t, .group = t->groups.v};
+	if (t->slow.cycles)
+		put_slow_time(&a);
+	size_t begin = b->n;
 	if (!t->groups.n)
-		return 0;
+		return buf_failed(b) ? err_nomem(e) : 0;
 	a.said = speaker_of(t, a.group);
 	int r = explain(t->explainer, &t->episodes.v.v[a.said->episode], &a.x, e);
 	if (r)
 		return r;
-	put_subject(&a);
-	if (t->group_by != GROUP_ROOT) {
-		describe_group(b, t, a.group);
-	} else if (a.x.chain.n == 1) {
-		put_alone(&a);
-		put_share(&a, 1);
-	} else {
-		put_chain(&a);
+	for (a.brief = 0; !buf_failed(b) && a.brief < BRIEF_LEVELS; a.brief++) {
+		b->n = begin;
+		put_sentence(&a);
+		if (buf_failed(b) || escape_chars(b->v + begin, b->n - begin) <= MOST_CHARS)
+			break;
 	}
-	put(&a, ".");
 	if (t->group_by == GROUP_ROOT)
 		put_host(&a);
 	explanation_release(&a.x);

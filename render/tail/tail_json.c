@@ -178,9 +178,11 @@ static void unclear(struct writer *w)
 	json_close(&w->j, '}');
 }
 
+/* APART_NOT: it ranks with work. */
 static void site_sum(struct writer *w, const struct site_sum *x, enum apart kind)
 {
-	static const char *const kinds[] = {"", "hidden", "unclear", "left out", "whole life"};
+	static const char *const kinds[] = {"likely", "hidden", "unclear", "left out",
+					    "whole life"};
 	const struct tl_site *s = timeline_site(w->tl, x->site);
 	json_open(&w->j, NULL, '{');
 	json_str(&w->j, "shown_as", kinds[kind]);
@@ -199,7 +201,7 @@ static void site_sum(struct writer *w, const struct site_sum *x, enum apart kind
 	json_close(&w->j, '}');
 }
 
-/* The waits listed separately, by site. */
+/* The waits listed separately, and the unclear ones that rank, by site. */
 static void sites(struct writer *w)
 {
 	json_open(&w->j, "sites", '[');
@@ -208,6 +210,8 @@ static void sites(struct writer *w)
 		for (size_t i = 0; i < s->v.n; i++)
 			site_sum(w, &s->v.v[i], (enum apart)k);
 	}
+	for (size_t i = 0; i < w->t->episodes.probable.v.n; i++)
+		site_sum(w, &w->t->episodes.probable.v.v[i], APART_NOT);
 	json_close(&w->j, ']');
 }
 

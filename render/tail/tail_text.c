@@ -122,7 +122,8 @@ static void percentile_cell(struct table *t, const struct episodes *x, uint32_t 
 
 static void work_row(struct table *t, const struct episodes *x)
 {
-	table_text(t, x->query.kind == EPISODE_WAIT && !x->query.of.idle ? "work" : "all");
+	int ranked = x->query.kind == EPISODE_WAIT && !x->query.of.idle;
+	table_text(t, !ranked ? "all" : x->probable.count ? "work, likely ?" : "work");
 	table_count(t, x->clean.n);
 	for (int i = 0; i < PERCENTILES; i++)
 		percentile_cell(t, x, shown_percentiles[i]);
@@ -741,6 +742,18 @@ static void put_lasted(struct buf *line, const struct tail *t, uint64_t n)
 static void percentile_line(struct buf *line, const struct tail *t,
 			    const struct episode_pick *p)
 {
+	if (t->selection.extended && !t->selection.uncertain) {
+		buf_str(line, "the ");
+		units_plural(line, t->selection.v.n, "longest episode", "longest episodes");
+		buf_str(line, " (at least ");
+		units_duration(line, t->selection.threshold_ns);
+		buf_str(line, "); p");
+		units_percent(line, p->millipercent);
+		buf_str(line, " = ");
+		units_duration(line, episodes_percentile(&t->episodes, p->millipercent, 0));
+		put_few_episodes(line, t, p->millipercent);
+		return;
+	}
 	buf_char(line, 'p');
 	units_percent(line, p->millipercent);
 	if (t->selection.uncertain) {
@@ -811,6 +824,7 @@ static void sites(struct buf *b, const struct tail *t, const struct tailtext_opt
 	const struct episodes *x = &t->episodes;
 	struct site_tables tables = {.tl = t->tl,
 				     .apart = &x->apart,
+				     .probable = &x->probable,
 				     .reach = x->query.kind == EPISODE_WAIT && x->clean.n
 						      ? t->selection.threshold_ns
 						      : 0,
@@ -820,18 +834,39 @@ static void sites(struct buf *b, const struct tail *t, const struct tailtext_opt
 		site_tables_write(b, &tables);
 }
 
+/* Sleeps that last about the same each time, as the program chose. */
+static int is_pause(const struct timeline *tl, const struct site_sum *s)
+{
+	enum { ENOUGH = 4 };
+	return timeline_site(tl, s->site)->cause == CAUSE_SLEEP && s->count >= ENOUGH &&
+	       s->max_ns / 3 < s->p50_ns;
+}
+
+/* The longest of the waits that may be idle; one where its thread probably rests only if there
+ * is nothing else to speak of. */
+static const struct site_sum *longest_unclear(const struct timeline *tl,
+					      const struct episodes *x)
+{
+	const struct site_sums *u = &x->apart.by[APART_UNCLEAR];
+	for (size_t i = 0; i < u->v.n; i++)
+		if (!x->clean.n ||
+		    !(likely_is_base(x->likely, u->v.v[i].site) || is_pause(tl, &u->v.v[i])))
+			return &u->v.v[i];
+	return NULL;
+}
+
 static void unclear(struct buf *line, const struct tail *t, const char *where,
 		    const char *start)
 {
 	const struct episodes *x = &t->episodes;
-	const struct site_sums *u = &x->apart.by[APART_UNCLEAR];
-	if (x->query.kind != EPISODE_WAIT || !u->count ||
-	    (x->clean.n && u->max_ns <= x->clean.v[x->clean.n - 1]))
+	const struct site_sum *u =
+		x->query.kind == EPISODE_WAIT ? longest_unclear(t->tl, x) : NULL;
+	if (!u || (x->clean.n && u->max_ns <= x->clean.v[x->clean.n - 1]))
 		return;
-	buf_fmt(line, "%s longest wait, %s", start, u->v.v[0].open ? "at least " : "");
+	buf_fmt(line, "%s longest wait, %s", start, u->open ? "at least " : "");
 	units_duration(line, u->max_ns);
 	buf_str(line, " in ");
-	describe_site(line, t->tl, u->v.v[0].site);
+	describe_site(line, t->tl, u->site);
 	buf_fmt(line, ", is unclear: see %s.", where);
 }
 

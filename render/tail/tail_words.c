@@ -2,11 +2,11 @@
 #include "base/text/path.h"
 #include "libtime/causes/causes.h"
 #include "libtime/sched/facts.h"
+#include "render/tail/object_words.h"
 #include "render/text/escape.h"
 #include "render/text/units.h"
 #include "render/text/weight.h"
 
-#include <fnmatch.h>
 #include <string.h>
 
 void describe_name(struct buf *b, const struct timeline *tl, uint32_t string)
@@ -134,7 +134,8 @@ void describe_stack(struct buf *b, struct evidence *ev, uint32_t path, int max)
 /* "waiting for the GIL", "throttled, too many dirty pages". */
 static void put_mechanism(struct buf *b, const struct mechanism *m)
 {
-	buf_fmt(b, "%s%s", m->kind == MECHANISM_STATE ? "" : "waiting for ", m->words);
+	int state = m->kind == MECHANISM_STATE || m->kind == MECHANISM_STOP;
+	buf_fmt(b, "%s%s", state ? "" : "waiting for ", m->words);
 }
 
 void describe_quota(struct buf *b, const struct timeline *tl, uint32_t thread, int counts)
@@ -548,36 +549,6 @@ static void other_shares(struct buf *b, struct evidence *ev, const struct explan
 
 /* --- the root ------------------------------------------------------------------------- */
 
-/* 1 when one of the innermost frames matches one of the globs, which end with NULL. */
-static int is_in_any(const struct stacks *s, uint32_t path, const char *const *globs)
-{
-	enum { INNERMOST = 12 };
-	for (int n = 0; path && n < INNERMOST; n++, path = s->paths.v[path].parent) {
-		const struct frame *f = &s->frames.v[s->paths.v[path].frame];
-		for (const char *const *g = globs; f->name && *g; g++)
-			if (!fnmatch(*g, strtab_get(&s->strings, f->name), 0))
-				return 1;
-	}
-	return 0;
-}
-
-/* 1 when it waited for room to write or send, not for data. */
-static int waited_to_send(const struct stacks *s, uint32_t path)
-{
-	static const char *const globs[] = {"*pipe_write*",     "*sendmsg*",
-					    "*_wait_for_wmem*", "*stream_wait_memory*",
-					    "*_send_pskb*",     NULL};
-	return is_in_any(s, path, globs);
-}
-
-/* 1 for vfork and posix_spawn, which wait until the child calls exec, not until it ends. */
-static int waited_for_exec(const struct stacks *s, uint32_t path)
-{
-	static const char *const globs[] = {"kernel_clone",        "*do_fork", "*sys_vfork",
-					    "wait_for_vfork_done", "*vfork",   NULL};
-	return is_in_any(s, path, globs);
-}
-
 /* What a waker did to the link that waited for it. */
 static const char *hold_words(const struct evidence *ev, const struct chain_link *l)
 {
@@ -589,7 +560,7 @@ static const char *hold_words(const struct evidence *ev, const struct chain_link
 	case CAUSE_COND:
 		return "signalled the condition only after ";
 	case CAUSE_CHILD:
-		if (waited_for_exec(ev->tl->stacks, l->path))
+		if (waited_for_exec(ev->tl, l->path))
 			return "called exec or exited only after ";
 		return "exited only after ";
 	case CAUSE_JOIN:
@@ -601,11 +572,8 @@ static const char *hold_words(const struct evidence *ev, const struct chain_link
 	case CAUSE_NET:
 	case CAUSE_PIPE:
 	case CAUSE_POLL:
-		return waited_to_send(ev->tl->stacks, l->path)
-			       ? "read what was sent only after "
-			       : "sent the data only after ";
-	case CAUSE_SIGNAL:
-		return "sent the signal only after ";
+		return waited_to_send(ev->tl, l->path) ? "read what was sent only after "
+						       : "sent the data only after ";
 	default:
 		return "kept it waiting for ";
 	}

@@ -108,7 +108,7 @@ says()
 
 incident() { says "$1" "$2" "--comm front $3" fp "$bin/incident" "$here/log" "$1"; }
 
-incident pipe 'front waited for room in a full pipe, which reader emptied; reader was asleep' '--cause pipe --work-frame ^(full_pipe|send_report)$'
+incident pipe 'front waited( in [^ ]+)? for room in a full pipe, which reader emptied; (reader|it) was asleep' '--cause pipe --work-frame ^(full_pipe|send_report)$'
 incident inversion 'mid had the CPU( \([0-9]+ % of the time\))?(, in [0-9]+ of them)? while low held the lock that front wanted' '--cause lock,futex'
 incident thief 'thief had the CPU, running (thief|steal|burn_ns)' ''
 # needs a CPU that is idle when it is called, which the loops of busy.sh prevent
@@ -121,7 +121,7 @@ also=''
 signal_busy CONT
 # The second time the sockets' timers are not recorded: the 40 ms and a timer interrupt show it.
 for also in '--also tcp' ''; do
-	incident nagle 'front waited for server, which was waiting for data that Nagle.s algorithm kept until a delayed ACK' \
+	incident nagle 'front waited( in [^ ]+)? for data on a socket, which server sent; (server|it) was waiting for data that (a TCP timer let go|Nagle.s algorithm kept until a delayed ACK)' \
 		'--cause net --work-frame ^(query|read_all)$'
 done
 incident fork 'forker held mmap_lock that front wanted, in fork' '--cause rwlock'
@@ -134,7 +134,7 @@ if dd if=/dev/zero of="$disk/image" bs=1M count=128 2>err && mkfs.ext4 -q -F -O 
 	"$disk/image" 2>err && mkdir "$disk/on" && mount -o loop "$disk/image" "$disk/on" 2>err; then
 	trap 'cd /; umount "$disk/on"; rm -rf "$disk"' EXIT
 	cd "$disk/on" || exit 1
-	incident journal "front waited for the ext4 journal's commit, which jbd2/[^ ]* wrote" '--cause io'
+	incident journal "front waited( in [^ ]+)? for the ext4 journal's commit, which jbd2/[^ ]* wrote" '--cause io'
 	bdi=/sys/class/bdi/$(findmnt -no MAJ:MIN "$disk/on" | tr -d ' ')
 	if echo 1 2>/dev/null >"$bdi/strict_limit" && echo 4194304 2>/dev/null >"$bdi/max_bytes"; then
 		incident dirty 'throttled, too many dirty pages' '--cause io'
@@ -254,7 +254,7 @@ else
 		dwarf:4096 "$python" "$SRC/tests/truth/gil_front.py"
 fi
 if command -v javac >/dev/null && javac -d . "$SRC/tests/truth/Pauses.java" 2>err; then
-	says safepoint 'front waited for a JVM safepoint to end, which VM Thread held for GC' \
+	says safepoint 'front waited( in [^ ]+)? for a JVM safepoint to end, which VM Thread held for GC' \
 		'--comm front --cause safepoint' fp java -XX:+UseSerialGC -Xmx96m \
 		-XX:-UsePerfData -cp . Pauses
 else

@@ -26,10 +26,10 @@ kept()
 }
 
 kept thief 75 '^[0-9]+ of [0-9]+ worst waits of front: thief had the CPU, running (thief|steal)\(\)' --comm front
-kept pipe 75 '^[0-9]+ of [0-9]+ worst waits of front: front waited for room in a full pipe, which reader emptied; reader was asleep' \
+kept pipe 75 '^[0-9]+ of [0-9]+ worst waits of front: front waited( in [^ ]+)? for room in a full pipe, which reader emptied; (reader|it) was asleep' \
 	--comm front --cause pipe --work-frame '^(full_pipe|send_report)$'
 # The C library's functions have no names here, so that a lock cannot be told from a condition.
-kept flood 75 '^[0-9]+ of [0-9]+ worst waits of front: front waited for packer, which was interrupted by softirq NET_RX' \
+kept flood 75 '^[0-9]+ of [0-9]+ worst waits of front: front waited( in [^ ]+)? for a futex, which packer woke; (packer|it) was interrupted by softirq NET_RX' \
 	--comm front --cause futex
 kept reclaim 75 '^[0-9]+ of [0-9]+ worst waits of front: reclaiming memory, its cgroup is at its limit' --comm front --cause io
 kept dirty 75 '^[0-9]+ of [0-9]+ worst waits of front: throttled, too many dirty pages' --comm front --cause io
@@ -37,7 +37,7 @@ kept disk 75 'waiting for a device in [a-z_]+\(\), a write of 4.00 KiB to loop[0
 	--comm front --cause io
 kept fork 75 '^[0-9]+ of [0-9]+ worst waits of front: forker held mmap_lock that front wanted, in fork' \
 	--comm front --cause rwlock
-kept journal 75 "^[0-9]+ of [0-9]+ worst waits of front: front waited for the ext4 journal's commit, which jbd2/[^ ]* wrote" \
+kept journal 75 "^[0-9]+ of [0-9]+ worst waits of front: front waited( in [^ ]+)? for the ext4 journal's commit, which jbd2/[^ ]* wrote" \
 	--comm front --cause io
 # Sockets' timers were not recorded.
 kept nagle 75 "^[0-9]+ of [0-9]+ worst waits of front: front waited for server, which was waiting for data that Nagle's algorithm kept until a delayed ACK" \

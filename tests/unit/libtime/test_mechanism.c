@@ -70,6 +70,16 @@ static const struct rule_case {
 	const char *name, *stack, *waker, *comm;
 	uint64_t timer_ms; /* until a timer interrupt sent the packet that ended it */
 } rule_cases[] = {
+	{"ptrace", "main;[k]get_signal;[k]ptrace_do_notify;[k]ptrace_stop;[k]schedule", "",
+	 NULL},
+	{"signal-stop", "main;[k]get_signal;[k]do_signal_stop;[k]schedule", "", NULL},
+	{"frozen", "main;[k]exit_to_user_mode_loop;[k]get_signal;[k]schedule", "", NULL},
+	{"f_pos", "c:read;[k]ksys_read;[k]fdget_pos;[k]__mutex_lock", "", NULL},
+	{"mqueue-full", "c:mq_send;[k]do_mq_timedsend;[k]wq_sleep", "", NULL},
+	{"fifo-open", "c:open64;[k]fifo_open;[k]wait_for_partner", "", NULL},
+	{"loader",
+	 "main;c:dlopen_doit;c:_dl_open;c:pthread_mutex_lock;c:__lll_lock_wait;[k]futex_wait",
+	 "", NULL},
 	{"dirty-pages", "c:write;[k]generic_perform_write;[k]balance_dirty_pages", "", NULL},
 	{"memory-high", "[k]exit_to_user_mode_loop;[k]__mem_cgroup_handle_over_high", "", NULL},
 	{"reclaim-cgroup", "[k]try_charge_memcg;[k]try_to_free_mem_cgroup_pages", "", NULL},

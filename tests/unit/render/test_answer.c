@@ -38,10 +38,10 @@ static void a_role_in_the_middle_is_counted(void **state)
 		[2] = "4 of 4 worst waits of worker: hog had the CPU, running nap().",
 		[3] = "4 of 4 worst waits of worker: hog had the CPU, in 3 of them while "
 		      "holder "
-		      "held the lock that worker wanted.",
+		      "held the lock that worker wanted in ask().",
 		[4] = "4 of 4 worst waits of worker: hog had the CPU while holder held the "
 		      "lock "
-		      "that worker wanted."};
+		      "that worker wanted in ask()."};
 	struct buf b = {0};
 	(void)state;
 	for (unsigned i = 0; i < sizeof(sentences) / sizeof(*sentences); i++) {

@@ -1,0 +1,166 @@
+#include "render/tail/object_words.h"
+#include "render/tail/tail_words.h"
+#include "render/text/escape.h"
+
+#include <fnmatch.h>
+#include <string.h>
+
+enum { LONG_NAME = 36 };
+
+static const char *name_of(const struct timeline *tl, uint32_t path)
+{
+	const struct stacks *s = tl->stacks;
+	return strtab_get(&s->strings, s->frames.v[s->paths.v[path].frame].name);
+}
+
+static int is_kernel(const struct timeline *tl, uint32_t path)
+{
+	const struct stacks *s = tl->stacks;
+	return s->frames.v[s->paths.v[path].frame].kind == FRAME_KERNEL;
+}
+
+/* 1 when one of the innermost frames matches one of the globs, which end with NULL. */
+static int is_in_any(const struct timeline *tl, uint32_t path, const char *const *globs)
+{
+	enum { INNERMOST = 12 };
+	for (int n = 0; path && n < INNERMOST; n++, path = tl->stacks->paths.v[path].parent)
+		for (const char *const *g = globs; *g; g++)
+			if (!fnmatch(*g, name_of(tl, path), 0))
+				return 1;
+	return 0;
+}
+
+int waited_to_send(const struct timeline *tl, uint32_t path)
+{
+	static const char *const globs[] = {"*pipe_write*",     "*sendmsg*",
+					    "*_wait_for_wmem*", "*stream_wait_memory*",
+					    "*_send_pskb*",     NULL};
+	return is_in_any(tl, path, globs);
+}
+
+int waited_for_exec(const struct timeline *tl, uint32_t path)
+{
+	static const char *const globs[] = {"kernel_clone",        "*do_fork", "*sys_vfork",
+					    "wait_for_vfork_done", "*vfork",   NULL};
+	return is_in_any(tl, path, globs);
+}
+
+struct wait_words words_of_wait(const struct timeline *tl, unsigned cause, uint32_t path)
+{
+	static const struct wait_words words[CAUSE_COUNT] = {
+		[CAUSE_COND] = {"a condition", "signalled"},
+		[CAUSE_SEMAPHORE] = {"a semaphore", "posted"},
+		[CAUSE_FUTEX] = {"a futex", "woke"},
+		[CAUSE_BARRIER] = {"a barrier", "reached last"},
+		[CAUSE_NET] = {"data on a socket", "sent"},
+		[CAUSE_PIPE] = {"data in a pipe", "wrote"},
+		[CAUSE_POLL] = {"an event in poll", "caused"},
+		[CAUSE_SAFEPOINT] = {"a safepoint to end", "held"},
+	};
+	static const struct wait_words room = {"room to write", "made"};
+	int sends = (cause == CAUSE_NET || cause == CAUSE_PIPE) && waited_to_send(tl, path);
+	return sends ? room : cause < CAUSE_COUNT ? words[cause] : words[0];
+}
+
+/* The function of the kernel that took the lock which a stack waits for; 0: not known. */
+static uint32_t taken_in(const struct timeline *tl, uint32_t path)
+{
+	static const char *const takers[] = {"*mutex_lock*",   "*rwsem_down_*", "*down_read*",
+					     "*down_write*",   "*percpu_down*", "percpu_rwsem*",
+					     "*rt_mutex_*",    "*rwbase_*",     "*ww_mutex*",
+					     "*rt_spin_lock*", "*lock_sock*",   "__down*",
+					     "down_*",         "down",          NULL};
+	int lock = 0;
+	for (; path && is_kernel(tl, path); path = tl->stacks->paths.v[path].parent) {
+		const char *name = name_of(tl, path);
+		int takes = 0;
+		for (const char *const *g = takers; *g; g++)
+			takes |= !fnmatch(*g, name, 0);
+		if (lock && !takes)
+			return tl->stacks->paths.v[path].frame;
+		lock |= takes;
+	}
+	return 0;
+}
+
+void put_lock_name(struct buf *b, const struct timeline *tl, uint32_t offcpu, uint32_t path)
+{
+	uint32_t function = taken_in(tl, path);
+	const struct offcpu *o = offcpu != TL_NONE ? &tl->offcpu.v[offcpu] : NULL;
+	const char *variable = o && o->arg_kind == ARG_FUTEX ? offcpu_variable(tl, o) : "";
+	const char *symbol = strstr(variable, ": ");
+	if (function) {
+		buf_str(b, " (taken in ");
+		put_function(b, tl, function);
+		buf_char(b, ')');
+		return;
+	}
+	symbol = symbol ? symbol + 2 : variable;
+	if (*symbol) {
+		buf_str(b, " (");
+		escape_visible(b, symbol, strcspn(symbol, "+"));
+		buf_char(b, ')');
+	}
+}
+
+/* The name of the system call whose kernel function this is, or NULL. */
+static const char *syscall_of(const char *name)
+{
+	static const char *const prefixes[] = {"__x64_sys_", "__arm64_sys_", "__ia32_sys_",
+					       "__se_sys_",  "__do_sys_",    "ksys_",
+					       "__sys_",     "SyS_"};
+	for (size_t i = 0; i < sizeof(prefixes) / sizeof(*prefixes); i++) {
+		size_t n = strlen(prefixes[i]);
+		if (!strncmp(name, prefixes[i], n))
+			return name + n;
+	}
+	return NULL;
+}
+
+void put_syscall(struct buf *b, const struct timeline *tl, uint32_t path, uint32_t said)
+{
+	const struct stacks *s = tl->stacks;
+	const char *call = NULL;
+	for (; path && is_kernel(tl, path); path = s->paths.v[path].parent) {
+		const char *outer = syscall_of(name_of(tl, path));
+		call = outer ? outer : call;
+	}
+	size_t n = call ? strcspn(call, ".") : 0;
+	const char *before = said ? strtab_get(&s->strings, s->frames.v[said].name) : "";
+	if (!n || (strlen(before) >= n && !strncmp(before + strlen(before) - n, call, n)))
+		return;
+	buf_str(b, " in ");
+	escape_visible(b, call, n);
+	buf_str(b, "()");
+}
+
+/* The end of a name without its outer scopes that has at most LONG_NAME characters. */
+static const char *inner_scopes(const char *name)
+{
+	const char *next;
+	while (strlen(name) > LONG_NAME && (next = strstr(name, "::")))
+		name = next + 2;
+	return name;
+}
+
+void put_function(struct buf *b, const struct timeline *tl, uint32_t frame)
+{
+	struct buf full = {0}, plain = {0};
+	int depth = 0;
+	describe_function(&full, tl, frame);
+	const char *name = buf_cstr(&full);
+	if (strlen(name) <= LONG_NAME || !strchr(name, '<')) {
+		buf_str(b, inner_scopes(name));
+	} else {
+		for (const char *p = name; *p; p++) {
+			depth += *p == '<';
+			if (!depth)
+				buf_char(&plain, *p);
+			depth -= *p == '>' && depth;
+		}
+		buf_str(b, inner_scopes(buf_cstr(&plain)));
+	}
+	b->failed = buf_failed(&full) || buf_failed(&plain) ? ERR_NOMEM : b->failed;
+	buf_release(&full);
+	buf_release(&plain);
+}

@@ -1,0 +1,168 @@
+/* tail_answer: which unclear waits rank with work, and what the sentence says by general evidence. */
+#include "render/tail/tail_answer.h"
+#include "tests/unit/libtime/tailrig.h"
+
+enum { REST = 1, ASK = 2 };
+
+static void add_sites(struct rig *r)
+{
+	uint32_t at = path(r, "main;loop"), frame = r->stacks.paths.v[at].frame;
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(
+			vec_push(&r->tl.sites, ((struct tl_site){.verdict = SITE_UNCLEAR,
+								 .frame = frame,
+								 .reason = REASON_NOTHING})),
+			0);
+}
+
+static void unclear(struct offcpu *o, uint32_t site)
+{
+	o->site = site;
+	o->flags |= OFF_UNCLEAR;
+}
+
+static struct tail_query of_front(uint64_t top)
+{
+	static const char *const front = "front";
+	struct tail_query q = {.pick = {.kind = PICK_TOP, .top = top}};
+	q.episodes.of.comms = &front;
+	q.episodes.of.ncomms = 1;
+	q.episodes.of.ranked = 1;
+	return q;
+}
+
+static void says(struct rig *r, struct tail_query q, const char *sentence)
+{
+	struct buf b = {0};
+	finish(r);
+	struct tail t = make(r, q);
+	assert_int_equal(tail_answer(&b, &t, NULL), 0);
+	assert_string_equal(buf_cstr(&b), sentence);
+	tail_release(&t);
+	buf_release(&b);
+	rig_release(r);
+}
+
+/* front rests every ms; four times another wait, for `report`, is in between. */
+static void the_wait_where_a_thread_rests_does_not_rank(void **state)
+{
+	struct rig r;
+	(void)state;
+	rig_init(&r, 100000);
+	add_sites(&r);
+	uint32_t front = thread(&r, "front", 1, 0), report = thread(&r, "report", 2, 1);
+	for (uint64_t i = 0; i < 40; i++) {
+		uint64_t at = 1000 + 2000 * i;
+		unclear(off(&r, front, at, at + 900, at + 900, CAUSE_COND, "main;loop"), REST);
+		if (i % 10)
+			continue;
+		struct offcpu *o = off(&r, front, at + 950, at + 1900, at + 1900, CAUSE_COND,
+				       "main;borrow");
+		unclear(o, ASK);
+		woken_by(o, report);
+	}
+	off(&r, report, 90000, 100000, 100000, CAUSE_SLEEP, "main;build");
+	says(&r, of_front(4),
+	     "4 of 4 worst waits of front: front waited in borrow() for a condition, which "
+	     "report "
+	     "signalled; it was running build().");
+}
+
+/* Without a habit nothing shows which of a thread's waits are for something. */
+static void few_waits_show_no_habit(void **state)
+{
+	struct rig r;
+	(void)state;
+	rig_init(&r, 100000);
+	add_sites(&r);
+	uint32_t front = thread(&r, "front", 1, 0);
+	unclear(off(&r, front, 1000, 50000, 50000, CAUSE_COND, "main;loop"), REST);
+	unclear(off(&r, front, 60000, 70000, 70000, CAUSE_COND, "main;borrow"), ASK);
+	says(&r, of_front(4), "");
+}
+
+static void a_stop_is_said_with_who_ended_it(void **state)
+{
+	static const struct {
+		const char *stack, *sentence;
+	} stops[] = {
+		{"main;work;[k]get_signal;[k]do_signal_stop;[k]schedule",
+		 "The worst wait of front: front was stopped by a signal until pauser let it "
+		 "go on; "
+		 "pauser was asleep in nap()."},
+		{"main;work;[k]get_signal;[k]schedule",
+		 "The worst wait of front: front was frozen with its cgroup until pauser "
+		 "thawed it; "
+		 "pauser was asleep in nap()."},
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof(stops) / sizeof(*stops); i++) {
+		struct rig r;
+		rig_init(&r, 10000);
+		uint32_t front = thread(&r, "front", 1, 0), pauser = thread(&r, "pauser", 2, 1);
+		woken_by(off(&r, front, 1000, 5000, 5000, CAUSE_STOPPED, stops[i].stack),
+			 pauser);
+		off(&r, pauser, 900, 4950, 4950, CAUSE_SLEEP, "main;nap");
+		says(&r, of_front(1), stops[i].sentence);
+	}
+}
+
+static void a_lock_of_the_kernel_is_named_by_who_takes_it(void **state)
+{
+	struct rig r;
+	(void)state;
+	rig_init(&r, 10000);
+	uint32_t front = thread(&r, "front", 1, 0), other = thread(&r, "other", 2, 1);
+	woken_by(off(&r, front, 1000, 5000, 5000, CAUSE_LOCK,
+		     "main;ask;[k]ext4_iget;[k]mutex_lock;[k]schedule"),
+		 other);
+	off(&r, other, 900, 4950, 4950, CAUSE_SLEEP, "main;nap");
+	says(&r, of_front(1),
+	     "The worst wait of front: other held the lock that front wanted in ask() (taken "
+	     "in "
+	     "ext4_iget()), asleep in nap().");
+}
+
+/* Ten of forty cycles take 15 ms of CPU time; the waits are short. */
+static void slow_time_that_ran_is_said_first(void **state)
+{
+	struct rig r;
+	(void)state;
+	rig_init(&r, 300000);
+	add_sites(&r);
+	uint32_t front = thread(&r, "front", 1, 0), holder = thread(&r, "holder", 2, 1);
+	uint64_t at = 1000;
+	for (int i = 0; i < 40; i++) {
+		unclear(off(&r, front, at, at + 900, at + 1000, CAUSE_SLEEP, "main;loop"),
+			REST);
+		if (i % 4 == 0)
+			off(&r, holder, at + 1000, at + 1000, at + 16000, CAUSE_PREEMPT,
+			    "main;flush")
+				->flags = OFF_RUNNING;
+		at += i % 4 ? 2000 : 16000;
+	}
+	struct tail_query q = of_front(0);
+	q.pick = (struct episode_pick){
+		.kind = PICK_PERCENTILE, .millipercent = 99900, .least = PICK_LEAST};
+	struct buf b = {0};
+	finish(&r);
+	struct tail t = make(&r, q);
+	assert_int_equal(tail_answer(&b, &t, NULL), 0);
+	assert_non_null(strstr(buf_cstr(&b), "of 10 slowest cycles of front were 9"));
+	assert_non_null(strstr(buf_cstr(&b), "while holder had no CPU. "));
+	tail_release(&t);
+	buf_release(&b);
+	rig_release(&r);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_wait_where_a_thread_rests_does_not_rank),
+		cmocka_unit_test(few_waits_show_no_habit),
+		cmocka_unit_test(a_stop_is_said_with_who_ended_it),
+		cmocka_unit_test(a_lock_of_the_kernel_is_named_by_who_takes_it),
+		cmocka_unit_test(slow_time_that_ran_is_said_first),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
