@@ -15,7 +15,8 @@
 const struct opt report_table_rows[] = {
 	OPT_HEADING("Output"),
 	{"by", 0, OPT_STRING, AT(by), "WHAT",
-	 "one table: function, thread, program, site, lock, waker,\nspan, cgroup, irq, disk, gap, "
+	 "one table: function, thread, program, site, lock, waker,\nspan, cgroup, irq, disk, "
+	 "gap, "
 	 "jitter or label:KEY; site is where threads wait, and whether at rest; function "
 	 "counts "
 	 "CPU time, or --event"},

@@ -203,7 +203,7 @@ int source_side_code(const struct source_side *s, uint32_t function, struct code
 		buf_fmt(why, "%s: %s",
 			place->dso ? strtab_get(&s->src.stacks->strings, place->dso)
 				   : "no file",
-			code.file ? "the function's length is not known"
+			code.file ? "the function's length is unknown"
 				  : dso_reason_text(code.reason));
 		return 0;
 	}
