@@ -16,7 +16,9 @@ struct digest {
 	size_t used; /* of block */
 };
 
+/* Begin; add the n bytes at p, in as many calls as needed. */
 void digest_init(struct digest *d);
+
 void digest_add(struct digest *d, const void *p, size_t n);
 
 /* The hash of all that was added; *d is to be initialised again. */

@@ -22,22 +22,24 @@ here=$PWD
 	"/memfd:x (deleted)" "$here/fifo (deleted)" "" >perf.data || exit 1
 mkfifo jit-8.dump
 
-# what was opened: paths, those of the program's own libraries and locale apart, and of the folders that
+# what was opened: paths (components are opened one by one), those of the program's own libraries and locale apart, and of the folders that
 # the sandbox names (O_PATH opens nothing)
 opened()
 {
-	grep -v 'O_PATH' trace | sed -n 's/^[0-9]* *open\(at\)\?(\(AT_FDCWD, \)\?"\([^"]*\)".*= [0-9].*/\3/p' |
+	grep -v 'O_PATH' trace | sed -n \
+		-e 's/^[0-9]* *open\(at2\?\)\?(\(AT_FDCWD<[^>]*>, \)\?"\([^"]*\)".*= [0-9].*/\3/p' \
+		-e 's/^[0-9]* *openat2\?([0-9]*<.*= [0-9]*<\(.*\)>$/\1/p' |
 		grep -vE '^/(etc/ld\.so|lib|usr/lib|usr/share/locale|proc/self/maps|sys/devices/system/cpu)' |
 		grep -vxFf own | sort -u
 }
 # a sanitizer's runtime looks at /proc/self/environ by itself
 : >own
-strace -f -qq -e trace=open,openat,openat2 -o trace "$PERFKIT" --version >out 2>err
+strace -f -qq -y -e trace=open,openat,openat2 -o trace "$PERFKIT" --version >out 2>err
 opened | grep '^/proc/self/' >own.new
 mv own.new own
 run() # words...
 {
-	timeout 60 strace -f -qq -e trace=open,openat,openat2,execve -o trace "$PERFKIT" "$@" \
+	timeout 60 strace -f -qq -y -e trace=open,openat,openat2,execve -o trace "$PERFKIT" "$@" \
 		>out 2>err </dev/null
 	rc=$?
 	case $rc in
@@ -61,7 +63,7 @@ for verb in "collapse --srcline" "svg -o pic.svg" doctor report "pack -o b.tar.z
 		# the kernel's own build-id is asked for by name, not by the recording's word
 		[ $p = /sys/kernel/notes ] && continue
 		grep -qxF "$p" own && continue
-		grep -q "open[^\"]*\"$p\"" trace && bad "$verb: opened $p"
+		opened | grep -qxF "$p" && bad "$verb: opened $p"
 	done
 done
 
@@ -70,7 +72,7 @@ for verb in collapse "svg -o pic.svg" doctor report "pack -o b.tar.zst" "tail --
 	"timeline --force -o pic.svg" "import -o run.db"; do
 	# shellcheck disable=SC2086
 	run $verb --no-local perf.data
-	opened | grep -vxE "perf\.data|($here/)?(pic\.svg|b\.tar\.zst|run\.db)(\.tmp\.[0-9]*)?(-journal)?|\.|/dev/urandom" >more
+	opened | grep -vxE "perf\.data|($here/)?(pic\.svg|b\.tar\.zst|run\.db)(\.tmp\.[0-9a-f]*)?(-journal)?|\.|/dev/urandom" >more
 	[ -s more ] && bad "$verb --no-local opened: $(tr '\n' ' ' <more)"
 done
 

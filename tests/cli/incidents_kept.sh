@@ -40,9 +40,9 @@ kept fork 75 '^[0-9]+ of [0-9]+ worst waits of front: forker held mmap_lock that
 kept journal 75 "^[0-9]+ of [0-9]+ worst waits of front: front waited( in [^ ]+)? for the ext4 journal's commit, which jbd2/[^ ]* wrote" \
 	--comm front --cause io
 # Sockets' timers were not recorded.
-kept nagle 75 "^[0-9]+ of [0-9]+ worst waits of front: front waited for server, which was waiting for data that Nagle's algorithm kept until a delayed ACK" \
+kept nagle 75 "^[0-9]+ of [0-9]+ worst waits of front: front waited( in [^ ]+)? for data on a socket, which server sent; it was waiting for data that Nagle's algorithm kept until a delayed ACK" \
 	--comm front --cause net --work-frame '^(query|read_all)$'
-kept backup 50 "^[0-9]+ of [0-9]+ worst waits of front: front waited for the ext4 journal's commit, which jbd2/[^ ]* wrote" \
+kept backup 50 "^[0-9]+ of [0-9]+ worst waits of front: front waited( in [^ ]+)? for the ext4 journal's commit, which jbd2/[^ ]* wrote" \
 	--comm front --cause io
 grep -q '"behind":{"tid":[0-9]*,"comm":"bulk"' json || { echo "backup: who began the commit?"; fails=$((fails + 1)); }
 kept inversion 75 '^[0-9]+ of [0-9]+ worst waits of front: mid had the CPU while low held the lock that front wanted' \

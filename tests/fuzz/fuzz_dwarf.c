@@ -18,10 +18,12 @@ struct others {
 	size_t size[OTHERS_MAX], n, next;
 };
 
-static int open_other(void *arg, const char *path, struct elf_file **out, struct err *e)
+static int open_other(void *arg, const struct elf_file *of, const char *path,
+		      struct elf_file **out, struct err *e)
 {
 	struct others *o = arg;
-	fuzz_text(file->path);
+	(void)of;
+	fuzz_text(path);
 	if (!o->n)
 		return err_set(e, ERR_NOTFOUND, "%s: not there", path);
 	size_t i = o->next++ % o->n;
@@ -67,7 +69,7 @@ static int take_file(void *ctx, const struct elf_file *of, const struct elf_file
 {
 	(void)ctx;
 	(void)of;
-	fuzz_text(path);
+	fuzz_text(file->path);
 	fuzz_text(name);
 	return 0;
 }
