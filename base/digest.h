@@ -16,9 +16,10 @@ struct digest {
 	size_t used; /* of block */
 };
 
-/* Begin; add the n bytes at p, in as many calls as needed. */
+/* Begin. */
 void digest_init(struct digest *d);
 
+/* Add n bytes. */
 void digest_add(struct digest *d, const void *p, size_t n);
 
 /* The hash of all that was added; *d is to be initialised again. */

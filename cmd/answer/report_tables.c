@@ -15,7 +15,7 @@
 const struct opt report_table_rows[] = {
 	OPT_HEADING("Output"),
 	{"by", 0, OPT_STRING, AT(by), "WHAT",
-	 "one table: function, thread, program, site, lock, waker,\nspan, cgroup, irq, disk, "
+	 "one table: function, thread, program, site, lock,\nwaker, span, cgroup, irq, disk, "
 	 "gap, "
 	 "jitter or label:KEY; site is where threads wait, and whether at rest; function "
 	 "counts "

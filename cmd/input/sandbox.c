@@ -42,6 +42,7 @@ static const struct row {
 	{"pack", NULL, MAY_READ | MAY_SEE_PROCESSES, FETCHED},
 	{"record", "like", MAY_READ, READS},
 	{"report", NULL, MAY_READ, READS},
+	{"source", NULL, MAY_READ, READS},
 	{"svg", NULL, MAY_READ, READS},
 	{"symbols", NULL, MAY_READ, OUTPUTS | SCRATCH | FETCHED},
 	{"tail", NULL, MAY_READ, READS},

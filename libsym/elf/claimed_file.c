@@ -178,9 +178,10 @@ static int is_run_only(mode_t mode)
 	       (mode & (S_IXOTH | S_IROTH)) == S_IXOTH;
 }
 
-static int is_mapped_one(const struct stat *st, const struct claim *k)
+int claimed_is_mapped(const struct claimed *c, const struct claim *k)
 {
 	const struct file_id *m = k->mapped;
+	const struct stat *st = &c->st;
 	return m && m->ino && st->st_ino == m->ino &&
 	       st->st_dev == makedev(m->dev_major, m->dev_minor) &&
 	       (!k->written_ns || source_mtime_ns(st) <= k->written_ns);
@@ -192,7 +193,7 @@ int claimed_check(const struct claimed *c, const struct claim *k, const char *na
 	const struct stat *st = &c->st;
 	if (geteuid() || c->shown || k->trusted)
 		return 0;
-	if (!is_run_only(st->st_mode) && (k->id_read || is_mapped_one(st, k)))
+	if (!is_run_only(st->st_mode) && (k->id_read || claimed_is_mapped(c, k)))
 		return 0;
 	/* a second name of a file may lie where its owner did not put it */
 	if (k->has_owner && k->owner == st->st_uid && st->st_nlink == 1)

@@ -58,4 +58,7 @@ struct claim {
 int claimed_check(const struct claimed *c, const struct claim *k, const char *name,
 		  struct err *e);
 
+/* 1 if it is the inode of the mapping, unchanged since. */
+int claimed_is_mapped(const struct claimed *c, const struct claim *k);
+
 #endif

@@ -407,7 +407,7 @@ static void put_role(struct answer *a, size_t i)
 	}
 }
 
-/* ", which several threads had in turn", of the CPU that the root waited for; if threads of one
+/* ", which several threads used in turn", of the CPU that the root waited for; if threads of one
  * name had most of it, by that name. */
 static void put_takers(struct answer *a)
 {
@@ -431,7 +431,7 @@ static void put_takers(struct answer *a)
 		}
 	}
 	if (most * 2 <= all || n < 2) {
-		put(a, ", which several threads had in turn");
+		put(a, ", which several threads used in turn");
 		return;
 	}
 	put(a, ", which ");

