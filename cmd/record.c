@@ -358,22 +358,6 @@ static void put_choice(struct buf *b, const struct chosen_wish *c)
 	}
 }
 
-/* All that ran meanwhile was recorded: how to ask about the command alone. */
-static void say_narrower(const struct record_wish *w, const struct chosen_wish *c)
-{
-	enum { COMM = 15 };
-	char comm[COMM + 1];
-	struct buf b = {0};
-	if (chosen_any(c))
-		return;
-	snprintf(comm, sizeof(comm), "%s", w->ncommand ? path_base(w->command[0]) : "");
-	words_line(&b, &(struct words){.v = {.v = (char *[]){comm}, .n = 1}});
-	fprintf(stderr, "      of all that ran; --comm %s: threads of %s\n",
-		w->ncommand ? buf_cstr(&b) : "NAME",
-		w->ncommand ? "that name, not what it started under others" : "one program");
-	buf_release(&b);
-}
-
 static void next_step(const struct record_plan *p, const struct record_wish *w,
 		      const struct chosen_wish *c)
 {
@@ -391,8 +375,7 @@ static void next_step(const struct record_plan *p, const struct record_wish *w,
 		break;
 	case RECORD_TAIL:
 		put_choice(&choice, c);
-		fprintf(stderr, "next: perfkit tail --top 10%s %s\n", buf_cstr(&choice), file);
-		say_narrower(w, c);
+		fprintf(stderr, "next: perfkit tail%s %s\n", buf_cstr(&choice), file);
 		break;
 	case RECORD_JITTER: /* record_jitter.h prints it */
 		break;

@@ -429,7 +429,7 @@ static void functions_title(struct buf *b, const struct against *a)
 	uint64_t sum[COMPARE_SIDES] = {0};
 	for (size_t i = 0; i < a->functions.v.n; i++)
 		sum[a->functions.v.v[i].side] += a->functions.v.v[i].ns;
-	buf_fmt(b, "functions by themselves, of %s ",
+	buf_fmt(b, "functions by self time, of %s ",
 		a->functions.counts ? "events:" : "CPU time:");
 	for (int s = 0; s < COMPARE_SIDES; s++) {
 		buf_str(b, s ? ", " : "");

@@ -4,7 +4,10 @@
 #include "libsym/name/match_text.h"
 #include "libsym/name/name_scan.h"
 
-enum { NEST_LIMIT = 64 }; /* deeper template arguments are copied unchanged */
+enum {
+	NEST_LIMIT = 64,   /* deeper template arguments are copied unchanged */
+	ANONYMOUS_MAX = 4, /* closures in closures that a function's own name begins with */
+};
 
 static void names(struct buf *out, const char *s, size_t n, unsigned flags, int nest);
 
@@ -360,10 +363,12 @@ size_t name_own(const char *name, size_t n)
 {
 	size_t end = without_suffix(name, n), at = end, sep = 0;
 	int dots = !memmem(name, n, "::", 2) && !memchr(name, ' ', n);
-	do {
+	for (int i = 0; i < ANONYMOUS_MAX; i++) {
 		at = component(name, at - sep, dots);
 		sep = at ? (dots ? 1 : 2) : 0;
-	} while (at && is_anonymous(name + at, end - at));
+		if (!at || !is_anonymous(name + at, end - at))
+			break;
+	}
 	return at;
 }
 

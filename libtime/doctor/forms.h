@@ -80,7 +80,7 @@
 	F(LOST_AT_END, "lost-samples/end",                                                     \
 	  "the last {dropped:sample} ({dropped:%1}) are missing: perf did not read them")      \
 	F(HOLES, "holes",                                                                      \
-	  "{missing:context switch is|context switches are} missing, although perf reported "  \
+	  "{missing:context switch is|context switches are} missing where perf reported "      \
 	  "no lost records; {suspect:%1} of waits are suspect")                                \
 	F(HOLES_FILTER, "holes/filter", "{option} leaves switches out: record without it")     \
 	F(NOT_THE_BUFFERS, "not-the-buffers",                                                  \

@@ -22,10 +22,10 @@ static void numbers_are_written_as_the_form_asks(void **state)
 	     fact_share("lost", 1, 125));
 	SAYS("perf lost 1,250 records while recording (12.5 %)", FORM_LOST_RECORDS,
 	     fact_share("lost", 1250, 10000));
-	SAYS("1 context switch is missing, although perf reported no lost records; 0.0 % of "
+	SAYS("1 context switch is missing where perf reported no lost records; 0.0 % of "
 	     "waits are suspect",
 	     FORM_HOLES, fact_number("missing", FACT_COUNT, 1), fact_share("suspect", 0, 0));
-	SAYS("2 context switches are missing, although perf reported no lost records; 100.0 % "
+	SAYS("2 context switches are missing where perf reported no lost records; 100.0 % "
 	     "of waits are suspect",
 	     FORM_HOLES, fact_number("missing", FACT_COUNT, 2), fact_share("suspect", 3, 3));
 	SAYS("  5.0 %  at a return: no caller fits, the stack ends there", FORM_LATE_LOST,
