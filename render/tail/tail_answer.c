@@ -17,6 +17,7 @@ struct answer {
 	struct explanation x;        /* of it */
 	uint32_t comms[2];           /* of the threads that waited */
 	size_t ncomms;               /* may exceed the array */
+	uint64_t told;               /* episodes of which the sentence is true */
 	int brief; /* what is left out so that the sentence is short: enum brief */
 };
 
@@ -99,15 +100,15 @@ static void put_who(struct answer *a)
 static void put_subject(struct answer *a)
 {
 	size_t n = a->t->rows.n;
-	int unlike = n > 1 && a->t->groups.n == n;
+	int unlike = n > 1 && a->t->groups.n == n && a->told == a->group->count;
 	if (n == 1) {
 		put(a, "The worst ");
-	} else if (a->group->count == 1 && !a->group->row) {
+	} else if (a->told == 1 && !a->group->row) {
 		put(a, "The longest of the ");
 		units_count(a->b, n);
 		put(a, " worst ");
 	} else {
-		units_count(a->b, a->group->count);
+		units_count(a->b, a->told);
 		put(a, " of ");
 		units_count(a->b, n);
 		put(a, " worst ");
@@ -545,6 +546,11 @@ static int put_root(struct answer *a)
 		return 0;
 	if (root->via == VIA_CPU || link_held_lock(&a->x, root)) {
 		put(a, ", ");
+		if (a->told > a->group->count) {
+			put(a, "in ");
+			units_count(a->b, a->group->count);
+			put(a, " of them ");
+		}
 	} else if (!ends_in_name(a, a->x.chain.n - 1)) {
 		put(a, "; ");
 		if (a->brief >= BRIEF_NAMES && before->cause != CAUSE_STOPPED)
@@ -569,7 +575,8 @@ static void put_share(struct answer *a, int did)
 		if (row->group == a->group->id)
 			ns += did ? row->root.part_ns : row->root.ns;
 	}
-	if (ns && ns < a->group->ns / 4 * 3 && !(did && a->group->unnamed))
+	if (ns && a->told == a->group->count && ns < a->group->ns / 4 * 3 &&
+	    !(did && a->group->unnamed))
 		buf_fmt(a->b, " (%u %% of the time)",
 			(unsigned)(100 * (double)ns / (double)a->group->ns + 0.5));
 }
@@ -593,7 +600,7 @@ static uint64_t count_alike(const struct answer *a)
 static void put_alike(struct answer *a, const char *before)
 {
 	uint64_t n = count_alike(a);
-	if (n == a->group->count)
+	if (n == a->group->count || a->told > a->group->count)
 		return;
 	buf_fmt(a->b, "%sin ", before);
 	units_count(a->b, n);
@@ -763,6 +770,32 @@ static void put_slow_time(struct answer *a)
 	put(a, ". ");
 }
 
+/* The episodes of the group; also all others whose lock the same thread held, whatever it did
+ * meanwhile. */
+static uint64_t count_told(const struct answer *a)
+{
+	const struct tail *t = a->t;
+	struct buf lock = {0}, other = {0};
+	uint64_t n = 0;
+	if (t->group_by != GROUP_ROOT || a->x.chain.n != 2 ||
+	    a->said->holder.kind != HOLDER_LOCK ||
+	    !link_held_lock(&a->x, explanation_root(&a->x)))
+		return a->group->count;
+	put_lock_name(&lock, t->tl, a->said->offcpu, a->said->path);
+	for (const struct tail_row *row = t->rows.v; row < t->rows.v + t->rows.n; row++) {
+		if (row->holder.kind != HOLDER_LOCK || row->holder.comm != a->said->holder.comm)
+			continue;
+		buf_clear(&other);
+		put_lock_name(&other, t->tl, row->offcpu, row->path);
+		n += !strcmp(buf_cstr(&lock), buf_cstr(&other));
+	}
+	if (buf_failed(&lock) || buf_failed(&other))
+		a->b->failed = ERR_NOMEM;
+	buf_release(&lock);
+	buf_release(&other);
+	return n > a->group->count ? n : a->group->count;
+}
+
 static void put_sentence(struct answer *a)
 {
 	a->ncomms = 0;
@@ -790,6 +823,7 @@ int tail_answer(struct buf *b, struct tail *t, struct err *e)
 	int r = explain(t->explainer, &t->episodes.v.v[a.said->episode], &a.x, e);
 	if (r)
 		return r;
+	a.told = count_told(&a);
 	for (a.brief = 0; !buf_failed(b) && a.brief < BRIEF_LEVELS; a.brief++) {
 		b->n = begin;
 		put_sentence(&a);
