@@ -123,6 +123,27 @@ static void a_lock_of_the_kernel_is_named_by_who_takes_it(void **state)
 	     "ext4_iget()), asleep in nap().");
 }
 
+/* Three roots, one holder. */
+static void one_holder_is_said_whatever_it_did(void **state)
+{
+	static const char *const did[] = {"main;nap", "main;nap", "main;flush", "main;sort"};
+	struct rig r;
+	(void)state;
+	rig_init(&r, 100000);
+	uint32_t front = thread(&r, "front", 1, 0), other = thread(&r, "other", 2, 1);
+	for (uint64_t i = 0; i < 4; i++) {
+		uint64_t at = 1000 + 20000 * i;
+		woken_by(off(&r, front, at, at + 5000, at + 5000, CAUSE_LOCK,
+			     "main;ask;c:lll_lock_wait"),
+			 other);
+		off(&r, other, at - 100, at + 4950, at + 4950, CAUSE_SLEEP, did[i]);
+	}
+	says(&r, of_front(4),
+	     "4 of 4 worst waits of front: other held the lock that front wanted in ask(), in "
+	     "2 of "
+	     "them asleep in nap().");
+}
+
 /* Ten of forty cycles take 15 ms of CPU time; the waits are short. */
 static void slow_time_that_ran_is_said_first(void **state)
 {
@@ -162,6 +183,7 @@ int main(void)
 		cmocka_unit_test(few_waits_show_no_habit),
 		cmocka_unit_test(a_stop_is_said_with_who_ended_it),
 		cmocka_unit_test(a_lock_of_the_kernel_is_named_by_who_takes_it),
+		cmocka_unit_test(one_holder_is_said_whatever_it_did),
 		cmocka_unit_test(slow_time_that_ran_is_said_first),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
