@@ -429,15 +429,15 @@ static void functions_title(struct buf *b, const struct against *a)
 	uint64_t sum[COMPARE_SIDES] = {0};
 	for (size_t i = 0; i < a->functions.v.n; i++)
 		sum[a->functions.v.v[i].side] += a->functions.v.v[i].ns;
-	buf_fmt(b, "functions by self time, of %s ",
-		a->functions.counts ? "events:" : "CPU time:");
+	buf_str(b, a->functions.counts ? "functions by themselves, as shares of all events ("
+				       : "functions by self time, as shares of CPU time (");
 	for (int s = 0; s < COMPARE_SIDES; s++) {
 		buf_str(b, s ? ", " : "");
 		if (a->functions.counts)
 			units_count(b, sum[s]);
 		else
 			units_duration(b, sum[s]);
-		buf_str(b, s ? " after\n" : " before");
+		buf_str(b, s ? " after)\n" : " before");
 	}
 }
 

@@ -163,7 +163,8 @@
 	  "in such a recording only switches have stack copies; perfkit record cpu takes "     \
 	  "them for CPU time, too")                                                            \
 	F(TRUNCATED_DUMPS, "truncated-dumps",                                                  \
-	  "{short:%1} of stack copies were too short: {size} bytes, about {needed} needed")    \
+	  "{short:%1} of stack copies were too short: {size} bytes; up to {needed} may be "    \
+	  "needed")                                                                            \
 	F(LARGER_LOSE, "larger-copies-lose-more",                                              \
 	  "records are missing, and larger copies lose more: first make a recording that "     \
 	  "loses none; then use larger copies, fewer events with stacks, or --call-graph fp "  \
