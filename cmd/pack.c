@@ -6,6 +6,7 @@
  */
 #include "base/count.h"
 #include "base/mem.h"
+#include "base/regular.h"
 #include "cmd/input/input.h"
 #include "cmd/input/input_kind.h"
 #include "render/text/missing_text.h"
@@ -155,17 +156,13 @@ static int open_recording(const struct packer *k, const char *part, int *fd, str
 	buf_fmt(&path, part ? "%s/%s" : "%s", k->recording, part);
 	const char *name = buf_cstr(&path);
 	*fd = -1;
-	int rc = buf_failed(&path) ? err_nomem(e)
-		 : (strange ? lstat(name, &st) : stat(name, &st))
-			 ? err_sys(e, "%s: cannot read", name)
-		 : S_ISREG(st.st_mode)
-			 ? 0
-			 : err_set(e, ERR_UNSUPPORTED, "%s: not a regular file", name);
+	int rc = buf_failed(&path) ? err_nomem(e) : 0;
 	if (!rc)
-		*fd = open(name,
-			   O_RDONLY | O_CLOEXEC | O_NONBLOCK | (strange ? O_NOFOLLOW : 0));
+		*fd = regular_open(AT_FDCWD, name, strange ? O_NOFOLLOW : 0, &st);
 	if (!rc && *fd < 0)
-		rc = err_sys(e, "%s: cannot read", name);
+		rc = errno == EINVAL || errno == ELOOP
+			     ? err_set(e, ERR_UNSUPPORTED, "%s: not a regular file", name)
+			     : err_sys(e, "%s: cannot read", name);
 	buf_release(&path);
 	return rc;
 }
@@ -258,10 +255,11 @@ static int read_beside(struct packer *k, const struct beside *b, char **text, si
 		return err_nomem(e);
 	}
 	const char *name = buf_cstr(&path);
-	int fd = open(name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	int rc = fd < 0 ? file_failed(name, &why) : 0;
-	if (!rc && (fstat(fd, &st) || !S_ISREG(st.st_mode)))
-		rc = err_set(&why, ERR_UNSUPPORTED, "%s: not a regular file", name);
+	int fd = regular_open(AT_FDCWD, name, O_NOFOLLOW, &st);
+	int rc = fd >= 0 ? 0
+		 : errno == EINVAL
+			 ? err_set(&why, ERR_UNSUPPORTED, "%s: not a regular file", name)
+			 : file_failed(name, &why);
 	if (!rc && !is_ours(k, &st))
 		rc = err_set(&why, ERR_REFUSED, "%s: belongs to user %u", name,
 			     (unsigned)st.st_uid);

@@ -1,5 +1,6 @@
 #include "libparse/listed_files.h"
 #include "base/mem.h"
+#include "base/regular.h"
 #include "base/text/hex.h"
 
 #include <fcntl.h>
@@ -59,11 +60,10 @@ static int listed_files_parse(struct recording *rec, const char *text, uint64_t 
 static char *read_context(const char *path, int *nomem)
 {
 	struct stat st;
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	int fd = regular_open(AT_FDCWD, path, 0, &st);
 	char *text = NULL;
 	size_t n = 0;
-	if (fd >= 0 && !fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_size > 0 &&
-	    st.st_size <= TEXT_MAX) {
+	if (fd >= 0 && st.st_size > 0 && st.st_size <= TEXT_MAX) {
 		text = mem_alloc((size_t)st.st_size + 1);
 		*nomem = !text;
 	}

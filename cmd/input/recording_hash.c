@@ -1,6 +1,7 @@
 #include "cmd/input/recording_hash.h"
 #include "base/digest.h"
 #include "base/mem.h"
+#include "base/regular.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -32,14 +33,13 @@ static int add_file(struct digest *d, int fd, const int *stop)
 	return n ? ERR_IO : 0;
 }
 
-/* Add a file's bytes to the id. */
-static int hash_one(int dir, const char *name, const int *stop, uint64_t *id)
+/* Add a file's bytes to the id; `flags` as of regular_open. */
+static int hash_one(int dir, const char *name, int flags, const int *stop, uint64_t *id)
 {
 	uint8_t sum[DIGEST_BYTES];
 	struct digest d;
-	int fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	struct stat st;
-	int r = fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode) ? ERR_IO : 0;
+	int fd = regular_open(dir, name, flags, &st), r = fd < 0 ? ERR_IO : 0;
 	digest_init(&d);
 	digest_add(&d, id, *id ? sizeof(*id) : 0); /* of the files before it */
 	r = r ? r : add_file(&d, fd, stop);
@@ -64,7 +64,7 @@ static int hash_folder(const char *path, const int *stop, uint64_t *id)
 	int n = fd < 0 ? -1 : scandir(path, &names, is_file, alphasort);
 	int r = n > 0 ? 0 : n < 0 && errno == ENOMEM ? ERR_NOMEM : ERR_IO;
 	for (int i = 0; i < n; i++) {
-		r = r ? r : hash_one(fd, names[i]->d_name, stop, id);
+		r = r ? r : hash_one(fd, names[i]->d_name, O_NOFOLLOW, stop, id);
 		mem_free(names[i]);
 	}
 	if (n >= 0)
@@ -80,9 +80,10 @@ static void *hash_recording(void *hashing)
 	const char *path = h->in->bundle.recording ? h->in->bundle.recording : h->in->path;
 	struct stat st;
 	uint64_t id = 0;
+	int flags = h->in->bundle.recording ? O_NOFOLLOW : 0;
 	h->rc = !strcmp(path, "-") || stat(path, &st) ? ERR_IO
 		: S_ISDIR(st.st_mode)                 ? hash_folder(path, &h->stop, &id)
-						      : hash_one(AT_FDCWD, path, &h->stop, &id);
+				      : hash_one(AT_FDCWD, path, flags, &h->stop, &id);
 	h->hash = h->rc ? 0 : id & INT64_MAX;
 	return NULL;
 }

@@ -261,8 +261,9 @@ static int has_parent_dir(const char *path)
 /* 1 for paths that must not even be examined. */
 static int is_special(const char *path)
 {
-	if (starts_with(path, "/dev/shm/") &&
-	    !has_parent_dir(path)) /* ordinary files in memory */
+	if (has_parent_dir(path)) /* no mapping has such a name */
+		return 1;
+	if (starts_with(path, "/dev/shm/")) /* ordinary files in memory */
 		return 0;
 	return starts_with(path, "/dev/") || starts_with(path, "/proc/") ||
 	       starts_with(path, "/sys/");
@@ -292,39 +293,39 @@ static int have_symfs(const struct dso_options *opt)
 
 /* --- the runtime file ------------------------------------------------------------------- */
 
-/* perf filled its own cache with what lay at the recorded path when it ended, as root: 1 if the
- * copy is what was mapped, or if what lay there is open to everybody. */
-static int may_use_cached(struct dso_search *s, const struct elf_file *f, const char *path)
+/* perf fills its own cache as root, with what lies at the recorded paths as it ends, and makes
+ * the copies readable for all: a copy does not tell who may have it. Nor does its id, which any
+ * program may bear. So root hands on the file at the path, or nothing. */
+static int is_withheld(const struct dso_search *s)
 {
-	struct claim k = claim_of(s);
-	struct claimed c = {.fd = -1};
-	struct err e = {0};
-	if (s->opt->buildid_dir || geteuid() || *path != '/')
-		return 1;
-	int rc = stat(f->path, &c.st) ? ERR_IO : claimed_check(&c, &k, f->path, &e);
-	if (rc) { /* gone since: the folders tell */
-		rc = claimed_open("", 0, path, &c, NULL);
-		rc = rc && rc != ERR_NOTFOUND ? rc : !c.shown;
-	}
-	if (c.fd >= 0)
-		close(c.fd);
-	if (rc)
-		dso_note(s, DSO_UNREADABLE, e.msg);
-	return !rc;
+	return s->opt->handed_on && !s->opt->buildid_dir && !s->trusted && !geteuid();
 }
 
-static struct elf_file *from_cache(struct dso_search *s, const char *path,
-				   const char *const *names, size_t n)
+static struct elf_file *from_cache(struct dso_search *s, const char *const *names, size_t n)
 {
 	struct elf_file *f = NULL;
-	for (size_t i = 0; !f && i < n; i++)
-		if (dso_cache_path(s, names[i]))
+	for (size_t i = 0; !f && i < n; i++) {
+		if (!dso_cache_path(s, names[i]))
+			continue;
+		if (!is_withheld(s))
 			f = dso_try(s, 0);
-	if (f && !may_use_cached(s, f, path)) {
-		elf_file_close(f);
-		f = NULL;
+		else
+			s->withheld |= !access(buf_cstr(&s->path), F_OK);
 	}
 	return f;
+}
+
+/* Say that the cache would have had the program, which is not at its path. */
+static void note_withheld(struct dso_search *s, const char *path)
+{
+	char text[DSO_DETAIL_MAX];
+	if (!s->withheld || (s->reason != DSO_NOT_FOUND && s->reason != DSO_MISMATCH))
+		return;
+	snprintf(text, sizeof(text),
+		 "%s: %s, and perf's cached copy does not tell who may read it (--trust-paths)",
+		 path, s->reason == DSO_MISMATCH ? "another file is there now" : "is gone");
+	s->reason = DSO_FOUND;
+	dso_note(s, DSO_UNREADABLE, text);
 }
 
 /* 1 for a file written after the recording: when a linker replaces a file, the new one may get
@@ -397,7 +398,7 @@ static void find_runtime(struct dso_search *s, const char *path, struct dso_file
 	static const char *const cached[] = {"elf", NULL};
 	const struct dso_options *opt = s->opt;
 	out->runtime_from = DSO_FROM_BUILDID_DIR;
-	out->runtime = from_cache(s, path, cached, 2);
+	out->runtime = from_cache(s, cached, 2);
 	if (!out->runtime && have_symfs(opt) && path[0] == '/' && !has_parent_dir(path)) {
 		out->runtime_from = DSO_FROM_SYMFS;
 		dso_path(s, "%s%s", opt->symfs, path);
@@ -419,6 +420,8 @@ static void find_runtime(struct dso_search *s, const char *path, struct dso_file
 		out->runtime_from = DSO_FROM_DEBUGINFOD;
 		out->runtime = dso_try_debuginfod(s, "executable");
 	}
+	if (!out->runtime)
+		note_withheld(s, path);
 }
 
 /* This process's own vdso, as an ELF file. */
@@ -448,7 +451,10 @@ static void find_vdso(struct dso_search *s, struct dso_files *out)
 {
 	static const char *const cached[] = {"vdso", "elf", NULL};
 	out->runtime_from = DSO_FROM_BUILDID_DIR;
-	out->runtime = from_cache(s, "", cached, 3);
+	/* its own name in the cache is the kernel's, which everybody may read */
+	for (size_t i = 0; !out->runtime && i < (is_withheld(s) ? 1 : 3); i++)
+		if (dso_cache_path(s, cached[i]))
+			out->runtime = dso_try(s, 0);
 	if (!out->runtime && !s->opt->no_local && s->want.len) {
 		out->runtime_from = DSO_FROM_VDSO;
 		out->runtime = own_vdso(&s->want);
@@ -612,7 +618,7 @@ static int find_debug_here(struct dso_search *s, const char *path, struct dso_fi
 	const char *symfs = s->opt->symfs;
 	int trusted = dso_is_trusted_path(s->opt, path), local = !s->opt->no_local;
 	static const char *const cached[] = {"debug"};
-	return keep_richer(out, from_cache(s, path, cached, 1), DSO_FROM_BUILDID_DIR) ||
+	return keep_richer(out, from_cache(s, cached, 1), DSO_FROM_BUILDID_DIR) ||
 	       (have_symfs(s->opt) &&
 		(keep_richer(out, from_debug_dir(s, symfs, path), DSO_FROM_SYMFS) ||
 		 keep_richer(out, richer_copy(s, symfs, path, out->runtime), DSO_FROM_SYMFS) ||

@@ -14,6 +14,7 @@ struct dso_search {
 	int id_read;           /* the kernel read `want` in the file that it mapped */
 	int trusted;           /* --trust-paths names the recorded path */
 	struct buf path;       /* the current candidate */
+	int withheld;          /* perf's cache has a copy that root may not hand on */
 	int by_caller;         /* the candidate was named by who runs this: links are his own */
 	const struct elf_file *beside; /* … belongs to this file, or NULL */
 	enum dso_reason reason;

@@ -1,5 +1,5 @@
 #include "libsym/elf/file_at.h"
-#include "libparse/source.h"
+#include "base/regular.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -36,11 +36,11 @@ int file_at(const char *path, struct file_id *out, int64_t *changed_ns)
 	struct stat st;
 	unsigned int generation; /* the kernel writes an int */
 	int found = 0;
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	int fd = regular_open(AT_FDCWD, path, 0, &st);
 	*out = (struct file_id){0};
 	if (fd < 0)
 		return 0;
-	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_size > 0) {
+	if (st.st_size > 0) {
 		void *p = mmap(NULL, 1, PROT_READ, MAP_PRIVATE, fd, 0);
 		if (p != MAP_FAILED) {
 			found = find_mapping((uintptr_t)p, out);

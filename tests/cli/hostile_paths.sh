@@ -28,7 +28,9 @@ opened()
 {
 	grep -v 'O_PATH' trace | sed -n \
 		-e 's/^[0-9]* *open\(at2\?\)\?(\(AT_FDCWD<[^>]*>, \)\?"\([^"]*\)".*= [0-9].*/\3/p' \
-		-e 's/^[0-9]* *openat2\?([0-9]*<.*= [0-9]*<\(.*\)>$/\1/p' |
+		-e 's/^[0-9]* *openat2\?([0-9]*<.*= [0-9]*<\(.*\)>$/\1/p' \
+		-e 's/^[0-9]* *open\(at\)\?(.*"\/proc\/self\/fd\/[0-9]*".*= [0-9]*<\(.*\)>$/\2/p' |
+		grep -v '^/proc/self/fd/[0-9]*$' |
 		grep -vE '^/(etc/ld\.so|lib|usr/lib|usr/share/locale|proc/self/maps|sys/devices/system/cpu)' |
 		grep -vxFf own | sort -u
 }
@@ -65,6 +67,43 @@ for verb in "collapse --srcline" "svg -o pic.svg" doctor report "pack -o b.tar.z
 		grep -qxF "$p" own && continue
 		opened | grep -qxF "$p" && bad "$verb: opened $p"
 	done
+done
+
+# Nothing is a recording's word for a device: not by an inode without a build-id, not by "..", nor
+# the files beside it or in its folder.
+device() # what words...
+{
+	what=$1
+	shift
+	run "$@"
+	grep -v O_PATH trace | grep -E 'open.*(<(/dev/ptmx|/dev/zero|char)[^"]*>+$|"[^"]*ptmx)' >more
+	[ -s more ] && bad "$*: $what opened: $(cat more)"
+}
+ln -s /dev/ptmx ptmx
+HOSTILE_INODE=7 "$O/tests/prog/hostile" "$here/ptmx" "$here/zero" "$here/fifo" /tmp/../dev/ptmx \
+	/dev/shm/../ptmx /tmp/./../dev/zero >inode.data || exit 1
+for verb in "collapse --srcline" report doctor "pack -o b3.tar.zst"; do
+	for trust in --trust-paths ''; do
+		# shellcheck disable=SC2086
+		device "a mapped path" $verb $trust inode.data
+	done
+done
+for suffix in context gaps marks counts; do
+	ln -s /dev/ptmx "inode.data.$suffix"
+done
+for verb in report doctor "pack -o b3.tar.zst" "import -o beside.db"; do
+	# shellcheck disable=SC2086
+	device "a file beside the recording" $verb inode.data
+done
+mkdir parts && cp inode.data parts/data && ln -s /dev/ptmx parts/data.0 && ln -s /dev/ptmx parts/other
+for verb in report "import -o folder.db"; do
+	# shellcheck disable=SC2086
+	device "a file of a folder" $verb parts
+done
+rm parts/data.0
+for verb in report "import -o folder2.db" "pack -o b3.tar.zst"; do
+	# shellcheck disable=SC2086
+	device "a file of a folder" $verb parts
 done
 
 # nothing but the file: not the build-id cache, not /proc/kallsyms, not a mapped file

@@ -58,7 +58,7 @@ pack()  # data bundle options
 {
 	data=$1 to=$2
 	shift 2
-	"$PERFKIT" pack "$data" -o "$to.tar.zst" "$@" >said.pack 2>told || bad "$to: pack: $(tail -1 told)"
+	"$PERFKIT" pack --top 0 "$data" -o "$to.tar.zst" "$@" >said.pack 2>told || bad "$to: pack: $(tail -1 told)"
 	tr -s '\n ' ' ' <said.pack >>told
 	rm -rf "$to"
 	mkdir "$to" && zstd -qdc "$to.tar.zst" | tar xf - -C "$to" || bad "$to: not a bundle"
@@ -91,7 +91,7 @@ wait $inmate 2>/dev/null
 inmate=
 pack alice.data alice
 [ -f "alice/symfs$top/alice/jit-1.dump" ] || bad "an ended process's jitdump was not packed: $(cat told)"
-[ ! -e "alice/symfs$own_map" ] && grep -q 'which would tell whose it must be, has ended' ||
+[ ! -e "alice/symfs$own_map" ] && grep -q 'which would tell whose it must be, has ended' told ||
 	bad "an ended process's perf map: $(cat told)"
 pack alice.data alice --trust-paths
 grep -q own_code "alice/symfs$own_map" || bad "--trust-paths: $(cat told)"
@@ -103,6 +103,45 @@ for line in 'password: none' ''; do
 	[ $had:"$line" = yes: ] || [ $had = no -a -n "$line" ] || bad "root's own map ($line) $had: $(cat told)"
 done
 rm -f "$own_map"
+
+# perf's cache has copies that everybody may read of programs that not everybody could.
+cat >spin.c <<END
+#include <time.h>
+const char secret[] = "$secret";
+int main(void) { while (clock() < CLOCKS_PER_SEC / 2) __asm__ volatile("" : : "r"(secret)); }
+END
+${CC:-gcc} -O1 -g -Wl,--build-id=sha1 spin.c -o spin || exit 1
+sed 's/SECRET/PUBLIC/' spin.c >public.c && ${CC:-gcc} -O1 -g -Wl,--build-id=sha1 public.c -o public || exit 1
+mkdir "$top/bin" && chmod 755 "$top/bin"
+for how in run-only replaced moved forged; do
+	for ids in '' --buildid-mmap; do
+		rm -rf "$HOME/.debug" "$top/bin/spin" && cp spin "$top/bin/spin" && chmod 711 "$top/bin/spin"
+		# shellcheck disable=SC2086
+		"$perf" record -q $ids -e cpu-clock -F 999 -g -o spin.data setpriv --reuid $mallory --regid $mallory \
+			--clear-groups "$top/bin/spin" 2>err || continue
+		# not every perf fills it with --buildid-mmap
+		"$perf" buildid-cache -a "$top/bin/spin" 2>err
+		grep -rqF "$secret" "$HOME/.debug" || bad "$how $ids: perf has no copy"
+		case $how in
+		replaced) rm "$top/bin/spin" && cp public "$top/bin/spin" && chmod 755 "$top/bin/spin" ;;
+		moved) rm "$top/bin/spin" ;;
+		forged) # another program of the same id, for everybody
+			id=$(readelf -n spin | sed -n 's/.*Build ID: //p')
+			rm "$top/bin/spin"
+			${CC:-gcc} -O1 -g -Wl,--build-id=0x"$id" public.c -o "$top/bin/spin" && chmod 755 "$top/bin/spin" ;;
+		esac
+		pack spin.data spin.bundle
+		holds_no_secret spin.bundle "perf's cached copy ($how $ids)"
+		[ $how = forged ] || grep -q "$top/bin/spin: unreadable .*--trust-paths" told ||
+			bad "perf's cached copy ($how $ids): $(cat told)"
+		[ $how != moved ] && continue
+		pack spin.data spin.bundle --trust-paths
+		grep -rqF "$secret" spin.bundle || bad "perf's cached copy is not packed with --trust-paths: $(cat told)"
+		pack spin.data spin.bundle --buildid-dir "$HOME/.debug"
+		grep -rqF "$secret" spin.bundle || bad "perf's cached copy is not packed with --buildid-dir: $(cat told)"
+	done
+done
+rm -rf "$HOME/.debug"
 
 # Links in the place of all that was mapped, of the perf map, and where the binary's strings lead.
 secrets='shadow shadow shadow'
@@ -168,12 +207,14 @@ chmod 1777 "$top/jail/tmp" && chown $mallory "$top/jail/home"
 ldd "$top/planter" | sed -n 's/.*[ 	]\(\/[^ ]*\) (.*/\1/p' | while read -r lib; do
 	mkdir -p "$top/jail${lib%/*}" && cp -L "$lib" "$top/jail$lib"
 done
-"$perf" record -q -a -e cpu-clock -F 499 -g -o jail.data sleep 2 2>/dev/null &
-recorder=$!
 unshare -mpf --kill-child chroot --userspec=$mallory:$mallory "$top/jail" /planter /home 60 honest x x x >/dev/null 2>&1 &
 inmate=$!
-wait $recorder
-inside=$(pgrep -f '^/planter /home' | sed -n 1p)
+for i in 1 2 3 4 5 6 7 8 9 10; do
+	inside=$(pgrep -P $inmate) && grep -q ^/planter "/proc/$inside/cmdline" && break
+	inside=
+	sleep 0.3
+done
+[ -z "$inside" ] || "$perf" record -q -e cpu-clock -F 499 -g -o jail.data -p "$inside" -- sleep 2 2>/dev/null
 if [ -n "$inside" ]; then
 	rm -f "/tmp/perf-$inside.map"
 	pack jail.data bundle

@@ -2,17 +2,21 @@
  * hostile.c - a recording whose every text wants to do something to the reader's terminal:
  * comm, mapping, host, kernel release, command line, event, build-id path. On stdout.
  *
- *	hostile PATH...		its code lies in files of these names, one sample in each
+ *	hostile PATH...		its code lies in files of these names, one sample in each; with
+ *				HOSTILE_INODE=N mappings have that inode, and no build-id
  */
 #include "tests/lib/perfwriter.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <sys/utsname.h>
 
 #define ESC "\033]0;owned\007\033[2J\n\r\tx\177\302\233"
 
 /* A mapping and a sample in it for each path. */
 static void map_paths(struct pw *w, const struct pw_id *at, char **paths, int n)
 {
+	const char *inode = getenv("HOSTILE_INODE");
 	for (int i = 0; i < n; i++) {
 		uint64_t addr = 0x10000000 + (uint64_t)i * 0x100000;
 		pw_mmap2(w, at,
@@ -21,6 +25,8 @@ static void map_paths(struct pw *w, const struct pw_id *at, char **paths, int n)
 					   .addr = addr,
 					   .len = 0x10000,
 					   .prot = 5,
+					   .maj = inode ? 8 : 0,
+					   .ino = inode ? strtoull(inode, NULL, 10) : 0,
 					   .filename = paths[i]});
 		uint64_t chain[] = {PW_CONTEXT_USER, addr + 0x1136, addr + 0x1200};
 		pw_sample(w, 0,
@@ -54,8 +60,10 @@ int main(int argc, char **args)
 				      .flags = PW_SAMPLE_ID_ALL,
 				      .ids = ids,
 				      .nids = 1});
-	pw_feature_string(&w, PW_FEAT_HOSTNAME, ESC "host");
-	pw_feature_string(&w, PW_FEAT_OSRELEASE, ESC "release");
+	struct utsname u = {0};
+	int ours = getenv("HOSTILE_INODE") && !uname(&u); /* file_at is for this machine */
+	pw_feature_string(&w, PW_FEAT_HOSTNAME, ours ? u.nodename : ESC "host");
+	pw_feature_string(&w, PW_FEAT_OSRELEASE, ours ? u.release : ESC "release");
 	pw_feature_string(&w, PW_FEAT_VERSION, ESC "version");
 	pw_feature_string(&w, PW_FEAT_ARCH, "x86_64");
 	pw_feature_string(&w, PW_FEAT_CPUDESC, ESC "cpu");

@@ -101,10 +101,10 @@ static void without_an_id_only_trusted_places_count(void **state)
 		.buildid_dir = "", .no_local = 1, .trust_paths = trust, .ntrust_paths = 1};
 	expect(&o, path, NULL, DSO_FOUND, DSO_FROM_TRUSTED_PATH);
 	expect(&o, in_root("/usrlocal/prog"), NULL, DSO_NOT_FOUND, DSO_FROM_NOWHERE);
-	expect(&o, in_root("/usr/../usrlocal/prog"), NULL, DSO_NOT_FOUND, DSO_FROM_NOWHERE);
+	expect(&o, in_root("/usr/../usrlocal/prog"), NULL, DSO_SPECIAL_FILE, DSO_FROM_NOWHERE);
 	o = (struct dso_options){.buildid_dir = "", .no_local = 1, .symfs = root};
 	expect(&o, "/usr/bin/prog", NULL, DSO_FOUND, DSO_FROM_SYMFS);
-	expect(&o, "/usr/bin/../bin/prog", NULL, DSO_NOT_FOUND, DSO_FROM_NOWHERE);
+	expect(&o, "/usr/bin/../bin/prog", NULL, DSO_SPECIAL_FILE, DSO_FROM_NOWHERE);
 }
 
 static enum dso_reason find_mapped(const struct dso_options *opt, const char *path,

@@ -1,0 +1,47 @@
+#include "base/regular.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+enum { FOR_READING = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY };
+
+/* Open the file that `at` is only a handle of. */
+static int open_handle(int at, int dir, const char *name, int flags)
+{
+	char self[32];
+	snprintf(self, sizeof(self), "/proc/self/fd/%d", at);
+	int fd = open(self, FOR_READING);
+	if (fd < 0 && (errno == ENOENT || errno == EACCES)) /* no procfs, or not ours */
+		fd = openat(dir, name, FOR_READING | flags);
+	return fd;
+}
+
+static int same_file(const struct stat *a, const struct stat *b)
+{
+	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+int regular_open(int dir, const char *name, int flags, struct stat *st)
+{
+	struct stat was;
+	int fd = -1, at = openat(dir, name, O_PATH | O_CLOEXEC | flags), failed = errno;
+	if (at < 0)
+		return -1;
+	if (fstat(at, &was))
+		failed = errno;
+	else if (!S_ISREG(was.st_mode))
+		failed = S_ISLNK(was.st_mode) ? ELOOP : EINVAL;
+	else if ((fd = open_handle(at, dir, name, flags)) < 0 || fstat(fd, st))
+		failed = errno;
+	else
+		failed = same_file(&was, st) ? 0 : EINVAL;
+	close(at);
+	if (failed && fd >= 0) {
+		close(fd);
+		fd = -1;
+	}
+	errno = failed;
+	return fd;
+}
