@@ -255,6 +255,19 @@ int outfile_open_private(struct outfile *o, const char *path, struct err *e)
 	return open_mode(o, path, 0600, e);
 }
 
+int outfile_open_derived(struct outfile *o, const char *path, unsigned mode, struct err *e)
+{
+	struct stat st;
+	*o = (struct outfile){.fd = -1};
+	if (!lstat(path, &st) && S_ISDIR(st.st_mode))
+		return err_set(e, ERR_IO, "%s: cannot write: is a directory", path);
+	int r = open_temporary(o, path, (mode_t)mode, e);
+	r = r ? r : open_stream(o, e);
+	if (r)
+		outfile_abort(o);
+	return r;
+}
+
 /* Close the stream; its first failure, or 0 once the kernel has everything. */
 static int end_stream(struct outfile *o, struct err *e)
 {

@@ -38,6 +38,11 @@ int outfile_open(struct outfile *o, const char *path, struct err *e);
 /* The same for a file that only its owner may read: a new one has mode 0600. */
 int outfile_open_private(struct outfile *o, const char *path, struct err *e);
 
+/* The same for a name that the user did not type, made of another or a default: whoever may write
+ * to the folder may have put a link there, so whatever has that name is replaced by a new file,
+ * never followed or written to. A folder is ERR_IO. `mode`: 0666, or 0600 for its owner. */
+int outfile_open_derived(struct outfile *o, const char *path, unsigned mode, struct err *e);
+
 /* ERR_REFUSED if the commit would replace a file of other content. The stream is flushed
  * before. */
 int outfile_keep_other(const struct outfile *o, struct err *e);

@@ -132,22 +132,39 @@ static int ask(const char *scratch, const char *sql, int try_python, struct buf 
 	return r || !WIFEXITED(status) ? 1 : WEXITSTATUS(status);
 }
 
+/* Print what DuckDB said: it quotes the tables, which a stranger may have written. */
+static void put_said(const char *text)
+{
+	struct buf b = {0};
+	for (size_t n; *text; text += n + (text[n] == '\n')) {
+		n = strcspn(text, "\n");
+		escape_visible(&b, text, n);
+		buf_char(&b, '\n');
+	}
+	fputs(buf_cstr(&b), stderr);
+	buf_release(&b);
+}
+
 /* Why DuckDB failed, in a line where that is known. */
 static void say_why(const char *dir, struct buf *said)
 {
+	struct buf line = {0};
 	const char *text = buf_cstr(said), *column = strstr(text, "Binder Error"),
 		   *file = strstr(text, "No files found");
+	const char *first = column ? column : file;
+	if (first)
+		escape_visible(&line, first, strcspn(first, "\n"));
 	if (column)
 		say("%s: tables of an older version, without a column that is asked for: "
-		    "export those recordings again (%.*s)",
-		    dir, (int)strcspn(column, "\n"), column);
+		    "export those recordings again (%s)",
+		    dir, buf_cstr(&line));
 	else if (file)
-		say("%s: a table that is asked for is not there (%.*s)", dir,
-		    (int)strcspn(file, "\n"), file);
+		say("%s: a table that is asked for is not there (%s)", dir, buf_cstr(&line));
 	else {
-		fputs(text, stderr);
+		put_said(text);
 		say("%s: duckdb could not answer", dir);
 	}
+	buf_release(&line);
 }
 
 static void put_quoted(struct buf *sql, const char *text)
@@ -197,7 +214,7 @@ static int ask_any(const char *dir, const char *scratch, const char *sql, struct
 			say_why(dir, &said);
 		rc = 1;
 	} else
-		fputs(buf_cstr(&said), stderr);
+		put_said(buf_cstr(&said));
 	buf_release(&said);
 	return rc;
 }
@@ -286,6 +303,21 @@ static void add_cell(struct table *t, const char *text, int duration)
 		table_text(t, *text ? text : "-");
 }
 
+/* Make all texts visible: they are of tables that a stranger may have written. */
+static int escape_cells(struct answer *a)
+{
+	struct buf was = a->text;
+	a->text = (struct buf){0};
+	for (size_t i = 0; i < a->cells.n; i++) {
+		const char *s = was.v + a->cells.v[i];
+		a->cells.v[i] = a->text.n;
+		escape_visible(&a->text, s, strlen(s));
+		buf_char(&a->text, '\0');
+	}
+	buf_release(&was);
+	return buf_failed(&a->text);
+}
+
 /* Print a column "waited_ns" as durations with units, "waited". */
 static void print_table(struct answer *a, struct buf *out)
 {
@@ -318,6 +350,26 @@ static void print_folded(const struct answer *a, struct buf *out)
 	}
 }
 
+/* Print CSV without what controls a terminal; a cell's line ends stay. */
+static int print_csv(const struct buf *csv)
+{
+	struct buf out = {0};
+	for (size_t at = 0, n; at < csv->n; at += n + 1) {
+		const char *p = csv->v + at, *nl = memchr(p, '\n', csv->n - at);
+		n = nl ? (size_t)(nl - p) : csv->n - at;
+		escape_controls(&out, p, n);
+		if (nl)
+			buf_char(&out, '\n');
+	}
+	int failed = buf_failed(&out);
+	if (failed)
+		say("out of memory");
+	else
+		fwrite(out.v, 1, out.n, stdout);
+	buf_release(&out);
+	return failed ? 1 : 0;
+}
+
 static int print_answer(const struct buf *csv)
 {
 	struct answer a = {.columns = 0};
@@ -325,7 +377,7 @@ static int print_answer(const struct buf *csv)
 	int r = parse(&a, csv);
 	if (!r && !strcmp(cell(&a, 0, 0), "folded"))
 		print_folded(&a, &out);
-	else if (!r)
+	else if (!r && !(r = escape_cells(&a)))
 		print_table(&a, &out);
 	if (r == ERR_FORMAT)
 		say("duckdb printed no table");
@@ -415,7 +467,7 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 	else
 		rc = ask_any(files[1], scratch, buf_cstr(&sql), &csv);
 	if (!rc && !o->sql && o->csv)
-		fwrite(csv.v, 1, csv.n, stdout);
+		rc = print_csv(&csv);
 	else if (!rc && !o->sql)
 		rc = print_answer(&csv);
 	buf_release(&sql);

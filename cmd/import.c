@@ -2,6 +2,7 @@
  * import.c - `perfkit import`: recordings → one SQLite store.
  */
 #include "base/count.h"
+#include "base/outfile.h"
 #include "cmd/input/input_kind.h"
 #include "cmd/input/scratch.h"
 #include "cmd/query/timeline_input.h"
@@ -11,6 +12,7 @@
 #include "libtime/store/store_write.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -155,13 +157,18 @@ static int import_file(struct store_writer *w, const struct import_opts *o, cons
 	return rc;
 }
 
+static const char default_output[] = "perf.db";
+
 /* Signals are blocked until the temporary file is registered for removal. */
 static int open_writer(struct store_writer **w, const char *path, struct err *e)
 {
+	char target[PATH_MAX];
 	sigset_t all, old;
 	sigfillset(&all);
 	sigprocmask(SIG_BLOCK, &all, &old);
-	int r = store_writer_open(w, path, e);
+	/* a link that has the default's name may be a stranger's */
+	int r = store_writer_open(
+		w, path == default_output ? path : outfile_target(path, target), e);
 	if (!r)
 		scratch_file(store_writer_temporary(*w));
 	sigprocmask(SIG_SETMASK, &old, NULL);
@@ -215,7 +222,7 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 
 static void defaults(void *opts)
 {
-	((struct import_opts *)opts)->output = "perf.db";
+	((struct import_opts *)opts)->output = default_output;
 }
 
 const struct verb verb_import = {

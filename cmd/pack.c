@@ -511,7 +511,7 @@ static int add_recording(struct packer *k, struct bundle_writer *w, struct err *
 static int write_bundle(struct packer *k, const char *output, uint64_t *size, struct err *e)
 {
 	struct bundle_writer *w;
-	int rc = bundle_create(&w, output, e);
+	int rc = bundle_create(&w, output, !k->opt->output, e);
 	if (rc)
 		return rc;
 	rc = bundle_add(w, BUNDLE_MANIFEST, k->manifest.v, k->manifest.n, e);

@@ -434,8 +434,9 @@ static int save_map(struct drawing *d, struct err *e)
 			rc = palette_map_put(&d->map, name, n,
 					     palette_color(&d->o.palette, f, i));
 	}
-	rc = rc || palette_map_print(&d->map, &text) ? err_nomem(e)
-						     : outfile_open(&out, PALETTE_MAP, e);
+	rc = rc || palette_map_print(&d->map, &text)
+		     ? err_nomem(e)
+		     : outfile_open_derived(&out, PALETTE_MAP, 0666, e);
 	if (!rc) {
 		fwrite(text.v, 1, text.n, out.f);
 		rc = outfile_commit(&out, e);

@@ -104,7 +104,7 @@ static int write_table(const struct symbols_opts *o, const struct given *g,
 		return r;
 	snprintf(path + folder, sizeof(path) - (size_t)folder, "/%s.parquet",
 		 build_id_hex(&g->id, hex));
-	r = outfile_open(&out, path, e);
+	r = outfile_open_derived(&out, path, 0666, e);
 	if (r)
 		return r;
 	r = names_parquet_write(names, hex, out.f, n, e);

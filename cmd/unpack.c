@@ -69,7 +69,10 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 	char *dir = o->directory ? mem_strdup(o->directory) : default_dir(files[0]);
 	int rc = dir ? source_open(&src, files[0], &e) : err_nomem(&e);
 	if (!rc) {
-		rc = bundle_unpack(&src, dir, o->force ? BUNDLE_OVERWRITE : 0, &counts, &e);
+		rc = bundle_unpack(&src, dir,
+				   (o->force ? BUNDLE_OVERWRITE : 0) |
+					   (o->directory ? 0 : BUNDLE_DERIVED),
+				   &counts, &e);
 		source_close(&src);
 	}
 	if (!rc && !o->quiet)

@@ -164,7 +164,7 @@ int watch_save(const struct watch_plan *plan, struct history *h, uint64_t from_n
 	snprintf(path, sizeof(path), "%.4000s/spike-%llu.%03llu.data", plan->opt->save,
 		 (unsigned long long)(ms / 1000), (unsigned long long)(ms % 1000));
 	int rc = history_forget(h, from_ns, e);
-	rc = rc ? rc : outfile_open_private(&o, path, e);
+	rc = rc ? rc : outfile_open_derived(&o, path, 0600, e);
 	if (rc)
 		return rc;
 	history_write(h, o.f);

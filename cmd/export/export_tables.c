@@ -102,7 +102,7 @@ static int open_table(struct exporting *x, enum flat_table_id table, struct err 
 	if (n >= PATH_MAX)
 		return err_set(e, ERR_IO, "%s: the folder's name is too long", x->dir);
 	int r = make_folders(path, e);
-	return r ? r : outfile_open(&x->out[table], path, e);
+	return r ? r : outfile_open_derived(&x->out[table], path, 0666, e);
 }
 
 /* --- one recording -------------------------------------------------------------------- */

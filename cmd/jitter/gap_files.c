@@ -58,7 +58,8 @@ int gap_files_open(struct gap_files *f, const struct gap_paths *paths, const str
 	set_host(f->host, sizeof(f->host));
 	int r = gap_paths_check(paths, e);
 	if (!r && paths->gaps)
-		r = outfile_open(&f->gaps, paths->gaps, e);
+		r = paths->derived ? outfile_open_derived(&f->gaps, paths->gaps, 0666, e)
+				   : outfile_open(&f->gaps, paths->gaps, e);
 	if (!r && paths->csv)
 		r = outfile_open(&f->csv, paths->csv, e);
 	if (!r && paths->influx)

@@ -15,6 +15,7 @@
 /* NULL: do not write this file. "-" is stdout. */
 struct gap_paths {
 	const char *gaps, *csv, *influx;
+	int derived; /* the user did not type the first one */
 };
 
 /* ERR_USAGE if two have the same name. */

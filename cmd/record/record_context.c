@@ -207,7 +207,7 @@ int record_context_write(const struct buf *snapshots, const char *recording, str
 	buf_fmt(&path, "%s.context", recording);
 	int r = buf_failed(&path) || buf_failed(snapshots) ? err_nomem(e) : 0;
 	if (!r)
-		r = outfile_open_private(&out, buf_cstr(&path), e);
+		r = outfile_open_derived(&out, buf_cstr(&path), 0600, e);
 	if (!r) {
 		fprintf(out.f, FD_CONTEXT_HEAD, (long long)st.st_size);
 		fwrite(snapshots->v, 1, snapshots->n, out.f);

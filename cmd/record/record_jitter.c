@@ -166,7 +166,8 @@ static void say_spun(const struct spinner *s, int control, uint64_t threshold_ns
 static int gaps_alone(const struct jitter_opts *o, const struct record_wish *w,
 		      const struct cpus *c, struct err *e)
 {
-	struct gap_paths paths = {w->output ? w->output : "jitter.gaps", o->csv, o->influx};
+	struct gap_paths paths = {w->output ? w->output : "jitter.gaps", o->csv, o->influx,
+				  !w->output};
 	struct gap_files files;
 	struct spin_wish wish = {.cpus = c->v,
 				 .n = c->n,
@@ -404,7 +405,7 @@ static int with_perf(const struct jitter_opts *o, const struct record_wish *w,
 static int check_outputs(const struct jitter_opts *o, const struct record_wish *w,
 			 struct err *e)
 {
-	const struct gap_paths paths = {w->output, o->csv, o->influx};
+	const struct gap_paths paths = {w->output, o->csv, o->influx, 0};
 	int r = output_check(paths.gaps, e);
 	r = r ? r : output_check(paths.csv, e);
 	r = r ? r : output_check(paths.influx, e);

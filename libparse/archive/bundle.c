@@ -207,7 +207,7 @@ int bundle_unpack(struct source *src, const char *dir, int flags, struct bundle_
 					: rc;
 	u.tar = (struct tar_reader){
 		.read = unzip_read, .ctx = u.zip, .name = src->name, .lenient = 1};
-	rc = tree_open(&u.to, dir, flags & BUNDLE_OVERWRITE, e);
+	rc = tree_open(&u.to, dir, flags & BUNDLE_OVERWRITE, !(flags & BUNDLE_DERIVED), e);
 	if (!rc)
 		rc = unpack_all(&u, e);
 	if (counts)

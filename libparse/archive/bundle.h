@@ -37,6 +37,7 @@ int bundle_is_dir(const char *dir);
 
 enum bundle_flag {
 	BUNDLE_OVERWRITE = 1, /* replace files that exist */
+	BUNDLE_DERIVED = 2,   /* the user did not type the folder's name: it may be no link */
 };
 
 struct bundle_counts {
@@ -59,8 +60,9 @@ int bundle_unpack(struct source *src, const char *dir, int flags, struct bundle_
 struct bundle_writer;
 
 /* Start a bundle at `path` ("-" is stdout), readable by its owner alone; it appears there when
- * committed. ERR_IO, ERR_NOMEM. */
-int bundle_create(struct bundle_writer **out, const char *path, struct err *e);
+ * committed. `derived`: the user did not type the name (outfile_open_derived). ERR_IO,
+ * ERR_NOMEM. */
+int bundle_create(struct bundle_writer **out, const char *path, int derived, struct err *e);
 
 /* Add a file of n bytes. Names must be safe and unique; MANIFEST comes first. Same input, same
  * bytes: neither time nor owner is kept. */

@@ -21,14 +21,16 @@ struct bundle_writer {
 	uint8_t piece[PIECE], zipped[PIECE];
 };
 
-int bundle_create(struct bundle_writer **out, const char *path, struct err *e)
+int bundle_create(struct bundle_writer **out, const char *path, int derived, struct err *e)
 {
 	struct bundle_writer *w = mem_zalloc(1, sizeof(*w));
 	*out = NULL;
 	if (!w)
 		return err_nomem(e);
 	w->zstd = ZSTD_createCStream();
-	int rc = w->zstd ? outfile_open_private(&w->out, path, e) : err_nomem(e);
+	int rc = !w->zstd  ? err_nomem(e)
+		 : derived ? outfile_open_derived(&w->out, path, 0600, e)
+			   : outfile_open_private(&w->out, path, e);
 	if (rc) {
 		bundle_abort(w);
 		return rc;

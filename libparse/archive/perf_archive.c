@@ -81,7 +81,7 @@ int perf_archive_unpack(struct source *src, const char *dir, struct unzip *outer
 	unzip_within(zip, outer);
 	struct tar_reader tar = {
 		.read = unzip_read, .ctx = zip, .name = src->name, .lenient = 1};
-	rc = tree_open(&t, dir, 1, e);
+	rc = tree_open(&t, dir, 1, 1, e);
 	if (!rc)
 		rc = unpack_all(&t, &tar, e);
 	if (!rc)

@@ -7,12 +7,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-int tree_open(struct tree *t, const char *dir, int replace, struct err *e)
+int tree_open(struct tree *t, const char *dir, int replace, int follow, struct err *e)
 {
 	*t = (struct tree){.dir = dir, .fd = -1, .replace = replace};
 	if (mkdir(dir, 0700) && errno != EEXIST)
 		return err_sys(e, "%s: cannot make the folder", dir);
-	t->fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	t->fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC | (follow ? 0 : O_NOFOLLOW));
 	return t->fd < 0 ? err_sys(e, "%s", dir) : 0;
 }
 

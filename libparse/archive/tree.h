@@ -21,8 +21,9 @@ struct tree {
 	size_t dirs; /* created so far; each costs far more than its name in an archive */
 };
 
-/* Open `dir`, created if needed (its parent must exist). ERR_IO. */
-int tree_open(struct tree *t, const char *dir, int replace, struct err *e);
+/* Open `dir`, created if needed (its parent must exist). ERR_IO, also for a link to a folder
+ * without `follow`. */
+int tree_open(struct tree *t, const char *dir, int replace, int follow, struct err *e);
 
 /* Create a directory and its parents. ERR_LIMIT beyond TREE_DIRS_MAX, here and in
  * tree_put_entry; ERR_IO. */

@@ -230,9 +230,7 @@ static int check_target(const char *path, struct err *e)
 
 int store_writer_open(struct store_writer **out, const char *path, struct err *e)
 {
-	char target[PATH_MAX];
 	*out = NULL;
-	path = outfile_target(path, target);
 	int r = check_target(path, e);
 	if (r)
 		return r;

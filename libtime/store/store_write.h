@@ -18,7 +18,7 @@
 struct store_writer;
 
 /* ERR_IO, ERR_NOMEM; ERR_REFUSED if PATH exists and is not an SQLite database, so that a
- * recording is not replaced by mistake. *out is NULL then. */
+ * recording is not replaced by mistake. *out is NULL then. A link at PATH is replaced itself. */
 int store_writer_open(struct store_writer **out, const char *path, struct err *e);
 
 /* The temporary file, to be removed if a signal ends the process. The text lives as long as the

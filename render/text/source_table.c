@@ -256,7 +256,9 @@ static void put_between(struct lines *x, uint32_t last, uint32_t next)
 	if (!n || (next && last && next <= last + 1))
 		return;
 	uint32_t end = next ? next : n + 1;
-	uint32_t after = last && last + CONTEXT < end ? last + CONTEXT : last ? end - 1 : 0;
+	uint32_t after = last && last < end && end - last > CONTEXT ? last + CONTEXT
+			 : last                                     ? end - 1
+								    : 0;
 	uint32_t before = !next ? end : next > CONTEXT ? next - CONTEXT : 1;
 	if (last && after + 1 >= before)
 		after = end - 1;

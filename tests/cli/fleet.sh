@@ -46,6 +46,24 @@ END
 chmod +x killed/duckdb
 TMPDIR="$PWD/it's" PATH=$PWD/killed:$PATH "$PERFKIT" fleet --no-sandbox hosts tables >out 2>err
 [ $? = 1 ] && grep -q "^$PWD/it's/" killed/spilt && [ -z "$(ls -A "it's")" ] && [ ! -e tables/.tmp ] || wrong "a killed engine: $(cat killed/spilt err; ls -AR "it's")"
+# what a table holds does not control the terminal, nor does what the engine says
+mkdir loud
+cat >loud/duckdb <<'END'
+#!/bin/sh
+printf 'said \033[2J\nmore\n' >&2
+printf 'ho\033st,waits,wait_ns\n"evil\033]0;x\007 name",3,4\n'
+exit 0
+END
+chmod +x loud/duckdb
+for options in "" --csv; do
+	for status in 0 1; do
+		# shellcheck disable=SC2086
+		sed -i "s/^exit .*/exit $status/" loud/duckdb && PATH=$PWD/loud:$PATH "$PERFKIT" fleet $options hosts tables >out 2>err
+		! LC_ALL=C grep -q "$(printf '[\033\007]')" out err || wrong "fleet $options prints controls: $(cat -v out err)"
+		grep -q '^said ␛\[2J$' err && grep -q '^more$' err || wrong "what the engine says: $(cat -v err)"
+		[ $status = 1 ] || grep -q 'evil␛\]0;x␇ name' out || wrong "fleet $options: $(cat -v out)"
+	done
+done
 # every file of fleet/ is a question, and each can be had for each engine
 for f in "$SRC"/fleet/*.sql; do
 	q=$(basename "$f" .sql)

@@ -166,4 +166,38 @@ if command -v python3 >/dev/null; then
 		grep -q 'HOST' lines || bad "no placeholder for $host: $(cat lines)"
 	done
 fi
+
+# What nobody typed as an output's name is made anew: a link of that name is replaced, not followed.
+made()  # NAME VERB...: replaces a link at NAME by a file
+{
+	name=$1
+	shift
+	for to in kept.txt nothing.txt; do
+		echo KEPT >kept.txt
+		rm -f nothing.txt "$name" && ln -s "$PWD/$to" "$name"
+		"$PERFKIT" "$@" >said 2>&1 || bad "$*: $(cat said)"
+		[ "$(cat kept.txt)" = KEPT ] && [ ! -e nothing.txt ] || bad "$* writes through a link at $name"
+		[ ! -L "$name" ] && [ -s "$name" ] || bad "$* does not replace the link at $name: $(cat said)"
+	done
+}
+rm -rf own && mkdir own && cp demo.data own/perf.data && echo 'a;b 1' >own/x.folded && cd own
+made perf.data.tar.zst pack -q --no-local perf.data
+made palette.map svg --cp -o x.svg x.folded
+made jitter.gaps record jitter --gaps-only -c 0 -d 1
+! perf record -q -e cpu-clock -o try.data true 2>/dev/null || made rec.data.context record cpu -o rec.data -- true
+"$PERFKIT" symbols --to parquet -o tab "$SRC/testdata/lbr/symfs/srv/perfkit/calls" >said 2>&1
+for f in tab/symbols/*; do made "$f" symbols -f --to parquet -o tab "$SRC/testdata/lbr/symfs/srv/perfkit/calls"; done
+"$PERFKIT" export -q --no-local --to parquet -o tab perf.data 2>said
+for f in tab/recordings/*/*/*; do made "$f" export -q -f --no-local --to parquet -o tab perf.data; done
+"$PERFKIT" import -q perf.data -o kept.db 2>said
+cp kept.db was.db && ln -s kept.db perf.db && "$PERFKIT" import -q "$SRC/testdata/sched/perf.data" 2>said
+cmp -s kept.db was.db && [ ! -L perf.db ] || bad "import writes through a link: $(cat said)"
+mkdir elsewhere && ln -s elsewhere perf.data.x && cp perf.data.tar.zst perf.data.x.tar.zst
+"$PERFKIT" unpack -q perf.data.x.tar.zst >said 2>&1 && bad "unpack follows a link"
+[ -z "$(ls elsewhere)" ] || bad "unpack writes through a link: $(ls elsewhere)"
+"$PERFKIT" unpack -q perf.data.x.tar.zst -C perf.data.x >said 2>&1 || bad "unpack -C to a link: $(cat said)"
+# but one that was typed is followed
+ln -s typed.zst typed && "$PERFKIT" pack -q --no-local -o typed perf.data 2>said
+[ -L typed ] && [ -s typed.zst ] || bad "-o does not follow a link: $(cat said)"
+cd ..
 [ $fails = 0 ]

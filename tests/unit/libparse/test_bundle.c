@@ -133,7 +133,7 @@ static void write_some(const char *path, const char *long_name)
 	struct bundle_writer *w;
 	struct err e = {0};
 	uint64_t size;
-	assert_int_equal(bundle_create(&w, path, &e), 0);
+	assert_int_equal(bundle_create(&w, path, 0, &e), 0);
 	assert_int_equal(bundle_add(w, BUNDLE_MANIFEST, BUNDLE_MAGIC_LINE, 17, &e), 0);
 	assert_int_equal(bundle_add(w, "perf.data", "PERFILE2", 8, &e), 0);
 	assert_int_equal(bundle_add(w, "debug/empty", NULL, 0, &e), 0);
@@ -198,7 +198,7 @@ static void an_aborted_bundle_leaves_nothing(void **state)
 	struct bundle_writer *w;
 	struct err e = {0};
 	(void)state;
-	assert_int_equal(bundle_create(&w, in_work("gone"), &e), 0);
+	assert_int_equal(bundle_create(&w, in_work("gone"), 0, &e), 0);
 	assert_int_equal(bundle_add(w, BUNDLE_MANIFEST, "x", 1, &e), 0);
 	assert_int_equal(bundle_add_fd(w, "f", -1, "f", &e), ERR_IO);
 	bundle_abort(w);
@@ -405,7 +405,7 @@ static void folders_are_counted(void **state)
 	assert_true(tar_name_is_safe(name));
 	strcat(name, "/a");
 	assert_false(tar_name_is_safe(name));
-	assert_int_equal(tree_open(&t, in_work("d"), 0, &e), 0);
+	assert_int_equal(tree_open(&t, in_work("d"), 0, 1, &e), 0);
 	t.dirs = TREE_DIRS_MAX - 3;
 	assert_int_equal(tree_mkdir(&t, "a/b", &e), 0);
 	assert_int_equal(tree_mkdir(&t, "a/b/c", &e), 0);
