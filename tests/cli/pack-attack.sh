@@ -108,7 +108,12 @@ rm -f "$own_map"
 cat >spin.c <<END
 #include <time.h>
 const char secret[] = "$secret";
-int main(void) { while (clock() < CLOCKS_PER_SEC / 2) __asm__ volatile("" : : "r"(secret)); }
+int main(void)
+{
+	while (clock() < CLOCKS_PER_SEC / 2)
+		for (int i = 0; i < 1000000; i++)
+			__asm__ volatile("" : : "r"(secret));
+}
 END
 ${CC:-gcc} -O1 -g -Wl,--build-id=sha1 spin.c -o spin || exit 1
 sed 's/SECRET/PUBLIC/' spin.c >public.c && ${CC:-gcc} -O1 -g -Wl,--build-id=sha1 public.c -o public || exit 1
