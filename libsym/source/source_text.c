@@ -2,6 +2,7 @@
 #include "base/md5.h"
 #include "base/mem.h"
 #include "base/text/buf.h"
+#include "libsym/elf/claimed_file.h"
 #include "libsym/elf/read_file.h"
 
 #include <errno.h>
@@ -50,13 +51,13 @@ static int has_hidden(const char *relative)
 }
 
 /* A folder that is a root without being named: it is deep enough to be somebody's project. */
-static int may_be_root(const char *dir, int deep)
+static int may_be_root(const char *dir)
 {
 	const char *home = getenv("HOME");
 	size_t slashes = 0;
 	for (const char *p = dir; *p; p++)
 		slashes += *p == '/' && p[1];
-	return *dir == '/' && slashes >= (deep ? 2 : 1) && !(home && !strcmp(dir, home));
+	return *dir == '/' && slashes >= 2 && !(home && !strcmp(dir, home));
 }
 
 /* --- one candidate ---------------------------------------------------------------------- */
@@ -90,8 +91,23 @@ static int resolve(const char *dir, const char *rest, char path[PATH_MAX], struc
 	       S_ISREG(st->st_mode);
 }
 
-/* Take the file at DIR/REST unless a better one was found. 1: the search is over; 0, ERR_NOMEM.
- */
+/* Take a text (heap, owned) unless a better one was found. 1: the search is over; ERR_NOMEM. */
+static int take(struct search *s, const char *path, char *text, size_t n, const struct stat *st)
+{
+	enum source_verdict v = SOURCE_ABSENT;
+	if (!memchr(text, 0, n))
+		v = verdict_of(s, text, n, st);
+	if (v == SOURCE_ABSENT || (s->out->verdict != SOURCE_ABSENT && v != SOURCE_SAME)) {
+		mem_free(text);
+		return 0;
+	}
+	source_text_release(s->out);
+	*s->out = (struct source_text){
+		.verdict = v, .path = mem_strdup(path), .text = text, .n = n};
+	return s->out->path ? v != SOURCE_OTHER : ERR_NOMEM;
+}
+
+/* Take the file at DIR/REST, a root that the user named. Returns as take. */
 static int try_file(struct search *s, const char *dir, const char *rest)
 {
 	char path[PATH_MAX];
@@ -101,19 +117,27 @@ static int try_file(struct search *s, const char *dir, const char *rest)
 	if (!resolve(dir, rest, path, &st))
 		return 0;
 	int rc = read_file(path, TEXT_MAX, &text, &n, NULL);
-	if (rc || memchr(text, 0, n)) {
-		mem_free(text);
-		return rc == ERR_NOMEM ? rc : 0;
-	}
-	enum source_verdict v = verdict_of(s, text, n, &st);
-	if (s->out->verdict == SOURCE_ABSENT || v == SOURCE_SAME) {
-		source_text_release(s->out);
-		*s->out = (struct source_text){
-			.verdict = v, .path = mem_strdup(path), .text = text, .n = n};
-		return s->out->path ? v != SOURCE_OTHER : ERR_NOMEM;
-	}
-	mem_free(text);
-	return 0;
+	return !rc ? take(s, path, text, n, &st) : rc == ERR_NOMEM ? rc : 0;
+}
+
+/* The same of a root that nobody named: of what not everybody may read, root shows only what the
+ * owner of the program owns, too. */
+static int try_claimed(struct search *s, const char *dir, const char *rest)
+{
+	char path[2 * PATH_MAX];
+	struct claimed c;
+	struct stat prog;
+	char *text = NULL;
+	size_t n = 0;
+	if (claimed_open(dir, CLAIMED_INSIDE, rest, &c, NULL))
+		return 0;
+	struct claim k = {.has_owner = s->name->program && !stat(s->name->program, &prog)};
+	k.owner = k.has_owner ? prog.st_uid : 0;
+	snprintf(path, sizeof(path), "%s%s", dir, c.path);
+	int rc = has_hidden(c.path + 1) ? ERR_REFUSED : claimed_check(&c, &k, path, NULL);
+	rc = rc ? rc : read_fd(c.fd, path, TEXT_MAX, &text, &n, NULL);
+	close(c.fd);
+	return !rc ? take(s, path, text, n, &c.st) : rc == ERR_NOMEM ? rc : 0;
 }
 
 /* --- roots ------------------------------------------------------------------------------ */
@@ -144,26 +168,23 @@ static int try_dirs(struct search *s)
 	return rc;
 }
 
-static int try_root(struct search *s, const char *dir, int deep)
+static int try_root(struct search *s, const char *dir)
 {
 	char root[PATH_MAX];
-	if (!realpath(dir, root) || !may_be_root(root, deep))
+	if (!realpath(dir, root) || !may_be_root(root))
 		return 0;
 	const char *rest = below(buf_cstr(&s->path), root);
-	return rest && !has_hidden(rest) ? try_file(s, root, rest) : 0;
+	return rest && !has_hidden(rest) ? try_claimed(s, root, rest) : 0;
 }
 
 static int try_here(struct search *s)
 {
 	char dir[PATH_MAX];
-	int rc = try_root(s, ".", 0);
-	int found = !rc && s->name->program && realpath(s->name->program, dir);
-	for (int up = 0; found && up < 2 && !rc; up++) {
-		*strrchr(dir, '/') = 0;
-		found = *dir != 0;
-		rc = found ? try_root(s, dir, 1) : 0;
-	}
-	return rc;
+	int rc = try_root(s, ".");
+	if (rc || !s->name->program || !realpath(s->name->program, dir))
+		return rc;
+	*strrchr(dir, '/') = 0;
+	return *dir ? try_root(s, dir) : 0;
 }
 
 static int embedded(struct search *s)

@@ -10,8 +10,9 @@
  *	--source-map FROM=TO                below TO, for names that begin with FROM
  *	--source-dir DIR                    below DIR, by as much of the name's end as exists
  *	the recorded machine's files        below symfs, or in the bundle
- *	the current folder, the program's,  only names that are below them as they are, no hidden
- *	and the one above that              folders; not /, not a home, nothing of the first level
+ *	the current folder, the program's   only names that are below them as they are, no hidden
+ *	                                    folders; not /, not a home, nothing of the first level;
+ *	                                    root shows what everybody, or the program's owner, reads
  */
 #ifndef LIBSYM_SOURCE_SOURCE_TEXT_H
 #define LIBSYM_SOURCE_SOURCE_TEXT_H

@@ -88,11 +88,12 @@ static void maps_replace_the_beginning(void **state)
 	look(&symfs, "/lib/a.c", "inside\n");
 }
 
-/* The current folder, the program's and the one above that. */
+/* The current folder and the program's, not the one above. */
 static void folders_that_are_roots_by_themselves(void **state)
 {
 	(void)state;
 	char was[4096], real[4096];
+	put("/p/prog", "x", 1);
 	put("/p/build/prog", "x", 1);
 	put("/p/src/a.c", "a\n", 2);
 	put("/p/.git/b.c", "b\n", 2);
@@ -105,9 +106,22 @@ static void folders_that_are_roots_by_themselves(void **state)
 				      {.path = in_root("/q/c.c")}};
 	for (int i = 0; i < 3; i++) {
 		struct source_text t;
-		names[i].program = in_root("/p/build/prog");
+		names[i].program = in_root("/p/prog");
 		assert_int_equal(source_text_load(&t, &o, &names[i]), 0);
 		assert_int_equal(t.text != NULL, i == 0);
+		source_text_release(&t);
+	}
+	struct source_text t;
+	names[0].program = in_root("/p/build/prog");
+	assert_int_equal(source_text_load(&t, &o, &names[0]), 0);
+	assert_null(t.text);
+	/* of what is private, root sees what the program's owner owns */
+	names[0].program = in_root("/p/prog");
+	assert_int_equal(chmod(in_root("/p/src/a.c"), 0600), 0);
+	for (uid_t owner = 0; owner < 2 && !geteuid(); owner++) {
+		assert_int_equal(chown(names[0].program, owner, 0), 0);
+		assert_int_equal(source_text_load(&t, &o, &names[0]), 0);
+		assert_int_equal(t.text != NULL, !owner);
 		source_text_release(&t);
 	}
 	assert_int_equal(chdir(in_root("/q")), 0);
