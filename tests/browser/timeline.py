@@ -165,7 +165,7 @@ def tooltips(b, path):
     says("thread, state and time", lines[0], "worker-0 4712 \u00b7 blocked: lock \u00b7 10.9 ms")
     check("its own functions first, how it waits in one line", lines[2:4], ["in  handle < worker",
           "    \u2026 2 kernel frames, 2 of the runtime: schedule < futex_wait < pthread_mutex_lock \u2026"])
-    says("who held the lock", " ".join(lines), "held by snapshot 4711 for 10.3 ms")
+    says("who held the lock", " ".join(lines), "held by snapshot 4711 for 10.2 ms")
     says("waker", " ".join(lines), "lock let go by snapshot 4711 (task) in unlock < worker")
     b.move(x_of(b, 12 * MS), row_y(b, "snapshot"))
     says("running", tip(b)[0], "snapshot 4711 \u00b7 running \u00b7 4.0 ms \u00b7 CPU 3")
