@@ -13,13 +13,10 @@
 #   "# live: WHY"     records, or drives a browser, here and now: no CPU is idle meanwhile (busy.sh); a
 #                     failure is shown and tried twice more, and a test that passes then says so
 #   "# machine: WHY"  takes this machine's own files as examples
+# As many tests run at once as there are CPUs (or $TEST_JOBS); live ones alone, at the end.
 # A line "left out: WHAT" is shown beside "ok": a part that could not be tried here.
 # RUN is put in front of the unit programs (an emulator).
 set -u
-# What nohup or a background job ignores, tests would inherit.
-if [ -z "${SIGNALS:-}" ] && env --default-signal true 2>/dev/null; then
-	SIGNALS=default exec env --default-signal sh "$0" "$@"
-fi
 SRC=$(cd "$(dirname "$0")/.." && pwd)
 O=${O:-build}
 case $O in /*) ;; *) O=$SRC/$O ;; esac
@@ -27,18 +24,17 @@ PERFKIT=$O/perfkit
 PERFKIT_CHECKS=1 # base/check.h
 export SRC O PERFKIT PERFKIT_CHECKS
 pattern=${1:-}
-passed=0 failed=0 skipped=0
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT INT TERM
 
 # Nothing of the user's is read or written; what Go has compiled is worth keeping.
 GOCACHE=${GOCACHE:-${HOME:-/}/.cache/go-build}
-HOME=$work/home
 export GOCACHE HOME
 unset DEBUGINFOD_URLS PERF_BUILDID_DIR PERF_CONFIG XDG_CACHE_HOME XDG_CONFIG_HOME XDG_DATA_HOME
 
 : >"$work/failures"
 : >"$work/lacking"
+: >"$work/sums"
 
 # failure NAME OUTPUT LINES - show the end of a failed test's output, now and at the end
 failure()
@@ -72,6 +68,9 @@ awk -v name="$pattern" '$1 == name' "$work/tests" >"$work/wanted"
 	exit 1
 }
 
+signals=
+! env --default-signal true 2>/dev/null || signals=--default-signal
+
 cover=
 if [ "$(id -u)" != 0 ]; then
 	why="only root can hide them"
@@ -101,14 +100,19 @@ try()
 		set -- unshare -m sh "$SRC/tests/hermetic.sh" run "$cover" "$@"
 	fi
 	[ "$sees" != live ] || set -- sh "$SRC/tests/busy.sh" "$@"
-	timeout -k 10 "${TEST_SECONDS:-900}" "$@" </dev/null
+	# What nohup or a background job ignores, tests would inherit.
+	# shellcheck disable=SC2086
+	env $signals timeout -k 10 "${TEST_SECONDS:-900}" "$@" </dev/null
 }
+
+# Each side of the sum of tests that have run: passed, failed, skipped.
+count() { echo "$1 $2 $3" >>"$work/sums"; }
 
 run_unit()  # NAME PROGRAM
 {
-	out=$work/unit.out
+	out=$mine/unit.out
 	# shellcheck disable=SC2086
-	(cd "$SRC" && CMOCKA_MESSAGE_OUTPUT=STDOUT try fixtures ${RUN:-} "$2") >"$out" 2>&1
+	(cd "$SRC" && export CMOCKA_MESSAGE_OUTPUT=STDOUT && try fixtures ${RUN:-} "$2") >"$out" 2>&1
 	rc=$?
 	p=$(grep -c '^\[       OK \]' "$out")
 	f=$(sed -n 's/^\[  FAILED  \] \([a-z_0-9]*\)$/\1/p' "$out" | sort -u | wc -l)
@@ -118,7 +122,7 @@ run_unit()  # NAME PROGRAM
 		grep -v '^\[ *OK\|^\[ *RUN' "$out" >"$out.said"
 		failure "$1" "$out.said" 40
 	fi
-	passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
+	count "$p" "$f" "$s"
 	printf '%-40s %s passed, %s failed' "$1" "$p" "$f"
 	if [ "$s" != 0 ]; then
 		reasons=$(sed -n 's/^skip: //p' "$out" | paste -sd';')
@@ -131,10 +135,10 @@ run_unit()  # NAME PROGRAM
 # once_cli TEST - in a new directory; its output is in cli.out
 once_cli()
 {
-	rm -rf "$work/cli" && mkdir "$work/cli" || exit 1
+	rm -rf "$mine/cli" && mkdir "$mine/cli" || exit 1
 	sees=$(sed -n 's/^# \(live\|machine\): .*/\1/p' "$1" | head -1)
 	sees=${sees:-fixtures}
-	(cd "$work/cli" && try $sees sh "$1") >"$work/cli.out" 2>&1
+	(cd "$mine/cli" && try $sees sh "$1") >"$mine/cli.out" 2>&1
 }
 
 run_cli()  # NAME TEST
@@ -146,43 +150,71 @@ run_cli()  # NAME TEST
 	while [ $rc -ne 0 ] && [ $rc -ne 77 ] && [ $rc -ne 124 ] && [ $tries -lt 3 ] &&
 		grep -q '^# live: ' "$2"; do
 		echo "$1 failed, live, try $tries:"
-		tail -12 "$work/cli.out" | cut -c1-300 | sed 's/^/    /'
+		tail -12 "$mine/cli.out" | cut -c1-300 | sed 's/^/    /'
 		tries=$((tries + 1))
 		once_cli "$2"
 		rc=$?
 	done
 	took=$(($(date +%s) - start))
-	left=$(sed -n 's/^left out: //p' "$work/cli.out" | paste -sd' ')
+	left=$(sed -n 's/^left out: //p' "$mine/cli.out" | paste -sd' ')
 	case $rc in
 	0)
-		passed=$((passed + 1)) word=ok
+		count 1 0 0
+		word=ok
 		[ $tries -eq 1 ] || word="ok at try $tries"
 		[ -z "$left" ] || word="$word, left out: $left"
 		;;
 	77)
-		left="$left $(tail -1 "$work/cli.out")"
-		skipped=$((skipped + 1)) word="skipped: $(tail -1 "$work/cli.out")"
+		left="$left $(tail -1 "$mine/cli.out")"
+		count 0 0 1
+		word="skipped: $(tail -1 "$mine/cli.out")"
 		;;
 	*)
-		failed=$((failed + 1)) word=FAILED left=
-		failure "$1" "$work/cli.out" 40
+		count 0 1 0
+		word=FAILED left=
+		failure "$1" "$mine/cli.out" 40
 		;;
 	esac
 	lacking "$1" "$left"
 	printf '%-40s %s (%ss)\n' "$1" "$word" "$took"
 }
 
-while read -r name t <&3; do
-	case $name in
-	unit/*) run_unit "$name" "$t" ;;
-	*) run_cli "$name" "$t" ;;
+run_test()  # NAME FILE
+{
+	case $1 in
+	unit/*) run_unit "$1" "$2" ;;
+	*) run_cli "$1" "$2" ;;
 	esac
-done 3<"$work/wanted"
+}
+
+# worker LIST - run those of LIST's tests that no other worker has begun, with a folder of its own
+worker()
+{
+	mine=$(mktemp -d "$work/worker.XXXXXX") || exit 1
+	HOME=$mine/home
+	while read -r name t <&3; do
+		mkdir "$work/begun/$(echo "$name" | tr / .)" 2>/dev/null || continue
+		run_test "$name" "$t" >"$mine/said" 2>&1
+		cat "$mine/said"
+	done 3<"$1"
+}
+
+mkdir "$work/begun"
+while read -r name t; do
+	if grep -q '^# live: ' "$t"; then echo "$name $t" >>"$work/live"; else echo "$name $t"; fi
+done <"$work/wanted" >"$work/others"
+jobs=${TEST_JOBS:-$(nproc 2>/dev/null || echo 1)}
+while [ "$jobs" -gt 0 ]; do
+	worker "$work/others" &
+	jobs=$((jobs - 1))
+done
+wait
+[ ! -e "$work/live" ] || worker "$work/live"
 
 cat "$work/failures"
 if [ -s "$work/lacking" ]; then
 	echo "Left out for want of a tool:"
 	sort -u "$work/lacking"
 fi
-echo "$passed passed, $failed failed, $skipped skipped"
-[ $failed -eq 0 ] && [ $((passed + skipped)) -gt 0 ]
+awk '{ p += $1; f += $2; s += $3 }
+END { printf "%d passed, %d failed, %d skipped\n", p, f, s; exit f > 0 || p + s == 0 }' "$work/sums"

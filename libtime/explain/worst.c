@@ -60,7 +60,9 @@ static int add_tail(struct worst *w, struct timeline *tl, const struct populatio
 		    enum episode_kind kind, uint32_t span, struct err *e)
 {
 	struct tail_query q = {.episodes = {.kind = kind, .span = span, .of.ranked = 1},
-			       .pick = {.kind = PICK_PERCENTILE, .millipercent = 99900},
+			       .pick = {.kind = PICK_PERCENTILE,
+					.millipercent = 99900,
+					.least = PICK_LEAST},
 			       .group_by = GROUP_ROOT};
 	struct tail t;
 	if (of) {

@@ -561,7 +561,7 @@ static void probes_alone_are_set_first(void **state)
 static void all_probes_are_set(void **state)
 {
 	enum { MANY = 40 };
-	static char names[MANY][20];
+	static char names[MANY][32];
 	struct event events[MANY];
 	struct buf b = {0};
 	size_t set = 0;

@@ -350,6 +350,7 @@ static void rig_free(struct rig *r)
 	spans_free(r->s);
 	timeline_release(&r->tl);
 	stacks_release(&r->stacks);
+	buf_release(&r->text);
 }
 
 /* One nanosecond after the other. */

@@ -230,7 +230,7 @@ static void any_path_is_a_path(void **state)
 {
 	(void)state;
 	struct err e = {0};
-	char plain[96];
+	char plain[sizeof(db_path) - 1];
 	memcpy(plain, db_path, sizeof(plain));
 	write_store("");
 	snprintf(db_path, sizeof(db_path), "%s/a%%41?mode=rw#b.db", dir);

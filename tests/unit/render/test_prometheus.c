@@ -59,7 +59,7 @@ static void names_make_neither_many_series_nor_one_twice(void **state)
 					    "a\n",   "a?",    "\"\\} 1\n",
 					    "",      " ",     "other processes"};
 	struct watch_counts c = {0};
-	char *line[LINES], name[WATCH_NAME];
+	char *line[LINES], name[24];
 	uint64_t spikes = 0;
 	(void)state;
 	for (unsigned severity = 0; severity < SEVERITIES; severity++) {
