@@ -33,6 +33,7 @@ static const struct verb *const verbs[] = {
 	&verb_pack,
 	/* more */
 	&verb_collapse,
+	&verb_compare,
 	&verb_doctor,
 	&verb_export,
 	&verb_fleet,

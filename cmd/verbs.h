@@ -5,6 +5,7 @@
 #include "cmd/cli/opt.h"
 
 extern const struct verb verb_collapse;
+extern const struct verb verb_compare;
 extern const struct verb verb_doctor;
 extern const struct verb verb_export;
 extern const struct verb verb_fleet;

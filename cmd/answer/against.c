@@ -1,4 +1,5 @@
 #include "cmd/answer/against.h"
+#include "cmd/answer/compared_rows.h"
 #include "base/mem.h"
 #include "cmd/cli/say.h"
 #include "cmd/input/output.h"
@@ -28,15 +29,6 @@ static void head(struct buf *b, const char *what, const char *const *files)
 	buf_char(b, '\n');
 }
 
-/* The part of the recording that the question is about, on its clock. */
-static void stretch(const struct timeline *tl, const struct population *of, uint64_t *from,
-		    uint64_t *to)
-{
-	*from = of->start_ns > tl->rec.origin_ns ? of->start_ns : tl->rec.origin_ns;
-	*to = of->stop_ns && of->stop_ns < tl->rec.end_ns ? of->stop_ns : tl->rec.end_ns;
-	*to = *to > *from ? *to : *from;
-}
-
 static int put_out(struct buf *b, int r)
 {
 	struct err e = {0};
@@ -61,7 +53,7 @@ static int add_percentiles(const struct tail *t, int side, struct compared_perce
 	size_t n = 0;
 	if (!v)
 		return ERR_NOMEM;
-	stretch(t->tl, &x->query.of, &from, &to);
+	compared_stretch(t->tl, &x->query.of, &from, &to);
 	for (size_t i = 0; i < x->v.n; i++) {
 		const struct episode *ep = &x->v.v[i];
 		if (!(ep->flags & (OFF_OPEN | OFF_SUSPECT)))
@@ -82,7 +74,7 @@ static int add_roots(const struct tail *t, int side, struct comparison *out)
 	struct buf name = {0};
 	uint64_t from, to;
 	int r = 0;
-	stretch(t->tl, &t->episodes.query.of, &from, &to);
+	compared_stretch(t->tl, &t->episodes.query.of, &from, &to);
 	out->recorded_ns[side] = timeline_recorded_in(t->tl, from, to);
 	for (size_t i = 0; !r && i < t->rows.n; i++) {
 		const struct episode *ep = &t->episodes.v.v[t->rows.v[i].episode];
@@ -193,56 +185,10 @@ int tail_against(const struct tail_opts *o, const char *before, const char *afte
 
 /* --- report --------------------------------------------------------------------------- */
 
-/* The time column of the kind, summed over windows. 0: it has none. */
-static enum column time_column(const struct rows *r)
-{
-	static const enum column columns[] = {COL_WAITING, COL_BLOCKED, COL_TOTAL};
-	if (r->slot[COL_TOTAL] < r->ncolumns)
-		return COL_TOTAL;
-	for (size_t i = 0; i < sizeof(columns) / sizeof(*columns); i++)
-		if (r->slot[columns[i]] < r->ncolumns)
-			return columns[i];
-	return 0;
-}
-
-static enum column count_column(const struct rows *r)
-{
-	static const enum column columns[] = {COL_WAITS, COL_CALLS, COL_COUNT, COL_GAPS};
-	for (size_t i = 0; i < sizeof(columns) / sizeof(*columns); i++)
-		if (r->slot[columns[i]] < r->ncolumns)
-			return columns[i];
-	return 0;
-}
-
-/* The name of a row without what differs between runs: thread ids, addresses. */
-static void row_name(struct buf *b, const struct timeline *tl, const struct rows *r,
-		     uint32_t row)
-{
-	buf_clear(b);
-	for (size_t i = 0; i < r->ncolumns; i++) {
-		enum column c = r->columns[i].column;
-		enum cell cell = rows_info(r, c)->cell;
-		if (c == COL_TIME || c == COL_ADDRESS)
-			continue;
-		if (c == COL_CPU)
-			buf_fmt(b, "%" PRIu64, rows_get(r, row, c));
-		if (cell > CELL_SITE || c == COL_CPU)
-			break;
-		const char *text = cell == CELL_SITE ? "" : rows_text(r, tl, row, c);
-		if (b->n && (*text || cell == CELL_SITE))
-			buf_str(b, ", ");
-		buf_str(b, text);
-		if (cell == CELL_SITE)
-			describe_site(b, tl, (uint32_t)rows_get(r, row, c));
-	}
-	if (!b->n)
-		buf_str(b, "[unknown]");
-}
-
 static int add_rows(const struct timeline *tl, const struct rows *r, int side,
 		    struct comparison *out)
 {
-	enum column time = time_column(r), count = count_column(r);
+	enum column time = compared_time_column(r), count = compared_count_column(r);
 	struct buf name = {0};
 	int rc = 0;
 	for (uint32_t i = 0; !rc && i < r->keys.n; i++) {
@@ -250,7 +196,7 @@ static int add_rows(const struct timeline *tl, const struct rows *r, int side,
 		uint64_t ns = rows_get(r, i, time), n = rows_get(r, i, count);
 		if (r->keys.v[i].hidden || ns == CELL_NONE || n == CELL_NONE)
 			continue;
-		row_name(&name, tl, r, i);
+		compared_row_name(&name, tl, r, i);
 		rc = buf_failed(&name)
 			     ? ERR_NOMEM
 			     : compare_add(out, side, buf_cstr(&name),
@@ -281,13 +227,6 @@ static void release_functions(struct function_rows *f)
 	vec_release(&f->v);
 }
 
-static enum match_group group_of(const char *module)
-{
-	return !*module || *module == '[' ? MATCH_KERNEL
-	       : strstr(module, ".map")   ? MATCH_JIT
-					  : MATCH_USER;
-}
-
 static int add_function(struct function_rows *f, const struct timeline *tl,
 			const struct rows *r, uint32_t row, int side)
 {
@@ -303,7 +242,7 @@ static int add_function(struct function_rows *f, const struct timeline *tl,
 	struct match_frame mf = {.name = *name == '[' ? "" : name,
 				 .dso = module,
 				 .src = "",
-				 .group = group_of(module),
+				 .group = compared_group_of(module),
 				 .sides = side == BEFORE ? MATCH_BEFORE : MATCH_AFTER};
 	struct buf text = {0};
 	if (n == CELL_NONE || !n)
@@ -346,7 +285,7 @@ static int report_side(struct tlinput *ti, const struct report_opts *o,
 	struct err e = {0};
 	struct rows r;
 	uint64_t from, to;
-	stretch(&ti->tl, &of, &from, &to);
+	compared_stretch(&ti->tl, &of, &from, &to);
 	out->recorded_ns[side] = to - from;
 	int rc = report_window_rows(ti, o, kind, (to - from) / COMPARE_BLOCKS + 1, &r);
 	int are_functions = r.kind == table_functions(0) || r.kind == table_functions(1);
@@ -359,7 +298,7 @@ static int report_side(struct tlinput *ti, const struct report_opts *o,
 		rows_release(&r);
 		return 0;
 	}
-	if (!rc && (!time_column(&r) || !count_column(&r))) {
+	if (!rc && (!compared_time_column(&r) || !compared_count_column(&r))) {
 		say_line("perfkit report: --against cannot compare --by %s", kind->name);
 		rc = 2;
 	}

@@ -312,14 +312,14 @@ int opt_parse(const struct verb *v, int argc, char **argv, void *opts, const cha
 	*nfiles = 0;
 	for (int i = 1; i < argc; i++) {
 		const char *a = argv[i];
-		int rc = 0;
-		if (!only_files && !strcmp(a, "--")) {
+		int separates = v->two_groups && !strcmp(a, "--"), rc = 0;
+		if (!only_files && !separates && !strcmp(a, "--")) {
 			only_files = 1;
 		} else if (!only_files && (!strcmp(a, "--help") || !strcmp(a, "-h"))) {
 			return asks_for_all(argc, argv) ? 3 : 1;
-		} else if (!only_files && a[0] == '-' && a[1] == '-') {
+		} else if (!only_files && a[0] == '-' && a[1] == '-' && !separates) {
 			rc = parse_long(v, argc, argv, &i, opts);
-		} else if (!only_files && a[0] == '-' && a[1]) {
+		} else if (!only_files && a[0] == '-' && a[1] && !separates) {
 			rc = parse_short(v, argc, argv, &i, opts);
 		} else if (*nfiles < (size_t)v->max_files) {
 			files[(*nfiles)++] = a;

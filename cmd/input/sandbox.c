@@ -34,6 +34,7 @@ static const struct row {
 	unsigned may, writes;
 } rows[] = {
 	{"collapse", NULL, MAY_READ, READS},
+	{"compare", NULL, MAY_READ, READS},
 	{"doctor", NULL, MAY_READ, READS},
 	{"export", NULL, MAY_READ, READS},
 	{"fleet", NULL, MAY_READ | MAY_EXECUTE | MAY_FORK, SCRATCH | EXTENSIONS},

@@ -264,7 +264,7 @@ static void put_word(struct buf *b, const char *word, int is_first)
 	buf_release(&part);
 }
 
-static void name_stem(struct buf *b, const char *name)
+void compare_name_stem(struct buf *b, const char *name)
 {
 	struct buf word = {0};
 	buf_clear(b);
@@ -339,7 +339,7 @@ static int match_rows(struct comparison *c)
 		struct stem s = {.row = i, .sides = sides_of(&c->v.v[i])};
 		if (s.sides != SIDE_BEFORE && s.sides != SIDE_AFTER)
 			continue;
-		name_stem(&b, c->v.v[i].name);
+		compare_name_stem(&b, c->v.v[i].name);
 		s.text = mem_strdup(buf_cstr(&b));
 		rc = buf_failed(&b) || !s.text || vec_push(&v, s) ? ERR_NOMEM : 0;
 		if (rc)

@@ -24,6 +24,7 @@
 
 #include "base/err.h"
 #include "base/hash.h"
+#include "base/text/buf.h"
 #include "base/vec.h"
 
 #include <stdint.h>
@@ -80,6 +81,10 @@ int compare_add(struct comparison *c, int side, const char *name, uint32_t block
  * are one with those of the other whose names differ by a program's version or by what compilers
  * append. ERR_NOMEM. */
 int compare_finish(struct comparison *c);
+/* Free everything. */
 void compare_release(struct comparison *c);
+
+/* Replace the content of `b` by the name without versions and what compilers append. */
+void compare_name_stem(struct buf *b, const char *name);
 
 #endif

@@ -1,0 +1,630 @@
+#include "render/text/runs_text.h"
+#include "render/text/escape.h"
+#include "render/text/json.h"
+#include "render/text/table.h"
+#include "render/text/units.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* --- words ------------------------------------------------------------------------------ */
+
+static const char *const heads[FIGURE_KINDS] = {
+	"whole",       "function, self",    "function, total", "site",
+	"cause",       "root of the worst", "waits",           "span, time",
+	"span, count", "span, length"};
+
+static const char *const whats[FIGURE_KINDS] = {"", "self", "total", "",      "",
+						"", "",     "time",  "count", ""};
+
+static int is_length(const struct figure *f)
+{
+	return f->kind == FIGURE_WAIT_LENGTH || f->kind == FIGURE_SPAN_LENGTH;
+}
+
+static int is_rate(const struct runs_answer *a, const struct figure *f)
+{
+	return !a->per_recording && !is_length(f) && strcmp(f->name, "recorded") != 0;
+}
+
+static void put_name(struct buf *b, const struct figure *f)
+{
+	escape_visible(b, f->name, strlen(f->name));
+	if (!is_length(f))
+		return;
+	buf_str(b, " p");
+	units_percent(b, f->millipercent);
+}
+
+static void put_value(struct buf *b, const struct runs_answer *a, const struct figure *f,
+		      double x)
+{
+	if (isnan(x)) {
+		buf_char(b, '-');
+		return;
+	}
+	if (f->unit == FIGURE_NS)
+		units_duration(b, (uint64_t)(x + 0.5));
+	else if (x < 100)
+		buf_fmt(b, "%.3g", x);
+	else
+		units_count(b, (uint64_t)(x + 0.5));
+	if (is_rate(a, f))
+		buf_str(b, "/s");
+}
+
+static void put_percent(struct buf *b, const struct figure *f, double x)
+{
+	if (isinf(x))
+		buf_str(b, "unbounded");
+	else
+		buf_fmt(b, "%+.1f %%", 100 * x / f->before);
+}
+
+/* The difference as a share of before. */
+static void put_change(struct buf *b, const struct figure *f)
+{
+	if (isnan(f->difference))
+		buf_char(b, '-');
+	else if (f->before > 0)
+		put_percent(b, f, f->difference);
+	else
+		buf_str(b, f->after > 0 ? "new" : "rare");
+}
+
+static void put_range(struct buf *b, const struct figure *f)
+{
+	if (!(f->before > 0) || isinf(f->low) || isinf(f->high))
+		return;
+	buf_fmt(b, "%+.1f .. %+.1f %%", 100 * f->low / f->before, 100 * f->high / f->before);
+}
+
+/* --- what holds for all rows ------------------------------------------------------------ */
+
+static void note(struct buf *b, const char *text)
+{
+	buf_str(b, text);
+	buf_char(b, '\n');
+}
+
+static void note_few(struct buf *b, const struct runs_answer *a)
+{
+	const struct runs *r = a->runs;
+	size_t alone = runs_needed(1), all = runs_needed(r->tested);
+	if (r->attainable > RUNS_LEVEL)
+		buf_fmt(b,
+			"With %zu and %zu runs, chance alone orders them like any change in "
+			"%.0f "
+			"%% of cases, so no difference can be told from noise: %zu and %zu "
+			"runs "
+			"are the fewest that can show one.\n",
+			r->n[BEFORE], r->n[AFTER], 100 * fmin(r->attainable, 1), alone, alone);
+	else if (r->attainable * (double)r->tested > RUNS_LEVEL)
+		buf_fmt(b,
+			"With %zu and %zu runs, a single change among these %zu rows cannot be "
+			"told from chance; %zu and %zu runs can show it.\n",
+			r->n[BEFORE], r->n[AFTER], r->tested, all, all);
+}
+
+static void note_order(struct buf *b, const struct runs_answer *a)
+{
+	switch (a->runs->order) {
+	case RUNS_SWAPPED:
+		buf_fmt(b,
+			"All runs of BEFORE were recorded after those of AFTER (by %s): are "
+			"the "
+			"two swapped?\n",
+			a->clock);
+		break;
+	case RUNS_SPLIT:
+		if (a->runs->v.n > 2)
+			buf_fmt(b,
+				"All runs of AFTER were recorded after those of BEFORE (by "
+				"%s): "
+				"what else changed meanwhile looks like the change. Record "
+				"them "
+				"by turns.\n",
+				a->clock);
+		break;
+	case RUNS_MIXED:
+		break;
+	default:
+		note(b, "In what order the runs were recorded is not known.");
+	}
+}
+
+static void note_wholes(struct buf *b, const struct runs_answer *a)
+{
+	const struct runs *r = a->runs;
+	for (size_t i = 0; i < r->figures.n; i++) {
+		const struct figure *f = &r->figures.v[i];
+		int drift = f->kind == FIGURE_WHOLE ? runs_drift(r, f) : 0;
+		if (drift)
+			buf_fmt(b, "Within the groups, %s %s from run to run%s.\n", f->name,
+				drift > 0 ? "grows" : "falls",
+				r->order == RUNS_MIXED
+					? "; as they were recorded by turns, that widens "
+					  "ranges "
+					  "only"
+					: ": differences between the groups may be this drift");
+		if (f->kind == FIGURE_WHOLE && !strcmp(f->name, "recorded") &&
+		    !a->per_recording && f->verdict >= RUNS_LESS)
+			note(b, "The recordings' lengths differ: if a run is a fixed amount of "
+				"work, compare with --per recording.");
+	}
+}
+
+static void put_notes(struct buf *b, const struct runs_answer *a)
+{
+	note_few(b, a);
+	note_order(b, a);
+	note_wholes(b, a);
+	buf_str(b, a->notes);
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+/* "10 runs of 1.0 s, a.data to z.data". */
+static void put_group(struct buf *b, const struct runs_answer *a, int side)
+{
+	const struct runs *r = a->runs;
+	size_t first = side == BEFORE ? 0 : r->n[BEFORE], n = r->n[side];
+	const char *from = base_name(r->v.v[first].name);
+	const char *to = base_name(r->v.v[first + n - 1].name);
+	uint64_t sum = 0;
+	for (size_t i = first; i < first + n; i++)
+		sum += r->v.v[i].recorded_ns;
+	units_plural(b, n, "run", "runs");
+	buf_str(b, " of ");
+	units_duration(b, sum / n);
+	buf_str(b, n > 1 ? " each, " : ", ");
+	escape_visible(b, from, strlen(from));
+	if (n > 1 && strcmp(from, to) != 0) {
+		buf_str(b, " to ");
+		escape_visible(b, to, strlen(to));
+	}
+}
+
+static void put_per(struct buf *b, const struct runs_answer *a)
+{
+	buf_str(b, a->per_recording ? "sums per recording" : "sums per second of recording");
+	if (a->runs->order == RUNS_MIXED)
+		buf_fmt(b, "; recorded by turns (by %s)", a->clock);
+	buf_char(b, '\n');
+}
+
+/* --- conditions ------------------------------------------------------------------------- */
+
+static void gate_why(struct buf *b, const struct runs_answer *a, const struct gate *g)
+{
+	const struct figure *f =
+		g->figure == UINT32_MAX ? NULL : &a->runs->figures.v[g->figure];
+	if (!f) {
+		buf_str(b, g->is_new    ? "none"
+			   : g->matched ? "nothing large enough changed"
+					: "nothing has that name");
+		return;
+	}
+	put_name(b, f);
+	if (g->is_new) {
+		buf_fmt(b, ", in %zu of %zu runs after, in none before", g->with, g->of);
+		return;
+	}
+	buf_str(b, ": ");
+	put_value(b, a, f, f->before);
+	buf_str(b, " before, ");
+	put_value(b, a, f, f->after);
+	buf_str(b, " after, ");
+	put_change(b, f);
+	if (f->before > 0 && !isinf(f->low) && !isinf(f->high)) {
+		buf_str(b, " (");
+		put_percent(b, f, f->low);
+		buf_str(b, " to ");
+		put_percent(b, f, f->high);
+		buf_char(b, ')');
+	}
+	if (g->answer == GATE_CANNOT_SAY && a->runs->attainable > RUNS_LEVEL)
+		buf_str(b, ", too few runs");
+}
+
+void runs_gate_line(struct buf *b, const struct runs_answer *a, const struct gate *g)
+{
+	buf_fmt(b, "%s: ", gate_answer_name(g->answer));
+	escape_visible(b, g->text, strlen(g->text));
+	buf_str(b, ": ");
+	gate_why(b, a, g);
+}
+
+/* --- text ------------------------------------------------------------------------------- */
+
+static void row_cells(struct table *t, const struct runs_answer *a, const struct figure *f)
+{
+	put_name(&t->text, f);
+	table_next(t);
+	put_value(&t->text, a, f, f->before);
+	table_next(t);
+	put_value(&t->text, a, f, f->after);
+	table_next(t);
+	put_change(&t->text, f);
+	table_next(t);
+	put_range(&t->text, f);
+	table_next(t);
+	table_text(t, runs_verdict_name(f->verdict));
+}
+
+static void put_more(struct buf *b, size_t more, size_t small)
+{
+	if (more) {
+		units_plural(b, more, "more row", "more rows");
+		buf_str(b, " (show all with --top 0)\n");
+	}
+	if (small) {
+		units_plural(b, small, "row", "rows");
+		buf_str(b, small == 1 ? " is" : " are");
+		buf_str(b, " too small for the smallest effect (--least)\n");
+	}
+}
+
+/* The rows [from, to) are of one kind. */
+static void kind_text(struct buf *b, const struct runs_answer *a, size_t from, size_t to,
+		      size_t width)
+{
+	const struct figure *v = a->runs->figures.v;
+	const struct table_column columns[] = {{heads[v[from].kind], .cut = TABLE_CUT_KEY},
+					       {"before", .right = 1},
+					       {"after", .right = 1},
+					       {"change", .right = 1},
+					       {"95 % range", .right = 1, .drop = 1},
+					       {"verdict"}};
+	struct table t = {columns, 6};
+	size_t more = 0, small = 0, shown = 0;
+	for (size_t i = from; i < to; i++) {
+		if (!v[i].tested && v[i].kind != FIGURE_WHOLE) {
+			small++;
+		} else if (a->rows && shown == a->rows) {
+			more++;
+		} else {
+			row_cells(&t, a, &v[i]);
+			shown++;
+		}
+	}
+	if (shown) {
+		buf_char(b, '\n');
+		table_write(b, &t, width);
+	}
+	table_release(&t);
+	if (shown)
+		put_more(b, more, small);
+}
+
+/* The end of the rows of the kind of row `from`. */
+static size_t kind_end(const struct runs *r, size_t from)
+{
+	size_t to = from;
+	while (to < r->figures.n && r->figures.v[to].kind == r->figures.v[from].kind)
+		to++;
+	return to;
+}
+
+static void wrapped_lines(struct buf *b, const char *text, size_t width)
+{
+	struct buf line = {0};
+	for (const char *s = text; *s; s += strcspn(s, "\n"), s += *s == '\n') {
+		buf_clear(&line);
+		buf_add(&line, s, strcspn(s, "\n"));
+		text_wrapped(b, buf_cstr(&line), 0, 2, width);
+	}
+	buf_release(&line);
+}
+
+void runs_text(struct buf *b, const struct runs_answer *a, size_t width)
+{
+	struct buf notes = {0};
+	buf_str(b, "before: ");
+	put_group(b, a, BEFORE);
+	buf_str(b, "\nafter:  ");
+	put_group(b, a, AFTER);
+	buf_char(b, '\n');
+	put_per(b, a);
+	put_notes(&notes, a);
+	wrapped_lines(b, buf_cstr(&notes), width);
+	for (size_t i = 0; i < a->ngates; i++) {
+		buf_str(b, i ? "" : "\n");
+		runs_gate_line(b, a, &a->gates[i]);
+		buf_char(b, '\n');
+	}
+	for (size_t from = 0, to; from < a->runs->figures.n; from = to) {
+		to = kind_end(a->runs, from);
+		kind_text(b, a, from, to, width);
+	}
+	if (buf_failed(&notes))
+		b->failed = buf_failed(&notes);
+	buf_release(&notes);
+}
+
+/* --- Markdown --------------------------------------------------------------------------- */
+
+/* A name, where Markdown and HTML mean something by some characters. */
+static void md_name(struct buf *b, const char *s)
+{
+	struct buf visible = {0};
+	escape_visible(&visible, s, strlen(s));
+	for (const char *p = buf_cstr(&visible); *p; p++)
+		if (strchr("&<>|*_`[]\\~#@!:", *p))
+			buf_fmt(b, "&#%d;", *p);
+		else
+			buf_char(b, *p);
+	buf_release(&visible);
+}
+
+static void md_row(struct buf *b, const struct runs_answer *a, const struct figure *f)
+{
+	struct buf name = {0};
+	put_name(&name, f);
+	buf_str(b, "| ");
+	md_name(b, buf_cstr(&name));
+	buf_str(b, " | ");
+	put_value(b, a, f, f->before);
+	buf_str(b, " | ");
+	put_value(b, a, f, f->after);
+	buf_str(b, " | ");
+	put_change(b, f);
+	buf_str(b, " | ");
+	put_range(b, f);
+	buf_fmt(b, " | %s |\n", runs_verdict_name(f->verdict));
+	buf_release(&name);
+}
+
+static void md_head(struct buf *b, const char *name)
+{
+	buf_fmt(b,
+		"| %s | before | after | change | 95 %% range | verdict |\n"
+		"|---|--:|--:|--:|--:|---|\n",
+		name);
+}
+
+/* Room for the ends of what is open. */
+enum { MD_ROOM = RUNS_MARKDOWN_MOST - 1000 };
+
+/* Append a row if it fits; 1 if it did. */
+static int md_fits(struct buf *b, const struct runs_answer *a, const struct figure *f)
+{
+	size_t at = b->n;
+	md_row(b, a, f);
+	if (b->n <= MD_ROOM)
+		return 1;
+	b->n = at;
+	return 0;
+}
+
+static void md_changes(struct buf *b, const struct runs_answer *a)
+{
+	const struct runs *r = a->runs;
+	size_t n = 0, left = 0;
+	for (size_t i = 0; i < r->figures.n; i++)
+		n += r->figures.v[i].verdict >= RUNS_LESS;
+	buf_str(b, "\n");
+	if (!n) {
+		buf_str(b, "No change that chance does not explain.\n");
+		return;
+	}
+	md_head(b, "change");
+	for (size_t i = 0; i < r->figures.n; i++)
+		if (r->figures.v[i].verdict >= RUNS_LESS)
+			left += !md_fits(b, a, &r->figures.v[i]);
+	if (left)
+		buf_fmt(b, "\n%zu more changes: `perfkit compare` shows them.\n", left);
+}
+
+static void md_kind(struct buf *b, const struct runs_answer *a, size_t from, size_t to)
+{
+	const struct figure *v = a->runs->figures.v;
+	size_t left = 0, shown = 0;
+	if (b->n > MD_ROOM - 500)
+		return;
+	buf_fmt(b, "\n<details><summary>%s</summary>\n\n", heads[v[from].kind]);
+	md_head(b, heads[v[from].kind]);
+	for (size_t i = from; i < to; i++) {
+		int fits = (v[i].tested || v[i].kind == FIGURE_WHOLE) &&
+			   (!a->rows || shown < a->rows) && md_fits(b, a, &v[i]);
+		shown += (size_t)fits;
+		left += !fits;
+	}
+	if (left)
+		buf_fmt(b, "\n%zu more rows.\n", left);
+	buf_str(b, "\n</details>\n");
+}
+
+static void md_gates(struct buf *b, const struct runs_answer *a)
+{
+	struct buf line = {0};
+	for (size_t i = 0; i < a->ngates && b->n < MD_ROOM / 2; i++) {
+		buf_clear(&line);
+		runs_gate_line(&line, a, &a->gates[i]);
+		buf_str(b, "- ");
+		md_name(b, buf_cstr(&line));
+		buf_char(b, '\n');
+	}
+	buf_release(&line);
+}
+
+void runs_markdown(struct buf *b, const struct runs_answer *a)
+{
+	struct buf text = {0};
+	buf_str(&text, "before: ");
+	put_group(&text, a, BEFORE);
+	buf_str(&text, "; after: ");
+	put_group(&text, a, AFTER);
+	buf_str(&text, "; ");
+	put_per(&text, a);
+	put_notes(&text, a);
+	buf_str(b, "### perfkit compare\n\n");
+	if (a->ngates)
+		md_gates(b, a);
+	md_changes(b, a);
+	buf_char(b, '\n');
+	for (const char *s = buf_cstr(&text); *s && b->n < MD_ROOM; s++)
+		if (*s == '\n')
+			buf_str(b, "\n\n");
+		else if (strchr("&<>*_`|", *s))
+			buf_fmt(b, "&#%d;", *s);
+		else
+			buf_char(b, *s);
+	for (size_t from = 0, to; from < a->runs->figures.n; from = to) {
+		to = kind_end(a->runs, from);
+		md_kind(b, a, from, to);
+	}
+	buf_release(&text);
+}
+
+/* --- JSON ------------------------------------------------------------------------------- */
+
+static void json_number(struct json *j, const char *key, double x)
+{
+	char text[40];
+	if (!isfinite(x)) {
+		json_null(j, key);
+		return;
+	}
+	snprintf(text, sizeof(text), "%.6g", x);
+	json_raw(j, key, text);
+}
+
+static void json_runs(struct json *j, const struct runs *r, int side, const char *key)
+{
+	json_open(j, key, '[');
+	for (size_t i = 0; i < r->v.n; i++) {
+		const struct run *x = &r->v.v[i];
+		if (x->side != side)
+			continue;
+		json_open(j, NULL, '{');
+		json_str(j, "file", x->name);
+		if (x->when_ns)
+			json_u64_text(j, "began_ns", x->when_ns);
+		else
+			json_null(j, "began_ns");
+		json_u64(j, "recorded_ns", x->recorded_ns);
+		json_close(j, '}');
+	}
+	json_close(j, ']');
+}
+
+static void json_figure(struct json *j, const struct runs_answer *a, const struct figure *f)
+{
+	json_open(j, NULL, '{');
+	json_str(j, "kind", figure_kind_name(f->kind));
+	json_str(j, "what", *whats[f->kind] ? whats[f->kind] : NULL);
+	json_str(j, "name", f->name);
+	if (is_length(f))
+		json_number(j, "percent", f->millipercent / 1e3);
+	json_str(j, "unit",
+		 f->unit == FIGURE_NS ? is_rate(a, f) ? "ns/s" : "ns"
+		 : is_rate(a, f)      ? "count/s"
+				      : "count");
+	json_number(j, "before", f->before);
+	json_number(j, "after", f->after);
+	json_number(j, "difference", f->difference);
+	json_number(j, "low", f->low);
+	json_number(j, "high", f->high);
+	json_number(j, "least", f->least);
+	json_bool(j, "tested", f->tested);
+	json_number(j, "chance", f->chance);
+	json_str(j, "verdict", runs_verdict_name(f->verdict));
+	json_open(j, "runs", '[');
+	for (size_t i = 0; i < a->runs->v.n; i++)
+		json_number(j, NULL, f->value[i]);
+	json_close(j, ']');
+	json_close(j, '}');
+}
+
+static void json_gate(struct json *j, const struct runs_answer *a, const struct gate *g)
+{
+	struct buf why = {0};
+	gate_why(&why, a, g);
+	json_open(j, NULL, '{');
+	json_str(j, "condition", g->text);
+	json_str(j, "answer", gate_answer_name(g->answer));
+	json_text(j, "why", why.v, why.n);
+	if (g->figure == UINT32_MAX)
+		json_null(j, "figure");
+	else
+		json_u64(j, "figure", g->figure);
+	json_close(j, '}');
+	buf_release(&why);
+}
+
+void runs_json(struct buf *b, const struct runs_answer *a)
+{
+	static const char *const orders[] = {NULL, "after later", "swapped", "by turns"};
+	const struct runs *r = a->runs;
+	struct json j = {.b = b};
+	struct buf notes = {0};
+	put_notes(&notes, a);
+	json_open(&j, NULL, '{');
+	json_u64(&j, "schema", 1);
+	json_str(&j, "per", a->per_recording ? "recording" : "second");
+	json_str(&j, "order", orders[r->order]);
+	json_str(&j, "clock", a->clock);
+	json_runs(&j, r, BEFORE, "before");
+	json_runs(&j, r, AFTER, "after");
+	json_number(&j, "least_percent", 100 * r->least_share);
+	json_u64(&j, "tested", r->tested);
+	json_open(&j, "notes", '[');
+	for (const char *s = buf_cstr(&notes); *s; s += strcspn(s, "\n"), s += *s == '\n')
+		json_text(&j, NULL, s, strcspn(s, "\n"));
+	json_close(&j, ']');
+	json_open(&j, "gates", '[');
+	for (size_t i = 0; i < a->ngates; i++)
+		json_gate(&j, a, &a->gates[i]);
+	json_close(&j, ']');
+	json_open(&j, "figures", '[');
+	for (size_t i = 0; i < r->figures.n; i++)
+		json_figure(&j, a, &r->figures.v[i]);
+	json_close(&j, ']');
+	json_close(&j, '}');
+	buf_char(b, '\n');
+	buf_release(&notes);
+}
+
+/* --- JUnit ------------------------------------------------------------------------------ */
+
+static size_t answers(const struct runs_answer *a, unsigned answer)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < a->ngates; i++)
+		n += a->gates[i].answer == answer;
+	return n;
+}
+
+void runs_junit(struct buf *b, const struct runs_answer *a)
+{
+	struct buf why = {0};
+	buf_fmt(b,
+		"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n"
+		"<testsuite name=\"perfkit compare\" tests=\"%zu\" failures=\"%zu\" "
+		"errors=\"0\" skipped=\"%zu\">\n",
+		a->ngates, answers(a, GATE_YES), answers(a, GATE_CANNOT_SAY));
+	for (size_t i = 0; i < a->ngates; i++) {
+		const struct gate *g = &a->gates[i];
+		buf_clear(&why);
+		gate_why(&why, a, g);
+		buf_str(b, "<testcase classname=\"perfkit\" name=\"");
+		escape_xml_str(b, g->text);
+		buf_str(b, "\">");
+		if (g->answer != GATE_NO) {
+			buf_fmt(b, "<%s message=\"",
+				g->answer == GATE_YES ? "failure" : "skipped");
+			escape_xml(b, why.v, why.n);
+			buf_str(b, "\"/>");
+		}
+		buf_str(b, "</testcase>\n");
+	}
+	buf_str(b, "</testsuite>\n</testsuites>\n");
+	buf_release(&why);
+}

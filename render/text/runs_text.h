@@ -1,0 +1,40 @@
+/*
+ * runs_text.h - compared runs (runs.h) and conditions on them (gate.h) as text, JSON, JUnit's
+ * XML, and Markdown for a comment on a change.
+ */
+#ifndef RENDER_TEXT_RUNS_TEXT_H
+#define RENDER_TEXT_RUNS_TEXT_H
+
+#include "base/text/buf.h"
+#include "libtime/tables/gate.h"
+
+/* What is written. All is borrowed. */
+struct runs_answer {
+	const struct runs *runs;
+	const struct gate *gates;
+	size_t ngates;
+	int per_recording; /* sums are of a recording, not of a second of one */
+	const char *clock; /* what the order is known by; NULL: it is not */
+	const char *notes; /* more sentences, each on a line; "": none */
+	size_t rows;       /* of each table; 0: all */
+};
+
+/* Markdown is at most so long: what GitHub takes as a comment is a little more. */
+enum { RUNS_MARKDOWN_MOST = 60000 };
+
+/* Tables, `width` characters wide. */
+void runs_text(struct buf *b, const struct runs_answer *a, size_t width);
+/* The changes and conditions as tables, the other rows collapsed. */
+void runs_markdown(struct buf *b, const struct runs_answer *a);
+/* {"schema":1,"per","order","clock","before":[{"file","began_ns","recorded_ns"}],"after","least",
+ * "notes","gates":[{"condition","answer","figure"}],"figures":[{"kind","what","name","unit",
+ * "before","after","difference","low","high","chance","verdict","runs":[]}]}; null: unknown or
+ * unbounded. */
+void runs_json(struct buf *b, const struct runs_answer *a);
+/* One test case for each condition; one that the runs cannot answer is skipped. */
+void runs_junit(struct buf *b, const struct runs_answer *a);
+
+/* Append the answer to one condition, without a newline: "yes: wait p99 more 5%: ...". */
+void runs_gate_line(struct buf *b, const struct runs_answer *a, const struct gate *g);
+
+#endif
