@@ -27,7 +27,7 @@ static const struct opt rows[] = {
 	 "exit with 4 if it holds, 3 if the runs cannot say:\n'span checkout p99 more 5%', "
 	 "'function parse_* self more 10%', 'new root' (repeatable)"},
 	{"least", 0, OPT_REAL, AT(least), "PERCENT",
-	 "the smallest effect, in percent of the total (default 2)"},
+	 "the smallest effect, in percent of the total (2)"},
 	{"per", 0, OPT_STRING, AT(per), "second|recording",
 	 "what sums are of (default second); recording: each run\ndoes a fixed amount of work"},
 	OPT_HEADING("Output"),

@@ -7,8 +7,8 @@
  *	new root                            new KIND
  *
  * NAME is a glob, quoted by nothing: everything between KIND and the last words. A function's
- * may leave out its module. WHAT is self or total (default) of functions; time (default), count or
- * a percentile of spans; a percentile of waits, which have no NAME.
+ * may leave out its module. WHAT is self or total (default) of functions; time (default), count
+ * or a percentile of spans; a percentile of waits, which have no NAME.
  *
  * A condition is met if chance does not explain the change of a row (one-sided, corrected for the
  * rows that all conditions match) and its estimate is at least PERCENT of before (default: the

@@ -277,7 +277,7 @@ static double at_most(const struct chances *c, double u)
 	return erfc(-(floor(u) + 0.5 - pairs / 2) / sd / sqrt(2)) / 2;
 }
 
-double runs_chance_at_most(size_t n, size_t m, double u)
+static double chance_at_most(size_t n, size_t m, double u)
 {
 	struct chances c = {0};
 	double p = chances_of(&c, n, m) ? 1 : at_most(&c, u);
@@ -517,7 +517,7 @@ int runs_finish(struct runs *r)
 	rc = rc ? rc : judge(r, &w);
 	if (!rc && r->figures.n)
 		qsort(r->figures.v, r->figures.n, sizeof(*r->figures.v), figure_order);
-	r->attainable = 2 * runs_chance_at_most(r->n[BEFORE], r->n[AFTER], 0);
+	r->attainable = 2 * chance_at_most(r->n[BEFORE], r->n[AFTER], 0);
 	set_order(r);
 	mem_free(w.before);
 	mem_free(w.after);

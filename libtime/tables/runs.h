@@ -98,7 +98,8 @@ int runs_add(struct runs *r, unsigned kind, const char *name, uint32_t milliperc
 int runs_rename(struct runs *r, const char *from, const char *to);
 
 /* Compute everything. Rows of one side only join those of the other whose names differ by a
- * program's version or by what compilers append. Sorted by kind, then changes first. ERR_NOMEM. */
+ * program's version or by what compilers append. Sorted by kind, then changes first.
+ * ERR_NOMEM. */
 int runs_finish(struct runs *r);
 void runs_release(struct runs *r);
 
@@ -111,8 +112,5 @@ int runs_drift(const struct runs *r, const struct figure *f);
 
 /* Correct n chances in place (Benjamini and Hochberg). ERR_NOMEM. */
 int runs_correct(double *chance, size_t n);
-
-/* The probability of a sum of ranks (Mann-Whitney's U) of at most u, with n and m runs. */
-double runs_chance_at_most(size_t n, size_t m, double u);
 
 #endif

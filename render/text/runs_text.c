@@ -99,8 +99,10 @@ static void note_few(struct buf *b, const struct runs_answer *a)
 			"%.0f "
 			"%% of cases, so no difference can be told from noise: %zu and %zu "
 			"runs "
-			"are the fewest that can show one.\n",
-			r->n[BEFORE], r->n[AFTER], 100 * fmin(r->attainable, 1), alone, alone);
+			"are the fewest that can show one%s.\n",
+			r->n[BEFORE], r->n[AFTER], 100 * fmin(r->attainable, 1), alone, alone,
+			a->ngates ? "; conditions, which ask in one direction, need 3 and 3"
+				  : "");
 	else if (r->attainable * (double)r->tested > RUNS_LEVEL)
 		buf_fmt(b,
 			"With %zu and %zu runs, a single change among these %zu rows cannot be "
@@ -233,7 +235,7 @@ static void gate_why(struct buf *b, const struct runs_answer *a, const struct ga
 		buf_str(b, ", too few runs");
 }
 
-void runs_gate_line(struct buf *b, const struct runs_answer *a, const struct gate *g)
+static void gate_line(struct buf *b, const struct runs_answer *a, const struct gate *g)
 {
 	buf_fmt(b, "%s: ", gate_answer_name(g->answer));
 	escape_visible(b, g->text, strlen(g->text));
@@ -336,7 +338,7 @@ void runs_text(struct buf *b, const struct runs_answer *a, size_t width)
 	wrapped_lines(b, buf_cstr(&notes), width);
 	for (size_t i = 0; i < a->ngates; i++) {
 		buf_str(b, i ? "" : "\n");
-		runs_gate_line(b, a, &a->gates[i]);
+		gate_line(b, a, &a->gates[i]);
 		buf_char(b, '\n');
 	}
 	for (size_t from = 0, to; from < a->runs->figures.n; from = to) {
@@ -356,16 +358,20 @@ static void md_name(struct buf *b, const char *s)
 	struct buf visible = {0};
 	escape_visible(&visible, s, strlen(s));
 	for (const char *p = buf_cstr(&visible); *p; p++)
-		if (strchr("&<>|*_`[]\\~#@!:", *p))
+		if (strchr("&<>|*_`[]\\~#@!", *p))
 			buf_fmt(b, "&#%d;", *p);
 		else
 			buf_char(b, *p);
 	buf_release(&visible);
 }
 
-static void md_row(struct buf *b, const struct runs_answer *a, const struct figure *f)
+/* `of_all`: among rows of other kinds. */
+static void md_row(struct buf *b, const struct runs_answer *a, const struct figure *f,
+		   int of_all)
 {
 	struct buf name = {0};
+	if (of_all)
+		buf_fmt(&name, "%s: ", heads[f->kind]);
 	put_name(&name, f);
 	buf_str(b, "| ");
 	md_name(b, buf_cstr(&name));
@@ -393,10 +399,11 @@ static void md_head(struct buf *b, const char *name)
 enum { MD_ROOM = RUNS_MARKDOWN_MOST - 1000 };
 
 /* Append a row if it fits; 1 if it did. */
-static int md_fits(struct buf *b, const struct runs_answer *a, const struct figure *f)
+static int md_fits(struct buf *b, const struct runs_answer *a, const struct figure *f,
+		   int of_all)
 {
 	size_t at = b->n;
-	md_row(b, a, f);
+	md_row(b, a, f, of_all);
 	if (b->n <= MD_ROOM)
 		return 1;
 	b->n = at;
@@ -417,7 +424,7 @@ static void md_changes(struct buf *b, const struct runs_answer *a)
 	md_head(b, "change");
 	for (size_t i = 0; i < r->figures.n; i++)
 		if (r->figures.v[i].verdict >= RUNS_LESS)
-			left += !md_fits(b, a, &r->figures.v[i]);
+			left += !md_fits(b, a, &r->figures.v[i], 1);
 	if (left)
 		buf_fmt(b, "\n%zu more changes: `perfkit compare` shows them.\n", left);
 }
@@ -432,12 +439,12 @@ static void md_kind(struct buf *b, const struct runs_answer *a, size_t from, siz
 	md_head(b, heads[v[from].kind]);
 	for (size_t i = from; i < to; i++) {
 		int fits = (v[i].tested || v[i].kind == FIGURE_WHOLE) &&
-			   (!a->rows || shown < a->rows) && md_fits(b, a, &v[i]);
+			   (!a->rows || shown < a->rows) && md_fits(b, a, &v[i], 0);
 		shown += (size_t)fits;
 		left += !fits;
 	}
 	if (left)
-		buf_fmt(b, "\n%zu more rows.\n", left);
+		buf_fmt(b, "\n%zu more.\n", left);
 	buf_str(b, "\n</details>\n");
 }
 
@@ -446,7 +453,7 @@ static void md_gates(struct buf *b, const struct runs_answer *a)
 	struct buf line = {0};
 	for (size_t i = 0; i < a->ngates && b->n < MD_ROOM / 2; i++) {
 		buf_clear(&line);
-		runs_gate_line(&line, a, &a->gates[i]);
+		gate_line(&line, a, &a->gates[i]);
 		buf_str(b, "- ");
 		md_name(b, buf_cstr(&line));
 		buf_char(b, '\n');
@@ -469,6 +476,8 @@ void runs_markdown(struct buf *b, const struct runs_answer *a)
 		md_gates(b, a);
 	md_changes(b, a);
 	buf_char(b, '\n');
+	if (text.n)
+		text.n--; /* the last end of a line */
 	for (const char *s = buf_cstr(&text); *s && b->n < MD_ROOM; s++)
 		if (*s == '\n')
 			buf_str(b, "\n\n");
@@ -476,6 +485,7 @@ void runs_markdown(struct buf *b, const struct runs_answer *a)
 			buf_fmt(b, "&#%d;", *s);
 		else
 			buf_char(b, *s);
+	buf_char(b, '\n');
 	for (size_t from = 0, to; from < a->runs->figures.n; from = to) {
 		to = kind_end(a->runs, from);
 		md_kind(b, a, from, to);
@@ -492,7 +502,7 @@ static void json_number(struct json *j, const char *key, double x)
 		json_null(j, key);
 		return;
 	}
-	snprintf(text, sizeof(text), "%.6g", x);
+	snprintf(text, sizeof(text), "%.12g", x);
 	json_raw(j, key, text);
 }
 

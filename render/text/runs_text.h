@@ -34,7 +34,4 @@ void runs_json(struct buf *b, const struct runs_answer *a);
 /* One test case for each condition; one that the runs cannot answer is skipped. */
 void runs_junit(struct buf *b, const struct runs_answer *a);
 
-/* Append the answer to one condition, without a newline: "yes: wait p99 more 5%: ...". */
-void runs_gate_line(struct buf *b, const struct runs_answer *a, const struct gate *g);
-
 #endif

@@ -39,40 +39,72 @@ static struct figure *named(const struct runs *r, const char *name)
 	return NULL;
 }
 
-/* Of all choices of n of n + m ranks: how many have a U of at most u? */
-static double counted(unsigned n, unsigned m, unsigned u)
+/* The sum of ranks (U) of the bits, as of the runs after. */
+static unsigned sum_of(unsigned bits, unsigned all)
 {
-	double all = 0, few = 0;
-	for (unsigned bits = 0; bits < 1u << (n + m); bits++) {
-		unsigned below = 0, sum = 0;
-		if ((unsigned)__builtin_popcount(bits) != n)
-			continue;
+	unsigned below = 0, sum = 0;
+	for (unsigned i = 0; i < all; i++)
+		if (bits >> i & 1)
+			sum += below;
+		else
+			below++;
+	return sum;
+}
+
+/* Runs in the order of the bits; against a count of all orders. */
+static void check_order(unsigned bits, unsigned n, unsigned m)
+{
+	struct runs r = {.least_share = 0};
+	double all = 0, few = 0, many = 0;
+	for (int side = BEFORE; side <= AFTER; side++)
 		for (unsigned i = 0; i < n + m; i++)
-			if (bits >> i & 1)
-				sum += below;
-			else
-				below++;
+			if ((bits >> i & 1) == (side == AFTER)) {
+				begin(&r, side, i);
+				add(&r, FIGURE_WHOLE, "w", 100 + i);
+			}
+	assert_int_equal(runs_finish(&r), 0);
+	for (unsigned other = 0; other < 1u << (n + m); other++) {
+		if ((unsigned)__builtin_popcount(other) != m)
+			continue;
 		all++;
-		few += sum <= u;
+		few += sum_of(other, n + m) <= sum_of(bits, n + m);
+		many += sum_of(other, n + m) >= sum_of(bits, n + m);
 	}
-	return few / all;
+	assert_true(fabs(named(&r, "w")->less - few / all) < 1e-12);
+	assert_true(fabs(named(&r, "w")->more - many / all) < 1e-12);
+	runs_release(&r);
 }
 
 static void test_chances(void **s)
 {
 	(void)s;
-	static const unsigned sizes[][2] = {{1, 1}, {3, 3}, {4, 6}, {6, 5}, {2, 9}};
-	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++)
-		for (unsigned u = 0; u <= sizes[i][0] * sizes[i][1]; u++)
-			assert_true(fabs(counted(sizes[i][0], sizes[i][1], u) -
-					 runs_chance_at_most(sizes[i][0], sizes[i][1], u)) <
-				    1e-12);
-	/* beyond the exact ones: nearly continuous */
-	assert_true(fabs(runs_chance_at_most(41, 41, 1000) - runs_chance_at_most(40, 41, 976)) <
-		    0.03);
-	assert_true(fabs(runs_chance_at_most(60, 60, 1800) - 0.5) < 0.01);
+	static const unsigned sizes[][2] = {{1, 1}, {3, 3}, {4, 6}, {6, 3}, {2, 7}};
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+		unsigned n = sizes[i][0], m = sizes[i][1];
+		for (unsigned bits = 0; bits < 1u << (n + m); bits += 1 + bits % 3)
+			if ((unsigned)__builtin_popcount(bits) == m)
+				check_order(bits, n, m);
+	}
 	assert_int_equal(runs_needed(1), 4);
 	assert_int_equal(runs_needed(10), 6);
+}
+
+/* Beyond the sizes that are computed exactly: 41 and 41 runs, in turns. */
+static void test_many(void **s)
+{
+	(void)s;
+	struct runs r = {.least_share = 0};
+	for (size_t i = 0; i < 82; i++) {
+		begin(&r, i >= 41, i);
+		add(&r, FIGURE_WHOLE, "w", 100 + (double)(i < 41 ? 2 * i : 2 * (i - 41) + 1));
+		add(&r, FIGURE_WHOLE, "more", 100 + (double)(i % 41) + (i >= 41 ? 12 : 0));
+	}
+	assert_int_equal(runs_finish(&r), 0);
+	assert_int_equal(named(&r, "w")->verdict, RUNS_CANNOT_SAY); /* least is 0 */
+	assert_true(named(&r, "w")->chance > 0.5);
+	assert_int_equal(named(&r, "more")->verdict, RUNS_MORE);
+	assert_true(named(&r, "more")->low < 12 && named(&r, "more")->high > 12);
+	runs_release(&r);
 }
 
 /* x and y are those of the example of wilcox.test in R: W = 35, p = 0.2544 for both sides. */
@@ -278,10 +310,11 @@ static void test_bad_gates(void **s)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_chances), cmocka_unit_test(test_figures),
-		cmocka_unit_test(test_alarms),  cmocka_unit_test(test_few),
-		cmocka_unit_test(test_order),   cmocka_unit_test(test_names),
-		cmocka_unit_test(test_gates),   cmocka_unit_test(test_bad_gates),
+		cmocka_unit_test(test_chances),   cmocka_unit_test(test_many),
+		cmocka_unit_test(test_figures),   cmocka_unit_test(test_alarms),
+		cmocka_unit_test(test_few),       cmocka_unit_test(test_order),
+		cmocka_unit_test(test_names),     cmocka_unit_test(test_gates),
+		cmocka_unit_test(test_bad_gates),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
