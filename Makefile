@@ -410,6 +410,11 @@ truth-incidents: all
 	$(Q)PERFKIT='$(O)/perfkit' sh tests/truth/incidents/record.sh $(KINDS) $(T)
 	$(Q)PERFKIT='$(O)/perfkit' python3 -B tests/truth/incidents/check.py $(KINDS) $(T)
 
+.PHONY: truth-compare
+truth-compare: all $(O)/tests/truth/slower
+	$(Q)mkdir -p $(O)/tests/truth/runs
+	$(Q)python3 -B tests/truth/compare.py $(O)/perfkit $(O)/tests/truth/runs --record $(O)/tests/truth/slower
+
 .PHONY: truth20
 N = 20
 truth20: all $(TRUTH_BIN)
@@ -512,6 +517,7 @@ help:
 	@echo 'make bench-fleet  200 hosts as tables: size, times of each question, do engines agree?'
 	@echo 'make truth20    records each planted cause N=20 times: is it named? (an hour)'
 	@echo 'make exact      write anew the outputs that tests/cli/exact.sh compares'
+	@echo 'make truth-compare  false alarms and power of compare (15 minutes)'
 	@echo 'make truth-names is any name false? Programs that know their own stacks (10 minutes)'
 	@echo 'make truth-incidents  are incidents of kinds without a rule explained? (2 minutes)'
 	@echo 'make truth-holders  is the thread that held a lock named? (a minute)'

@@ -91,6 +91,14 @@ static int add_functions(struct reading *x, const struct rows *r)
 		  : add_sum(x, FIGURE_WHOLE, x->f->counts ? "events" : "CPU time", unit, sum);
 }
 
+/* 1 if both names are of one event, with or without the kernel. */
+static int same_event(const char *a, const char *b)
+{
+	size_t n = strlen(a), m = strlen(b);
+	return n && m && (event_name_fits(a, b) || event_name_fits(b, a)) &&
+	       (a[n - 1] == 'u') == (b[m - 1] == 'u');
+}
+
 /* All runs must weigh functions by the same event. */
 static int check_event(struct reading *x, const char *event, int counts)
 {
@@ -98,7 +106,7 @@ static int check_event(struct reading *x, const char *event, int counts)
 	if (!f->functional) {
 		buf_str(&f->event, event);
 		f->counts = counts;
-	} else if (strcmp(buf_cstr(&f->event), event) != 0) {
+	} else if (!same_event(event, buf_cstr(&f->event))) {
 		say_line("perfkit compare: %s samples %s, the runs before it %s: choose an "
 			 "event that all have with --event",
 			 input_shown(x->ti.path), event, buf_cstr(&f->event));

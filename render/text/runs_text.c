@@ -133,7 +133,7 @@ static void note_order(struct buf *b, const struct runs_answer *a)
 	case RUNS_MIXED:
 		break;
 	default:
-		note(b, "In what order the runs were recorded is not known.");
+		note(b, "The order in which the runs were recorded is unknown.");
 	}
 }
 

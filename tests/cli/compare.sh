@@ -101,6 +101,10 @@ done
 status 1 $work nothing.data -- work0.1.data
 grep -q nothing.data err
 
+# runs that sampled something else are no comparison
+status 2 $work work0.1.data -- "$SRC/testdata/fp-threads/perf.data"
+grep -q 'perf.data samples cpu-clock, the runs before it cpu-clock:u: choose an event' err
+
 # bundles and stores are runs as recordings are; each recording of a store is one
 "$PERFKIT" pack $names work0.1.data -o bundle.tar.zst
 "$PERFKIT" import $names work0.2.data work0.3.data work0.4.data work0.5.data work0.6.data -o before.db

@@ -219,7 +219,7 @@ while read -r v option words; do
 		case $v in
 		record) set -- cpu --dry-run --no-estimate ;;
 		fleet) set -- hosts ;;
-		compare) set -- -q --no-local --fail-on 'new root' "$waits" -- "$SRC/testdata/waits/perf.data" ;;
+		compare) set -- -q --no-local --fail-on 'new root' "$waits" -- "$SRC/testdata/sched/perf.data" ;;
 		export) set -- -q --no-local -o "out.$w" "$waits" ;;
 		*) set -- -q --no-local "$waits" ;;
 		esac

@@ -101,7 +101,7 @@ done <<E2
 -|paths|report -q --no-local $waits
 -|paths|collapse -q demo.tar.zst
 -|paths|collapse -q --no-local $waits -o out/x
--|paths|compare -q --no-local $waits -- $SRC/testdata/demo/perf.data
+-|paths|compare -q --no-local $waits -- $SRC/testdata/sched/perf.data
 -|paths|svg -q --no-local --wall $waits -o out/x.svg
 -|paths|svg -q --no-local --wall $waits
 -|paths|timeline -q --no-local $waits -o out/x.svg
