@@ -184,6 +184,7 @@ struct machine {
 	int (*code_changes)(void *ctx, uint32_t dso, const uint64_t **times, size_t *n);
 	void *code_changes_ctx;
 	size_t ids_taken, dsos_with_ids; /* already handled by machine_set_build_ids */
+	uint8_t mounts_decided;          /* … with all records known */
 };
 
 /* `strings` is borrowed for the machine's life. 0 or ERR_NOMEM. */

@@ -94,11 +94,13 @@ int machine_find_mounts(struct machine *m)
 			m->dsos.v[i].mount = MOUNT_UNKNOWN;
 		note_mounts(m, latest);
 	}
+	/* a later process may still enter the namespace of one that has ended */
+	int all_known = m->applied == TIME_END;
 	for (size_t i = 0; latest && ended && i < m->dsos.n; i++) {
 		struct dso *d = &m->dsos.v[i];
 		if (d->mount == MOUNT_OTHER && latest[i].unknown)
 			d->mount = MOUNT_UNKNOWN;
-		else if (d->mount == MOUNT_OTHER && ended[latest[i].process])
+		else if (d->mount == MOUNT_OTHER && all_known && ended[latest[i].process])
 			d->mount = MOUNT_GONE;
 	}
 	int rc = latest && ended ? 0 : ERR_NOMEM;
