@@ -84,7 +84,7 @@ struct map {
 	uint64_t until;      /* time when it went: unregistered BPF programs; else TIME_END */
 	uint32_t dso;
 	uint16_t prot;
-	uint16_t mount; /* 1 + index in the machine's mounts: the process's then; 0: unknown */
+	uint16_t mount; /* of the machine's mounts: the process's then; 0: unknown */
 };
 
 /* The extent of the maps of a subtree, by which a search skips it. */
@@ -170,10 +170,11 @@ struct machine {
 	struct u64map cgroups;  /* cgroup id → strings id of its path */
 	VEC(uint32_t) unsorted; /* spaces to sort before the next question */
 	VEC(struct pending) pending;
-	VEC(uint64_t) mounts; /* mount namespaces, if recorded (perf record --namespaces) */
-	uint16_t own_mount;   /* perf's own, as in struct map; 0: unknown */
-	uint8_t own_unsure;   /* there are two that may be */
-	uint8_t hidden;       /* there are processes of other pid namespaces, with pid 0 */
+	struct u64map
+		mounts; /* mount namespaces, if recorded (perf record --namespaces) → 1, … */
+	uint16_t own_mount; /* perf's own, as in struct map; 0: unknown */
+	uint8_t own_unsure; /* there are two that may be */
+	uint8_t hidden;     /* there are processes of other pid namespaces, with pid 0 */
 	uint64_t seq;
 	uint64_t applied; /* all records up to here are applied */
 	uint8_t changing; /* set while a thread adds records or advances */

@@ -378,6 +378,8 @@ static int is_settled(const struct id_giver *g, const struct path_files *f)
 {
 	const struct machine *m = g->m;
 	uint32_t own = NO_ID, twice;
+	if (!machine_has_mounts(m))
+		return 0;
 	for (uint32_t i = f->newest; i != NO_ID; i = m->dsos.v[i].same_path) {
 		const struct dso *d = &m->dsos.v[i];
 		if (d->mount == MOUNT_UNKNOWN || (d->mount == MOUNT_OWN && own != NO_ID) ||
@@ -509,7 +511,7 @@ static void set_kernel_id(struct id_giver *g)
  * known, if it matters in which namespaces they were mapped. */
 static size_t first_without_id(struct machine *m, size_t n)
 {
-	int mounts = m->applied == TIME_END && machine_has_mounts(m);
+	int mounts = m->applied == TIME_END && m->mounts.n > 1;
 	size_t first =
 		m->ids_taken == n && (!mounts || m->mounts_decided) ? m->dsos_with_ids : 0;
 	m->mounts_decided = (uint8_t)mounts;

@@ -5,14 +5,16 @@
 
 static int index_mount(struct machine *m, uint64_t ino, uint16_t *index)
 {
-	size_t i = 0;
-	while (i < m->mounts.n && m->mounts.v[i] != ino)
-		i++;
+	uint32_t known;
 	*index = 0;
-	if (i == UINT16_MAX - 1) /* more than can be told apart */
+	if (u64map_get(&m->mounts, ino, &known)) {
+		*index = (uint16_t)known;
 		return 0;
-	*index = (uint16_t)(i + 1);
-	return i == m->mounts.n ? vec_push(&m->mounts, ino) : 0;
+	}
+	if (m->mounts.n == UINT16_MAX) /* more than can be told apart */
+		return 0;
+	*index = (uint16_t)(m->mounts.n + 1);
+	return u64map_put(&m->mounts, ino, *index);
 }
 
 /* perf starts the recorded command in its own namespaces, and lists it before it calls exec. */
