@@ -120,7 +120,7 @@ static int write_model(struct writing *l)
 static int writing_begin(struct writing *l, struct store_writer *w, const struct timeline *tl,
 			 struct err *e)
 {
-	size_t n = tl->stacks->strings.entries.n + 1;
+	size_t n = strtab_count(&tl->stacks->strings) + 1;
 	*l = (struct writing){.w = w, .tl = tl, .e = e, .rows = w->rows};
 	memcpy(l->first, w->rows, sizeof(l->first));
 	l->comm_id = mem_zalloc(n, sizeof(*l->comm_id));
