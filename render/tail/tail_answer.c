@@ -747,26 +747,51 @@ static const struct tail_row *speaker_of(const struct tail *t, const struct tail
 	return g->unnamed || row->root.function == worst->root.function ? row : worst;
 }
 
-/* "10 of 10 slowest cycles of front were 92 % running spin_lock(), while flusher had no CPU." */
+static unsigned percent_of(uint64_t ns, uint64_t whole)
+{
+	return (unsigned)(100 * (double)ns / (double)whole + 0.5);
+}
+
+/* ", while flusher had no CPU for 73 % of it": of the running time. */
+static void put_stalled(struct answer *a, const struct slow_time *s)
+{
+	if (s->stalled == TL_NONE)
+		return;
+	uint32_t comm = a->t->tl->threads.v[s->stalled].comm;
+	put(a, comm == s->comm ? ", while another thread named " : ", while ");
+	put_name(a, comm);
+	unsigned percent = percent_of(s->stalled_ns, s->run_ns);
+	if (percent < 100)
+		buf_fmt(a->b, " had no CPU for %u %% of it", percent);
+	else
+		put(a, " had no CPU");
+}
+
+/* "9 of 10 slowest cycles of front were 92 % running, 88 % of samples in spin_lock(), while flusher had no
+ * CPU for 73 % of it. " */
 static void put_slow_time(struct answer *a)
 {
 	const struct slow_time *s = &a->t->slow;
+	unsigned ran = percent_of(s->run_ns, s->ns),
+		 in = percent_of(s->in_function, s->samples);
 	units_count(a->b, s->alike);
 	put(a, " of ");
 	units_count(a->b, s->cycles);
-	put(a, " slowest cycles of ");
-	put_name(a, s->comm);
-	buf_fmt(a->b, " were %u %% running",
-		(unsigned)(100 * (double)s->run_ns / (double)s->ns + 0.5));
-	put(a, " ");
-	put_function(a->b, a->t->tl, s->function);
+	put(a, " slowest cycles");
+	if (s->comm) {
+		put(a, " of ");
+		put_name(a, s->comm);
+	}
+	buf_fmt(a->b, " were %u %% running", ran);
+	if (s->function) {
+		if (in < 100)
+			buf_fmt(a->b, ", %u %% of samples in", in);
+		put(a, " ");
+		put_function(a->b, a->t->tl, s->function);
+	}
 	if (s->mechanism)
 		buf_fmt(a->b, ", %s", s->mechanism->words);
-	if (s->stalled != TL_NONE && a->t->tl->threads.v[s->stalled].comm != s->comm) {
-		put(a, ", while ");
-		put_name(a, a->t->tl->threads.v[s->stalled].comm);
-		put(a, " had no CPU");
-	}
+	put_stalled(a, s);
 	put(a, ". ");
 }
 

@@ -1,5 +1,6 @@
 /* tail_answer: which unclear waits rank with work, and what the sentence says by general evidence. */
 #include "render/tail/tail_answer.h"
+#include "render/tail/tail_json.h"
 #include "tests/unit/libtime/tailrig.h"
 
 enum { REST = 1, ASK = 2 };
@@ -144,36 +145,112 @@ static void one_holder_is_said_whatever_it_did(void **state)
 	     "them asleep in nap().");
 }
 
-/* Ten of forty cycles take 15 ms of CPU time; the waits are short. */
-static void slow_time_that_ran_is_said_first(void **state)
+/* Forty cycles; in ten, which take 15 ms of CPU time, a thread of that name has no CPU for
+ * `lacks` µs. */
+static void add_cycles(struct rig *r, const char *name, uint64_t lacks)
 {
-	struct rig r;
-	(void)state;
-	rig_init(&r, 300000);
-	add_sites(&r);
-	uint32_t front = thread(&r, "front", 1, 0), holder = thread(&r, "holder", 2, 1);
+	rig_init(r, 300000);
+	add_sites(r);
+	uint32_t front = thread(r, "front", 1, 0), other = thread(r, name, 2, 1);
 	uint64_t at = 1000;
 	for (int i = 0; i < 40; i++) {
-		unclear(off(&r, front, at, at + 900, at + 1000, CAUSE_SLEEP, "main;loop"),
-			REST);
-		if (i % 4 == 0)
-			off(&r, holder, at + 1000, at + 1000, at + 16000, CAUSE_PREEMPT,
+		unclear(off(r, front, at, at + 900, at + 1000, CAUSE_SLEEP, "main;loop"), REST);
+		if (i % 4 == 0 && lacks)
+			off(r, other, at + 1000, at + 1000, at + 1000 + lacks, CAUSE_PREEMPT,
 			    "main;flush")
 				->flags = OFF_RUNNING;
 		at += i % 4 ? 2000 : 16000;
 	}
+}
+
+/* A sample of front each ms of the slow cycles: of each ten the first `n` in `stack`, the others
+ * in parse; in the last cycle all there. */
+static void add_cycle_samples(struct rig *r, const char *stack, uint64_t n)
+{
+	for (uint64_t i = 0; i < 10; i++)
+		for (uint64_t k = 0; k < 10; k++) {
+			struct tl_sample s = {.time_ns = (2500 + 22000 * i + 1000 * k) * 1000,
+					      .thread = 0,
+					      .cpu = 0};
+			s.path = path(r, k < n && i < 9 ? stack : "main;parse");
+			assert_int_equal(bigvec_push(&r->tl.samples, s, NULL), 0);
+		}
+}
+
+static void slow_says(struct rig *r, const char *sentence, const char *json)
+{
 	struct tail_query q = of_front(0);
 	q.pick = (struct episode_pick){
 		.kind = PICK_PERCENTILE, .millipercent = 99900, .least = PICK_LEAST};
 	struct buf b = {0};
-	finish(&r);
-	struct tail t = make(&r, q);
+	finish(r);
+	struct tail t = make(r, q);
 	assert_int_equal(tail_answer(&b, &t, NULL), 0);
-	assert_non_null(strstr(buf_cstr(&b), "of 10 slowest cycles of front were 9"));
-	assert_non_null(strstr(buf_cstr(&b), "while holder had no CPU. "));
+	if (strncmp(buf_cstr(&b), sentence, strlen(sentence)))
+		fail_msg("%s", buf_cstr(&b));
+	buf_clear(&b);
+	assert_int_equal(tailjson_write(&b, &t, 0, NULL), 0);
+	const char *slow = strstr(buf_cstr(&b), "\"slow_cycles\"");
+	assert_non_null(slow);
+	if (strncmp(slow, json, strlen(json)))
+		fail_msg("%.400s", slow);
 	tail_release(&t);
 	buf_release(&b);
-	rig_release(&r);
+	rig_release(r);
+}
+
+static void slow_time_that_ran_is_said_first(void **state)
+{
+	struct rig r;
+	(void)state;
+	add_cycles(&r, "holder", 15000);
+	slow_says(&r,
+		  "10 of 10 slowest cycles of front were 99 % running, while holder had no "
+		  "CPU. ",
+		  "\"slow_cycles\":{\"count\":10,\"alike\":10,\"comm\":\"front\",\"ns\":"
+		  "151000000,\"run_ns\":150000000,\"function\":null,\"samples\":0,"
+		  "\"in_function\":0,\"mechanism\":null,\"without_cpu\":{\"tid\":2,\"comm\":"
+		  "\"holder\",\"ns\":"
+		  "150000000}}");
+}
+
+/* The shares are those of the cycles that ran the function. */
+static void slow_time_is_of_the_cycles_that_it_counts(void **state)
+{
+	struct rig r;
+	(void)state;
+	add_cycles(&r, "holder", 12000);
+	add_cycle_samples(&r, "main;spin", 8);
+	slow_says(&r,
+		  "9 of 10 slowest cycles of front were 99 % running, 80 % of samples in "
+		  "spin(), while "
+		  "holder had no CPU for 80 % of it. ",
+		  "\"slow_cycles\":{\"count\":10,\"alike\":9,\"comm\":\"front\",\"ns\":"
+		  "135900000,\"run_ns\":135000000,\"function\":\"spin\",\"samples\":90,"
+		  "\"in_function\":72,\"mechanism\":null,\"without_cpu\":{\"tid\":2,\"comm\":"
+		  "\"holder\","
+		  "\"ns\":108000000}}");
+}
+
+static void a_thread_of_the_same_name_without_a_cpu_is_another(void **state)
+{
+	struct rig r;
+	(void)state;
+	add_cycles(&r, "front", 14000);
+	slow_says(&r,
+		  "10 of 10 slowest cycles of front were 99 % running, while another thread "
+		  "named front had no CPU for 93 % of it. ",
+		  "\"slow_cycles\":{");
+}
+
+/* It lacked a CPU for less than half of the time. */
+static void a_thread_without_a_cpu_for_a_while_explains_nothing(void **state)
+{
+	struct rig r;
+	(void)state;
+	add_cycles(&r, "holder", 7000);
+	slow_says(&r, "10 of 10 slowest cycles of front were 99 % running. ",
+		  "\"slow_cycles\":{");
 }
 
 int main(void)
@@ -185,6 +262,9 @@ int main(void)
 		cmocka_unit_test(a_lock_of_the_kernel_is_named_by_who_takes_it),
 		cmocka_unit_test(one_holder_is_said_whatever_it_did),
 		cmocka_unit_test(slow_time_that_ran_is_said_first),
+		cmocka_unit_test(slow_time_is_of_the_cycles_that_it_counts),
+		cmocka_unit_test(a_thread_of_the_same_name_without_a_cpu_is_another),
+		cmocka_unit_test(a_thread_without_a_cpu_for_a_while_explains_nothing),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
