@@ -800,24 +800,13 @@ static void put_slow_time(struct answer *a)
 static uint64_t count_told(const struct answer *a)
 {
 	const struct tail *t = a->t;
-	struct buf lock = {0}, other = {0};
+	const struct tail_holder *said = &a->said->holder;
 	uint64_t n = 0;
-	if (t->group_by != GROUP_ROOT || a->x.chain.n != 2 ||
-	    a->said->holder.kind != HOLDER_LOCK ||
+	if (t->group_by != GROUP_ROOT || a->x.chain.n != 2 || !said->lock ||
 	    !link_held_lock(&a->x, explanation_root(&a->x)))
 		return a->group->count;
-	put_lock_name(&lock, t->tl, a->said->offcpu, a->said->path);
-	for (const struct tail_row *row = t->rows.v; row < t->rows.v + t->rows.n; row++) {
-		if (row->holder.kind != HOLDER_LOCK || row->holder.comm != a->said->holder.comm)
-			continue;
-		buf_clear(&other);
-		put_lock_name(&other, t->tl, row->offcpu, row->path);
-		n += !strcmp(buf_cstr(&lock), buf_cstr(&other));
-	}
-	if (buf_failed(&lock) || buf_failed(&other))
-		a->b->failed = ERR_NOMEM;
-	buf_release(&lock);
-	buf_release(&other);
+	for (const struct tail_row *row = t->rows.v; row < t->rows.v + t->rows.n; row++)
+		n += row->holder.lock == said->lock && row->holder.comm == said->comm;
 	return n > a->group->count ? n : a->group->count;
 }
 

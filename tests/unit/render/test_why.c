@@ -145,6 +145,27 @@ static void one_holder_is_said_whatever_it_did(void **state)
 	     "them asleep in nap().");
 }
 
+/* Neither lock has a name. */
+static void locks_of_two_places_are_not_one(void **state)
+{
+	static const char *const stacks[] = {"main;ask;c:lll_lock_wait",
+					     "main;tell;c:lll_lock_wait"};
+	static const char *const did[] = {"main;nap", "main;flush"};
+	struct rig r;
+	(void)state;
+	rig_init(&r, 100000);
+	uint32_t front = thread(&r, "front", 1, 0), other = thread(&r, "other", 2, 1);
+	for (uint64_t i = 0; i < 4; i++) {
+		uint64_t at = 1000 + 20000 * i, ns = i < 3 ? 5000 : 4000;
+		woken_by(off(&r, front, at, at + ns, at + ns, CAUSE_LOCK, stacks[i / 3]),
+			 other);
+		off(&r, other, at - 100, at + ns - 50, at + ns - 50, CAUSE_SLEEP, did[i / 3]);
+	}
+	says(&r, of_front(4),
+	     "3 of 4 worst waits of front: other held the lock that front wanted in ask(), "
+	     "asleep in nap().");
+}
+
 /* Forty cycles; in ten, which take 15 ms of CPU time, a thread of that name has no CPU for
  * `lacks` µs. */
 static void add_cycles(struct rig *r, const char *name, uint64_t lacks)
@@ -261,6 +282,7 @@ int main(void)
 		cmocka_unit_test(a_stop_is_said_with_who_ended_it),
 		cmocka_unit_test(a_lock_of_the_kernel_is_named_by_who_takes_it),
 		cmocka_unit_test(one_holder_is_said_whatever_it_did),
+		cmocka_unit_test(locks_of_two_places_are_not_one),
 		cmocka_unit_test(slow_time_that_ran_is_said_first),
 		cmocka_unit_test(slow_time_is_of_the_cycles_that_it_counts),
 		cmocka_unit_test(a_thread_of_the_same_name_without_a_cpu_is_another),
