@@ -58,6 +58,11 @@ static void root_of(const struct tail *t, const struct explanation *x, struct ta
 		.path = p ? p->path : 0,
 		.guessed = p && p->state == PART_RUNNING && l->guessed,
 	};
+	if (p && p->state == PART_BLOCKED && p->actor != TL_NONE &&
+	    ended_lock(p->via, p->cause, p->mechanism)) {
+		out->holders = p->actors;
+		out->holder_comm = t->tl->threads.v[p->actor].comm;
+	}
 }
 
 const char *holder_kind_name(unsigned int kind)

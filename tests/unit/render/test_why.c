@@ -145,6 +145,29 @@ static void one_holder_is_said_whatever_it_did(void **state)
 	     "them asleep in nap().");
 }
 
+/* Four times front waits for a lock that one of two threads let go, which waited for it itself
+ * until shortly before; once nobody is known to have ended that. */
+static void the_last_holder_is_that_of_as_many_as_it_says(void **state)
+{
+	struct rig r;
+	(void)state;
+	rig_init(&r, 100000);
+	uint32_t front = thread(&r, "front", 1, 0), by[] = {thread(&r, "render", 2, 1),
+							    thread(&r, "render", 3, 1)};
+	for (uint64_t i = 0; i < 4; i++) {
+		uint64_t at = 1000 + 20000 * i;
+		struct offcpu *o = off(&r, front, at, at + 5000, at + 5000, CAUSE_LOCK,
+				       "main;ask;c:lll_lock_wait");
+		if (i < 3)
+			woken_by(o, by[i % 2]);
+		off(&r, by[i % 2], at - 100, at + 4900, at + 4900, CAUSE_LOCK,
+		    "main;ask;c:lll_lock_wait");
+	}
+	says(&r, of_front(4),
+	     "4 of 4 worst waits of front: waiting for a lock in ask(), which one of 2 threads "
+	     "named render let go last in 3 of them.");
+}
+
 /* Neither lock has a name. */
 static void locks_of_two_places_are_not_one(void **state)
 {
@@ -282,6 +305,7 @@ int main(void)
 		cmocka_unit_test(a_stop_is_said_with_who_ended_it),
 		cmocka_unit_test(a_lock_of_the_kernel_is_named_by_who_takes_it),
 		cmocka_unit_test(one_holder_is_said_whatever_it_did),
+		cmocka_unit_test(the_last_holder_is_that_of_as_many_as_it_says),
 		cmocka_unit_test(locks_of_two_places_are_not_one),
 		cmocka_unit_test(slow_time_that_ran_is_said_first),
 		cmocka_unit_test(slow_time_is_of_the_cycles_that_it_counts),
