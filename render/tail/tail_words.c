@@ -565,6 +565,8 @@ static const char *hold_words(const struct evidence *ev, const struct chain_link
 		return "exited only after ";
 	case CAUSE_JOIN:
 		return "exited only after ";
+	case CAUSE_STOPPED:
+		return "kept it stopped for ";
 	case CAUSE_BARRIER:
 		return "reached the barrier only after ";
 	case CAUSE_SAFEPOINT:
@@ -745,7 +747,7 @@ void describe_period(struct buf *b, const struct recurrence *r, const char *they
 	buf_char(b, '.');
 }
 
-/* What the root did to the thread that waited for it: "held the GIL"; nothing if there is only
+/* What the root did to the thread that waited for it: "held the GIL", "thawed it"; nothing if there is only
  * what it did itself. 1 when something was appended. */
 static int put_role(struct buf *b, const struct tail_root *r)
 {
@@ -755,8 +757,8 @@ static int put_role(struct buf *b, const struct tail_root *r)
 		buf_str(b, "had the CPU");
 	else if (ended_lock(r->via, r->held_cause, m))
 		buf_fmt(b, "held %s", m ? m->words : "the lock");
-	else if (m)
-		buf_str(b, m->words);
+	else if (m) /* a stop's words are of the thread that was stopped */
+		buf_str(b, m->kind == MECHANISM_STOP ? m->verb : m->words);
 	if (r->doing && b->n > at)
 		buf_fmt(b, " %s", r->doing->words);
 	return b->n > at;

@@ -1,6 +1,7 @@
 /* tail_answer: which unclear waits rank with work, and what the sentence says by general evidence. */
 #include "render/tail/tail_answer.h"
 #include "render/tail/tail_json.h"
+#include "render/tail/tail_words.h"
 #include "tests/unit/libtime/tailrig.h"
 
 enum { REST = 1, ASK = 2 };
@@ -32,16 +33,28 @@ static struct tail_query of_front(uint64_t top)
 	return q;
 }
 
-static void says(struct rig *r, struct tail_query q, const char *sentence)
+/* The answer, and the name of its first group. */
+static void says_group(struct rig *r, struct tail_query q, const char *sentence,
+		       const char *group)
 {
 	struct buf b = {0};
 	finish(r);
 	struct tail t = make(r, q);
 	assert_int_equal(tail_answer(&b, &t, NULL), 0);
 	assert_string_equal(buf_cstr(&b), sentence);
+	buf_clear(&b);
+	if (group) {
+		describe_group(&b, &t, t.groups.v);
+		assert_string_equal(buf_cstr(&b), group);
+	}
 	tail_release(&t);
 	buf_release(&b);
 	rig_release(r);
+}
+
+static void says(struct rig *r, struct tail_query q, const char *sentence)
+{
+	says_group(r, q, sentence, NULL);
 }
 
 /* front rests every ms; four times another wait, for `report`, is in between. */
@@ -85,16 +98,18 @@ static void few_waits_show_no_habit(void **state)
 static void a_stop_is_said_with_who_ended_it(void **state)
 {
 	static const struct {
-		const char *stack, *sentence;
+		const char *stack, *sentence, *group;
 	} stops[] = {
 		{"main;work;[k]get_signal;[k]do_signal_stop;[k]schedule",
 		 "The worst wait of front: front was stopped by a signal until pauser let it "
 		 "go on; "
-		 "pauser was asleep in nap()."},
+		 "pauser was asleep in nap().",
+		 "pauser: let it go on, asleep in nap()"},
 		{"main;work;[k]get_signal;[k]schedule",
 		 "The worst wait of front: front was frozen with its cgroup until pauser "
 		 "thawed it; "
-		 "pauser was asleep in nap()."},
+		 "pauser was asleep in nap().",
+		 "pauser: thawed it, asleep in nap()"},
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof(stops) / sizeof(*stops); i++) {
@@ -104,7 +119,7 @@ static void a_stop_is_said_with_who_ended_it(void **state)
 		woken_by(off(&r, front, 1000, 5000, 5000, CAUSE_STOPPED, stops[i].stack),
 			 pauser);
 		off(&r, pauser, 900, 4950, 4950, CAUSE_SLEEP, "main;nap");
-		says(&r, of_front(1), stops[i].sentence);
+		says_group(&r, of_front(1), stops[i].sentence, stops[i].group);
 	}
 }
 
