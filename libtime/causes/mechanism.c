@@ -254,14 +254,14 @@ static int fits(const struct rule *r, const struct mask *mask, uint64_t timer_ns
 	return 1;
 }
 
-const struct mechanism *mechanism_of(struct mechanisms *m, uint32_t path, uint32_t waker_path,
-				     uint64_t timer_ns)
+const struct mechanism *mechanism_of(struct mechanisms *m, unsigned kinds, uint32_t path,
+				     uint32_t waker_path, uint64_t timer_ns)
 {
 	struct mask mask = {{0}};
 	match_stack(m, path, 0, &mask);
 	match_stack(m, waker_path, 1, &mask);
 	for (size_t i = 0; i < m->rules.n; i++)
-		if (m->rules.v[i].is.kind != MECHANISM_DOING &&
+		if (kinds >> m->rules.v[i].is.kind & 1 &&
 		    fits(&m->rules.v[i], &mask, timer_ns))
 			return &m->rules.v[i].is;
 	return NULL;

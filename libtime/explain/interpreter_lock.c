@@ -1,6 +1,6 @@
 #include "libtime/explain/interpreter_lock.h"
 
-/* How many threads of the process, and intervals of all, are looked at for one wait. */
+/* How many threads of the process at that time, and intervals of all, are looked at for one wait. */
 enum { MAX_THREADS = 512, MAX_INTERVALS = 1 << 15 };
 
 struct search {
@@ -8,18 +8,19 @@ struct search {
 	const struct timeline *tl;
 	uint32_t waiter;
 	uint64_t lock;
-	VEC(uint32_t) threads; /* of the process, without the waiter */
+	VEC(uint32_t) threads; /* of the process at that time, without the waiter */
 	int intervals;
 	windows_vec *out;
 };
 
-static int find_threads(struct search *s)
+static int find_threads(struct search *s, uint64_t from, uint64_t to)
 {
 	const struct tl_thread *v = s->tl->threads.v, *w = &v[s->waiter];
 	const struct tl_part *part = timeline_part_of(s->tl, s->waiter);
 	for (uint32_t i = 0; i < s->tl->threads.n && s->threads.n <= MAX_THREADS; i++)
-		if (i != s->waiter && v[i].pid == w->pid &&
-		    timeline_part_of(s->tl, i) == part && vec_push(&s->threads, i))
+		if (i != s->waiter && v[i].pid == w->pid && v[i].first_ns < to &&
+		    v[i].last_ns > from && timeline_part_of(s->tl, i) == part &&
+		    vec_push(&s->threads, i))
 			return ERR_NOMEM;
 	return 0;
 }
@@ -33,6 +34,7 @@ static int waits_elsewhere(const struct offcpu *o)
 	case CAUSE_SEMAPHORE:
 	case CAUSE_NET:
 	case CAUSE_PIPE:
+	case CAUSE_IO:
 	case CAUSE_CHILD:
 	case CAUSE_JOIN:
 	case CAUSE_SIGNAL:
@@ -150,7 +152,9 @@ int interpreter_holders(struct evidence *x, uint32_t waiter, uint64_t lock, wind
 {
 	windows_vec out = {0};
 	struct search s = {.ev = x, .tl = x->tl, .waiter = waiter, .lock = lock, .out = &out};
-	int r = find_threads(&s) ? err_nomem(e) : 0;
+	int r = 0;
+	if (v->n && find_threads(&s, v->v[0].from_ns, v->v[v->n - 1].to_ns))
+		r = err_nomem(e);
 	if (s.threads.n > MAX_THREADS)
 		s.threads.n = 0;
 	for (size_t i = 0; !r && s.threads.n && i < v->n; i++)
