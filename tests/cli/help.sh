@@ -64,6 +64,15 @@ for topic in causes exit-status filters frames general mechanisms names stacks w
 done
 awk 'length > 80 { exit 1 }' all reasons topic.exit-status topic.filters topic.general topic.names topic.stacks \
 	topic.words || wrong "help is wider than 80 columns"
+# the glossary is Markdown: as plain text it has no marks, its paragraphs are filled, and all words are there
+grep '[*`|#]\(|\|[^0-9a-f]\|$\)\|](' topic.words && wrong "help words shows Markdown"
+for line in "are seconds of the recording's clock, as --time takes them; in pictures and JSON" \
+	'bundle: a recording packed with the binaries and symbols that name its frames,' '    in one .tar.zst.' \
+	'running: on a CPU; colour: dark green #0f7a5a' 'io: a disk; colour: blue #668cd5'; do
+	grep -qxF -e "$line" topic.words || wrong "help words has no line: $line"
+done
+[ "$(grep -c '^[a-zA-Z -]*: ' topic.words)" -ge \
+	"$(grep -v '^| word ' "$SRC/docs/words.md" | grep -c -e '^[*][*]' -e '^| [a-z]')" ] || wrong "help words leaves words out"
 cmp -s "$SRC/libtime/causes/causes.rules" topic.causes || wrong "help causes is not the table that is used"
 # each cause that --cause knows is explained before the rules
 named=$("$PERFKIT" tail --cause nosuch "$SRC/testdata/waits/perf.data" 2>&1 | sed 's/.*there are //; s/ (.*//; s/,//g')
