@@ -202,7 +202,8 @@ has children "called exec or exited only after"
 
 # What cannot be answered, and what is not asked well.
 fails 3 "$PERFKIT" tail "$SRC/testdata/demo/perf.data"
-has err "record with: perf record -a"
+has err "record with: perfkit record tail"
+awk 'length > 80 { exit 1 }' err
 fails 2 "$PERFKIT" tail "$file" --by lunch
 fails 2 "$PERFKIT" tail "$file" --pct 99.9999
 fails 2 "$PERFKIT" tail "$file" --pct 0
