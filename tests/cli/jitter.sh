@@ -106,7 +106,8 @@ END
 "$PERFKIT" tail -q --by gap --top 0 --json control.db | cmp - control.json
 
 # beside a recording: of another one they are left out; a spinner may have had none
-mkdir beside && tar --zstd -xf "$kept/spin.tar.zst" -C beside perf.data
+mkdir beside
+tar --zstd -xf "$kept/spin.tar.zst" -C beside perf.data
 "$PERFKIT" tail --by wait --top 1 --json beside/perf.data >wait.json 2>err
 printf 'perfkit-gaps v1\nclock mono\nspinner 0 7\ngap 0 5 900\n' >beside/perf.data.gaps
 "$PERFKIT" tail --by wait --top 1 --json beside/perf.data 2>err | cmp - wait.json
