@@ -1,13 +1,13 @@
 #include "libsym/elf/claimed_file.h"
 
 #include "libparse/source.h"
+#include "libsym/elf/file_at.h"
 #include "libsym/elf/read_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
 
 enum { LINKS_MAX = 40 }; /* as the kernel's MAXSYMLINKS */
@@ -181,10 +181,9 @@ static int is_run_only(mode_t mode)
 int claimed_is_mapped(const struct claimed *c, const struct claim *k)
 {
 	const struct file_id *m = k->mapped;
-	const struct stat *st = &c->st;
-	return m && m->ino && st->st_ino == m->ino &&
-	       st->st_dev == makedev(m->dev_major, m->dev_minor) &&
-	       (!k->written_ns || source_mtime_ns(st) <= k->written_ns);
+	struct file_id here;
+	return m && m->ino && (!k->written_ns || source_mtime_ns(&c->st) <= k->written_ns) &&
+	       file_at_fd(c->fd, &here, NULL) && file_compare(m, &here) == FILE_SAME;
 }
 
 int claimed_check(const struct claimed *c, const struct claim *k, const char *name,

@@ -1,0 +1,120 @@
+/* libsym: files by names that others chose: which links are followed, and what root may hand on. */
+#include "tests/lib/unit.h"
+
+#include "libsym/elf/claimed_file.h"
+#include "libsym/elf/file_at.h"
+#include "tests/lib/temptree.h"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static void put_text(const char *path, mode_t mode)
+{
+	put(path, "text", 4);
+	assert_int_equal(chmod(in_root(path), mode), 0);
+}
+
+static void open_it(const char *path, unsigned flags, struct claimed *c)
+{
+	struct err e = {0};
+	if (claimed_open("", flags, in_root(path), c, &e))
+		fail_msg("%s", e.msg);
+}
+
+/* A mapping and stat(2) name a file of btrfs or of an overlay by different devices. */
+static void a_mapped_file_is_known_by_its_mapping(void **state)
+{
+	(void)state;
+	struct claimed c;
+	struct file_id mapped, other;
+	put_text("/a", 0600);
+	put_text("/b", 0600);
+	assert_true(file_at(in_root("/a"), &mapped, NULL) &&
+		    file_at(in_root("/b"), &other, NULL));
+	struct claim k = {.mapped = &mapped}, wrong = {.mapped = &other}, none = {.trusted = 0};
+	open_it("/a", 0, &c);
+	assert_true(claimed_is_mapped(&c, &k));
+	assert_false(claimed_is_mapped(&c, &wrong));
+	assert_false(claimed_is_mapped(&c, &none));
+	k.written_ns = 1; /* the file came later */
+	assert_false(claimed_is_mapped(&c, &k));
+	close(c.fd);
+}
+
+/* The same on an overlay of two file systems, in a mount namespace of the test's own. */
+static void an_overlays_file_is_known_by_its_mapping(void **state)
+{
+	(void)state;
+	char how[512];
+	struct claimed c;
+	struct file_id mapped;
+	put_text("/low/a", 0600);
+	mkdir(in_root("/all"), 0700);
+	mkdir(in_root("/up"), 0700);
+	snprintf(how, sizeof(how), "lowerdir=%s,upperdir=%s,workdir=%s", in_root("/low"),
+		 in_root("/up/over"), in_root("/up/work"));
+	if (unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+	    mount("tmpfs", in_root("/up"), "tmpfs", 0, NULL) ||
+	    mkdir(in_root("/up/over"), 0700) || mkdir(in_root("/up/work"), 0700) ||
+	    mount("overlay", in_root("/all"), "overlay", 0, how))
+		skip();
+	int found = file_at(in_root("/all/a"), &mapped, NULL);
+	struct claim k = {.mapped = &mapped};
+	open_it("/all/a", 0, &c);
+	int is = claimed_is_mapped(&c, &k);
+	close(c.fd);
+	umount2(in_root("/all"), MNT_DETACH);
+	umount2(in_root("/up"), MNT_DETACH);
+	assert_true(found && is);
+}
+
+/* Root hands on what everybody may read, or what is proved to have been used. */
+static void root_needs_a_proof(void **state)
+{
+	(void)state;
+	struct claimed c;
+	struct file_id mapped;
+	if (geteuid())
+		skip();
+	assert_int_equal(chmod(in_root(""), 0755), 0);
+	put_text("/all", 0644);
+	put_text("/own", 0600);
+	put_text("/run", 0711);
+	const struct claim none = {0}, trusted = {.trusted = 1}, owner = {.has_owner = 1},
+			   other = {.has_owner = 1, .owner = 1}, id = {.id_read = 1};
+	struct claim seen = {.mapped = &mapped};
+	open_it("/all", 0, &c);
+	assert_int_equal(claimed_check(&c, &none, "x", NULL), 0);
+	close(c.fd);
+	open_it("/own", 0, &c);
+	assert_int_equal(claimed_check(&c, &none, "x", NULL), ERR_REFUSED);
+	assert_int_equal(claimed_check(&c, &other, "x", NULL), ERR_REFUSED);
+	assert_int_equal(claimed_check(&c, &owner, "x", NULL), 0);
+	assert_int_equal(claimed_check(&c, &trusted, "x", NULL), 0);
+	assert_int_equal(claimed_check(&c, &id, "x", NULL), 0);
+	assert_true(file_at(in_root("/own"), &mapped, NULL));
+	assert_int_equal(claimed_check(&c, &seen, "x", NULL), 0);
+	close(c.fd);
+	assert_int_equal(link(in_root("/own"), in_root("/second")), 0);
+	open_it("/own", 0, &c);
+	assert_int_equal(claimed_check(&c, &owner, "x", NULL), ERR_REFUSED);
+	close(c.fd);
+	open_it("/run", 0, &c);
+	assert_true(file_at(in_root("/run"), &mapped, NULL));
+	assert_int_equal(claimed_check(&c, &seen, "x", NULL), ERR_REFUSED);
+	close(c.fd);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		ON_A_TREE(a_mapped_file_is_known_by_its_mapping), ON_A_TREE(root_needs_a_proof),
+		ON_A_TREE(an_overlays_file_is_known_by_its_mapping), /* leaves the namespace */
+	};
+	return cmocka_run_group_tests_name("libsym claimed", tests, NULL, NULL);
+}
