@@ -78,15 +78,29 @@ static int refuse_link(const struct walk *w, const struct stat *st, struct err *
 		       (unsigned)st->st_uid);
 }
 
+/* 1 when the link, in this folder, may be followed. Who reads for himself, without root's rights,
+ * needs no more than the kernel demands of every link (may_follow_link in fs/namei.c, with
+ * fs.protected_symlinks). */
+static int may_follow(const struct walk *w, const struct stat *link, const struct stat *folder)
+{
+	mode_t shared = S_ISVTX | S_IWOTH;
+	if (w->flags & CLAIMED_INSIDE)
+		return 1;
+	if (w->flags & CLAIMED_FOR_SELF && geteuid())
+		return link->st_uid == geteuid() || (folder->st_mode & shared) != shared ||
+		       folder->st_uid == link->st_uid;
+	return is_callers(link->st_uid) && is_callers_folder(folder);
+}
+
 /* 1 when a link was taken into w->left. */
 static int follow(struct walk *w, int folder, const char *part, const struct stat *st,
 		  const char *rest, struct err *e)
 {
 	char target[PATH_MAX];
 	struct stat in;
-	int may = w->flags & CLAIMED_INSIDE ||
-		  (is_callers(st->st_uid) && !fstat(folder, &in) && is_callers_folder(&in));
-	if (!may)
+	if (fstat(folder, &in))
+		return file_failed(w->name, e);
+	if (!may_follow(w, st, &in))
 		return refuse_link(w, st, e);
 	ssize_t n = readlinkat(folder, part, target, sizeof(target) - 1);
 	errno = n < 0 ? errno : ELOOP;

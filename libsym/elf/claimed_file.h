@@ -6,7 +6,8 @@
  *
  *	a link                 is followed if root or the caller made it in a folder that nobody
  *	                       else writes; with CLAIMED_INSIDE any link is, but none leads
- *	                       out of `root`, not even an absolute one or ".."
+ *	                       out of `root`, not even an absolute one or ".."; who is not
+ *	                       root and reads for himself follows what the kernel lets him
  *	a file for everybody   is read
  *	… for some only        by root only with a proof: the recorded mapping was of this very
  *	                       inode, or its owner is known to have meant it
@@ -24,7 +25,8 @@
 #include <sys/stat.h>
 
 enum claimed_flag {
-	CLAIMED_INSIDE = 1, /* follow all links, within root */
+	CLAIMED_INSIDE = 1,   /* follow all links, within root */
+	CLAIMED_FOR_SELF = 2, /* nothing that is read is handed on */
 };
 
 /* An open file. */

@@ -101,7 +101,8 @@ int dso_open(const struct dso_options *opt, const char *path, const struct claim
 	const char *below, *dir = given_folder(opt, path, &below);
 	if (dir)
 		return claimed_open(dir, CLAIMED_INSIDE, below, c, e);
-	int rc = claimed_open(*path == '/' ? "" : ".", 0, path, c, e);
+	unsigned flags = opt->handed_on ? 0 : CLAIMED_FOR_SELF;
+	int rc = claimed_open(*path == '/' ? "" : ".", flags, path, c, e);
 	rc = rc ? rc : claimed_check(c, k, path, e);
 	if (rc && c->fd >= 0) {
 		close(c->fd);

@@ -110,10 +110,90 @@ static void root_needs_a_proof(void **state)
 	close(c.fd);
 }
 
+/* A link LINK → /file in a folder of this owner and mode; its own owner. 0 if it is followed. */
+static int opened_by(uid_t caller, unsigned flags, uid_t folder, mode_t mode, uid_t link)
+{
+	char dir[512];
+	struct claimed c;
+	struct err e = {0};
+	uid_t was = geteuid();
+	snprintf(dir, sizeof(dir), "%s", in_root("/folder"));
+	mkdir(dir, 0755);
+	unlink(in_root("/folder/link"));
+	assert_int_equal(symlink(in_root("/file"), in_root("/folder/link")), 0);
+	assert_int_equal(lchown(in_root("/folder/link"), link, link), 0);
+	assert_int_equal(chown(dir, folder, folder), 0);
+	assert_int_equal(chmod(dir, mode), 0);
+	assert_int_equal(seteuid(caller), 0);
+	int rc = claimed_open("", flags, in_root("/folder/link"), &c, &e);
+	assert_int_equal(seteuid(was), 0);
+	if (!rc)
+		close(c.fd);
+	return rc;
+}
+
+static void links_are_followed_that_cannot_be_strangers(void **state)
+{
+	(void)state;
+	enum { ME = 1000, OTHER = 2000, NOBODY = 65534 };
+	static const struct {
+		uid_t caller;
+		unsigned flags;
+		uid_t folder;
+		mode_t mode;
+		uid_t link;
+		int rc;
+	} cases[] = {
+		{0, 0, 0, 0755, 0, 0},
+		{0, 0, 0, 0755, OTHER, ERR_REFUSED},
+		{0, 0, OTHER, 0755, 0, ERR_REFUSED},
+		{0, 0, 0, 01777, 0, ERR_REFUSED},
+		{0, CLAIMED_FOR_SELF, OTHER, 0755, OTHER, ERR_REFUSED}, /* root could do harm */
+		{0, CLAIMED_INSIDE, OTHER, 0777, OTHER, 0},
+		/* for oneself: as open(2) */
+		{ME, CLAIMED_FOR_SELF, ME, 0775, ME, 0},
+		{ME, CLAIMED_FOR_SELF, OTHER, 0755, OTHER, 0},
+		{ME, CLAIMED_FOR_SELF, NOBODY, 0755, NOBODY, 0},
+		{NOBODY, CLAIMED_FOR_SELF, ME, 0755, ME, 0},
+		{ME, CLAIMED_FOR_SELF, 0, 01777, ME, 0},
+		{ME, CLAIMED_FOR_SELF, OTHER, 01777, OTHER, 0},
+		{ME, CLAIMED_FOR_SELF, 0, 01777, OTHER, ERR_REFUSED},
+		/* for others */
+		{ME, 0, ME, 0755, ME, 0},
+		{ME, 0, ME, 0775, ME, ERR_REFUSED},
+		{ME, 0, OTHER, 0755, OTHER, ERR_REFUSED},
+	};
+	if (geteuid())
+		skip();
+	assert_int_equal(chmod(in_root(""), 0755), 0);
+	put_text("/file", 0644);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		int rc = opened_by(cases[i].caller, cases[i].flags, cases[i].folder,
+				   cases[i].mode, cases[i].link);
+		if (rc != cases[i].rc)
+			fail_msg("case %zu: %d", i, rc);
+	}
+}
+
+/* Whoever runs this: links of one's own, in a folder that one's group may write. */
+static void own_links_are_followed_for_oneself(void **state)
+{
+	(void)state;
+	struct claimed c;
+	put_text("/home/file", 0600);
+	assert_int_equal(symlink("file", in_root("/home/link")), 0);
+	assert_int_equal(chmod(in_root("/home"), 0775), 0);
+	open_it("/home/link", CLAIMED_FOR_SELF, &c);
+	close(c.fd);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		ON_A_TREE(a_mapped_file_is_known_by_its_mapping), ON_A_TREE(root_needs_a_proof),
+		ON_A_TREE(a_mapped_file_is_known_by_its_mapping),
+		ON_A_TREE(root_needs_a_proof),
+		ON_A_TREE(links_are_followed_that_cannot_be_strangers),
+		ON_A_TREE(own_links_are_followed_for_oneself),
 		ON_A_TREE(an_overlays_file_is_known_by_its_mapping), /* leaves the namespace */
 	};
 	return cmocka_run_group_tests_name("libsym claimed", tests, NULL, NULL);
