@@ -10,54 +10,53 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { LINKS_MAX = 40 }; /* as the kernel's MAXSYMLINKS */
+enum {
+	LINKS_MAX = 40, /* as the kernel's MAXSYMLINKS */
+	UPS_MAX = 400,  /* each ".." is a walk from the root */
+};
 
 struct walk {
 	struct claimed *c;
 	char name[PATH_MAX]; /* for messages: as asked for */
 	unsigned flags;
-	int links;
-	char left[PATH_MAX]; /* not yet walked, without ".." */
+	const char *root; /* where w->left begins … */
+	int above;        /* … so many folders above it */
+	int links, ups;
+	char left[PATH_MAX]; /* not yet walked; empty, or it begins with a slash */
 };
 
-/* --- text --------------------------------------------------------------------------------- */
+/* --- the walk ----------------------------------------------------------------------------- */
 
-/* Remove "", "." and ".." from an absolute path; ".." above the root is the root. */
-static void normalise(char *path)
-{
-	size_t n = 0;
-	for (const char *p = path; *p;) {
-		p += strspn(p, "/");
-		size_t k = strcspn(p, "/");
-		int up = k == 2 && !memcmp(p, "..", 2);
-		while (up && n && path[--n] != '/')
-			;
-		if (k && !up && !(k == 1 && *p == '.')) {
-			path[n++] = '/';
-			memmove(path + n, p, k);
-			n += k;
-		}
-		p += k;
-	}
-	path[n] = '\0';
-}
-
-/* The path after a link in the folder c->path: its target and what follows it. */
-static int splice_link(struct walk *w, const char *target, const char *rest)
+/* Begin anew with what a link in the folder `in` says, and what follows it. */
+static int begin_anew(struct walk *w, const char *in, const char *target, const char *rest)
 {
 	char all[2 * PATH_MAX];
-	int n = snprintf(all, sizeof(all), "%s/%s%s", *target == '/' ? "" : w->c->path, target,
-			 rest);
+	int n = snprintf(all, sizeof(all), "%s/%s%s", *target == '/' ? "" : in, target, rest);
 	if (n < 0 || n >= PATH_MAX) {
 		errno = ENAMETOOLONG;
 		return -1;
 	}
-	normalise(all);
-	memcpy(w->left, all, strlen(all) + 1);
+	memcpy(w->left, all, (size_t)n + 1);
 	return 0;
 }
 
-/* --- the walk ----------------------------------------------------------------------------- */
+/* The next part of the path at *p, which moves behind it; "" at the end. -1: too long. */
+static int next_part(const char **p, char part[NAME_MAX + 1])
+{
+	size_t n;
+	do {
+		*p += strspn(*p, "/");
+		n = strcspn(*p, "/");
+		*p += n;
+	} while (n == 1 && (*p)[-1] == '.');
+	if (n > NAME_MAX) {
+		errno = ENAMETOOLONG;
+		return -1;
+	}
+	memcpy(part, *p - n, n);
+	part[n] = '\0';
+	return 0;
+}
 
 static int is_callers(uid_t uid)
 {
@@ -107,7 +106,30 @@ static int follow(struct walk *w, int folder, const char *part, const struct sta
 	if (n < 0 || ++w->links > LINKS_MAX)
 		return file_failed(w->name, e);
 	target[n] = '\0';
-	return splice_link(w, target, rest) ? file_failed(w->name, e) : 1;
+	if (*target == '/' && !(w->flags & CLAIMED_INSIDE)) {
+		w->root = "";
+		w->above = 0;
+	}
+	return begin_anew(w, w->c->path, target, rest) ? file_failed(w->name, e) : 1;
+}
+
+/* ".." of the folder c->path, which is without links: its parent, but of the root with
+ * CLAIMED_INSIDE. 1: w->left begins anew there. A handle of the parent would not do: the folder
+ * may just have been moved out of the root. */
+static int go_up(struct walk *w, int folder, const char *rest, struct err *e)
+{
+	char parent[PATH_MAX];
+	const char *slash = strrchr(w->c->path, '/');
+	int up = openat(folder, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (up >= 0)
+		close(up);
+	errno = up < 0 ? errno : ELOOP;
+	if (up < 0 || ++w->ups > UPS_MAX)
+		return file_failed(w->name, e);
+	w->above += !slash && !(w->flags & CLAIMED_INSIDE);
+	snprintf(parent, sizeof(parent), "%.*s", slash ? (int)(slash - w->c->path) : 0,
+		 w->c->path);
+	return begin_anew(w, parent, "", rest) ? file_failed(w->name, e) : 1;
 }
 
 /* Open the file that `at` is only a handle of. */
@@ -128,22 +150,26 @@ static int open_last(struct walk *w, int folder, int at, const char *part, struc
 	return err_set(e, ERR_REFUSED, "%s: was replaced while it was opened", w->name);
 }
 
-/* Walk w->left from an open folder, which is closed. 0, 1 when a link begins it anew. */
+/* Walk w->left from an open folder, which is closed. 0, 1 when a link or ".." begins it anew. */
 static int walk_from(struct walk *w, int folder, struct err *e)
 {
 	struct claimed *c = w->c;
 	char part[NAME_MAX + 1];
-	int rc = *w->left ? 0 : err_set(e, ERR_UNSUPPORTED, "%s: not a regular file", w->name);
-	for (const char *p = w->left; !rc && *p;) {
-		size_t n = strcspn(p + 1, "/");
-		if (n > NAME_MAX) {
-			errno = ENAMETOOLONG;
+	const char *p = w->left;
+	int rc = 0, opened = 0;
+	while (!rc && !opened) {
+		if (next_part(&p, part)) {
 			rc = file_failed(w->name, e);
 			break;
 		}
-		memcpy(part, p + 1, n);
-		part[n] = '\0';
-		p += n + 1;
+		if (!*part) {
+			rc = err_set(e, ERR_UNSUPPORTED, "%s: not a regular file", w->name);
+			break;
+		}
+		if (!strcmp(part, "..")) {
+			rc = go_up(w, folder, p, e);
+			break;
+		}
 		int at = openat(folder, part, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 		if (at < 0 || fstat(at, &c->st))
 			rc = file_failed(w->name, e);
@@ -152,7 +178,8 @@ static int walk_from(struct walk *w, int folder, struct err *e)
 		else {
 			size_t had = strlen(c->path);
 			snprintf(c->path + had, sizeof(c->path) - had, "/%s", part);
-			if (!*p)
+			opened = !*p;
+			if (opened)
 				rc = open_last(w, folder, at, part, e);
 			else
 				c->shown &= !!(c->st.st_mode & S_IXOTH);
@@ -165,19 +192,32 @@ static int walk_from(struct walk *w, int folder, struct err *e)
 	return rc;
 }
 
+/* The folder where w->left begins. */
+static int open_root(const struct walk *w)
+{
+	enum { FOLDER = O_PATH | O_DIRECTORY | O_CLOEXEC };
+	int folder = open(*w->root ? w->root : "/", FOLDER);
+	for (int i = 0; i < w->above && folder >= 0; i++) {
+		int up = openat(folder, "..", FOLDER);
+		close(folder);
+		folder = up;
+	}
+	return folder;
+}
+
 int claimed_open(const char *root, unsigned flags, const char *path, struct claimed *c,
 		 struct err *e)
 {
-	struct walk w = {.c = c, .flags = flags};
+	struct walk w = {.c = c, .flags = flags, .root = root};
 	int rc = 1;
 	*c = (struct claimed){.fd = -1};
 	snprintf(w.name, sizeof(w.name), "%s%s%s", strcmp(root, ".") ? root : "",
 		 *root && *path != '/' && strcmp(root, ".") ? "/" : "", path);
-	if (splice_link(&w, path, ""))
+	if (begin_anew(&w, "", path, ""))
 		return file_failed(w.name, e);
 	while (rc == 1) {
 		*c = (struct claimed){.fd = -1, .shown = 1};
-		int folder = open(*root ? root : "/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+		int folder = open_root(&w);
 		rc = folder < 0 ? file_failed(w.name, e) : walk_from(&w, folder, e);
 	}
 	return rc;

@@ -34,11 +34,12 @@ struct claimed {
 	int fd; /* the caller closes it; -1: not open */
 	struct stat st;
 	int shown;           /* everybody may read it, and search the folders to it */
-	char path[PATH_MAX]; /* below root, without links */
+	char path[PATH_MAX]; /* with CLAIMED_INSIDE: below root, without links */
 };
 
 /*
- * Open the regular file `path` below the folder `root` ("": this machine's root folder). fifos,
+ * Open the regular file `path` in the folder `root` ("": this machine's root folder), as the kernel
+ * would: ".." is of the folder that a link led to. fifos,
  * devices and files of procfs, sysfs, debugfs and tracefs are ERR_UNSUPPORTED; ERR_NOTFOUND;
  * ERR_REFUSED if a link is not followed; else as file_failed. *c is not open after an error.
  */

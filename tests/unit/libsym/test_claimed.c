@@ -187,6 +187,48 @@ static void own_links_are_followed_for_oneself(void **state)
 	close(c.fd);
 }
 
+/* 1 when `path` in the folder is the file that has this text. */
+static int has(const char *folder, unsigned flags, const char *path, const char *text)
+{
+	char got[16] = "";
+	struct claimed c;
+	if (claimed_open(folder, flags, path, &c, NULL))
+		return 0;
+	ssize_t n = read(c.fd, got, sizeof(got) - 1);
+	close(c.fd);
+	return n > 0 && !strcmp(got, text);
+}
+
+/* As open(2) does, and openat2(2) with RESOLVE_IN_ROOT. */
+static void a_parent_is_that_of_the_folder_a_link_led_to(void **state)
+{
+	(void)state;
+	char target[512];
+	put("/a/x", "ax", 2);
+	put("/b/x", "bx", 2);
+	put("/b/deep/y", "y", 1);
+	put("/x", "x", 1);
+	assert_int_equal(symlink("../b/deep", in_root("/a/link")), 0);
+	snprintf(target, sizeof(target), "%s", in_root("/b/x"));
+	assert_int_equal(symlink(target, in_root("/a/absolute")), 0);
+	assert_int_equal(symlink("/x", in_root("/a/inside")), 0);
+	for (unsigned flags = 0; flags <= CLAIMED_INSIDE; flags++) {
+		assert_true(has(root, flags, "/a/link/../x", "bx"));
+		assert_true(has(root, flags, "a/../a/./x", "ax"));
+		assert_true(has(root, flags, "a/link/y", "y"));
+		assert_false(has(root, flags, "a/none/../x", "ax"));
+		assert_false(has(root, flags, "a/x/../x", "ax"));
+	}
+	/* above the folder, and out of it */
+	assert_true(has(in_root("/a"), 0, "../b/x", "bx"));
+	assert_true(has(in_root("/b/deep"), 0, "../../a/x", "ax"));
+	assert_true(has(in_root("/a"), 0, "absolute", "bx"));
+	assert_false(has(in_root("/a"), CLAIMED_INSIDE, "../b/x", "bx"));
+	assert_true(has(in_root("/a"), CLAIMED_INSIDE, "../x", "ax"));
+	assert_true(has(in_root("/a"), CLAIMED_INSIDE, "inside", "ax"));
+	assert_false(has(in_root("/a"), CLAIMED_INSIDE, "absolute", "bx"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -194,6 +236,7 @@ int main(void)
 		ON_A_TREE(root_needs_a_proof),
 		ON_A_TREE(links_are_followed_that_cannot_be_strangers),
 		ON_A_TREE(own_links_are_followed_for_oneself),
+		ON_A_TREE(a_parent_is_that_of_the_folder_a_link_led_to),
 		ON_A_TREE(an_overlays_file_is_known_by_its_mapping), /* leaves the namespace */
 	};
 	return cmocka_run_group_tests_name("libsym claimed", tests, NULL, NULL);
