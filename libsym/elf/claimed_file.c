@@ -150,6 +150,15 @@ static int open_last(struct walk *w, int folder, int at, const char *part, struc
 	return err_set(e, ERR_REFUSED, "%s: was replaced while it was opened", w->name);
 }
 
+/* A handle of one part, which may be a link; with `more` to come, a folder is asked for first,
+ * because only that mounts an automount. */
+static int open_part(int folder, const char *part, int more)
+{
+	enum { HANDLE = O_PATH | O_NOFOLLOW | O_CLOEXEC };
+	int at = more ? openat(folder, part, HANDLE | O_DIRECTORY) : -1;
+	return at >= 0 || (more && errno != ENOTDIR) ? at : openat(folder, part, HANDLE);
+}
+
 /* Walk w->left from an open folder, which is closed. 0, 1 when a link or ".." begins it anew. */
 static int walk_from(struct walk *w, int folder, struct err *e)
 {
@@ -170,7 +179,7 @@ static int walk_from(struct walk *w, int folder, struct err *e)
 			rc = go_up(w, folder, p, e);
 			break;
 		}
-		int at = openat(folder, part, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+		int at = open_part(folder, part, *p);
 		if (at < 0 || fstat(at, &c->st))
 			rc = file_failed(w->name, e);
 		else if (S_ISLNK(c->st.st_mode))
