@@ -201,6 +201,26 @@ static int walk_from(struct walk *w, int folder, struct err *e)
 	return rc;
 }
 
+/* 1 when everybody may search the folder and all those above it. */
+static int is_searchable(int folder)
+{
+	struct stat st, above = {0};
+	int ok = !fstat(folder, &st), at = folder, top = 0;
+	while (ok && !top) {
+		ok = !!(st.st_mode & S_IXOTH);
+		int up = ok ? openat(at, "..", O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+		ok = ok && up >= 0 && !fstat(up, &above);
+		top = ok && above.st_ino == st.st_ino && above.st_dev == st.st_dev;
+		st = above;
+		if (at != folder)
+			close(at);
+		at = up;
+	}
+	if (at >= 0 && at != folder)
+		close(at);
+	return ok;
+}
+
 /* The folder where w->left begins. */
 static int open_root(const struct walk *w)
 {
@@ -225,8 +245,8 @@ int claimed_open(const char *root, unsigned flags, const char *path, struct clai
 	if (begin_anew(&w, "", path, ""))
 		return file_failed(w.name, e);
 	while (rc == 1) {
-		*c = (struct claimed){.fd = -1, .shown = 1};
 		int folder = open_root(&w);
+		*c = (struct claimed){.fd = -1, .shown = folder >= 0 && is_searchable(folder)};
 		rc = folder < 0 ? file_failed(w.name, e) : walk_from(&w, folder, e);
 	}
 	return rc;

@@ -229,6 +229,37 @@ static void a_parent_is_that_of_the_folder_a_link_led_to(void **state)
 	assert_false(has(in_root("/a"), CLAIMED_INSIDE, "absolute", "bx"));
 }
 
+/* Whatever lies below a private home, everybody may not read. */
+static void what_is_shown_depends_on_the_folders_above_the_root(void **state)
+{
+	(void)state;
+	static const struct {
+		mode_t top, home, src, file;
+		int shown;
+	} cases[] = {
+		{0755, 0755, 0755, 0644, 1}, {0755, 0711, 0711, 0644, 1},
+		{0700, 0755, 0755, 0644, 0}, {0755, 0700, 0755, 0644, 0},
+		{0755, 0755, 0700, 0644, 0}, {0755, 0755, 0755, 0640, 0},
+	};
+	struct claimed c;
+	put("/home/src/a/x.c", "text", 4);
+	assert_int_equal(chmod(in_root("/home/src/a"), 0755), 0);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		assert_int_equal(chmod(in_root(""), cases[i].top), 0);
+		assert_int_equal(chmod(in_root("/home"), cases[i].home), 0);
+		assert_int_equal(chmod(in_root("/home/src"), cases[i].src), 0);
+		assert_int_equal(chmod(in_root("/home/src/a/x.c"), cases[i].file), 0);
+		for (unsigned flags = 0; flags <= CLAIMED_INSIDE; flags++) {
+			assert_int_equal(
+				claimed_open(in_root("/home/src"), flags, "a/x.c", &c, NULL),
+				0);
+			if (c.shown != cases[i].shown)
+				fail_msg("case %zu: %d", i, c.shown);
+			close(c.fd);
+		}
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -237,6 +268,7 @@ int main(void)
 		ON_A_TREE(links_are_followed_that_cannot_be_strangers),
 		ON_A_TREE(own_links_are_followed_for_oneself),
 		ON_A_TREE(a_parent_is_that_of_the_folder_a_link_led_to),
+		ON_A_TREE(what_is_shown_depends_on_the_folders_above_the_root),
 		ON_A_TREE(an_overlays_file_is_known_by_its_mapping), /* leaves the namespace */
 	};
 	return cmocka_run_group_tests_name("libsym claimed", tests, NULL, NULL);
