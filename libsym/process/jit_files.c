@@ -254,8 +254,9 @@ int jitfiles_perfmap(const struct dso_options *opt, const char *map_dir, int32_t
 	int here = opt->host_is_ours && !opt->no_local;
 	*path = NULL;
 	*out = (struct perfmap){0};
-	const struct map_place given = {symfs, CLAIMED_INSIDE, 1}, beside = {map_dir, 0, 1},
-			       local = {"", 0, 0};
+	unsigned flags = opt->handed_on ? 0 : CLAIMED_FOR_SELF;
+	const struct map_place given = {symfs, CLAIMED_INSIDE, 1}, beside = {map_dir, flags, 1},
+			       local = {"", flags, 0};
 	(void)((symfs && try_dir(&s, &given, "/tmp", pid)) ||
 	       (symfs && try_container(&s, symfs, pid)) ||
 	       (map_dir && try_dir(&s, &beside, "", pid)) ||
@@ -405,7 +406,8 @@ int jitfiles_open_jitdump(const struct dso_options *opt, const struct jit_found 
 	*out = NULL;
 	if (found->dir) {
 		k = jitfiles_beside(opt, found->path);
-		rc = claimed_open(found->dir, 0, strrchr(found->path, '/'), &c, e);
+		unsigned flags = opt->handed_on ? 0 : CLAIMED_FOR_SELF;
+		rc = claimed_open(found->dir, flags, strrchr(found->path, '/'), &c, e);
 		rc = rc ? rc : claimed_check(&c, &k, found->path, e);
 	} else
 		rc = dso_open(opt, found->path, &k, &c, e);
