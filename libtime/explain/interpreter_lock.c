@@ -97,6 +97,12 @@ static int may_have_it(struct search *s, uint32_t thread, uint64_t from, uint64_
 	return 0;
 }
 
+/* Was the search given up? Then who had the lock is not known. */
+static int is_exhausted(const struct search *s)
+{
+	return s->threads.n > MAX_THREADS || s->intervals > MAX_INTERVALS;
+}
+
 /* Push [from, to) with the one thread that may have had the lock most of the time; with
  * `claimed` if nobody else may, with TL_NONE if several may. */
 static int decide(struct search *s, uint64_t from, uint64_t to, uint32_t claimed, struct err *e)
@@ -104,7 +110,7 @@ static int decide(struct search *s, uint64_t from, uint64_t to, uint32_t claimed
 	enum { MOST = 4, SOME = 10 };
 	uint32_t who = claimed;
 	int n = 0, most = 0;
-	for (size_t i = 0; i < s->threads.n; i++) {
+	for (size_t i = 0; i < s->threads.n && !is_exhausted(s); i++) {
 		uint64_t ns;
 		if (may_have_it(s, s->threads.v[i], from, to, &ns, e))
 			return ERR_NOMEM;
@@ -116,7 +122,7 @@ static int decide(struct search *s, uint64_t from, uint64_t to, uint32_t claimed
 			who = s->threads.v[i];
 		}
 	}
-	if (n > 1 || (n == 1 && !most) || s->intervals > MAX_INTERVALS)
+	if (n > 1 || (n == 1 && !most) || is_exhausted(s))
 		who = TL_NONE;
 	return vec_push(s->out, ((struct window){from, to, who})) ? err_nomem(e) : 0;
 }
@@ -155,8 +161,6 @@ int interpreter_holders(struct evidence *x, uint32_t waiter, uint64_t lock, wind
 	int r = 0;
 	if (v->n && find_threads(&s, v->v[0].from_ns, v->v[v->n - 1].to_ns))
 		r = err_nomem(e);
-	if (s.threads.n > MAX_THREADS)
-		s.threads.n = 0;
 	for (size_t i = 0; !r && s.threads.n && i < v->n; i++)
 		r = divide(&s, &v->v[i], e);
 	if (!r && s.threads.n) {

@@ -29,6 +29,13 @@ struct lock_wait {
 	windows_vec *out;
 };
 
+/* Was the search given up? Then nothing is known of earlier times: what it did not look at may
+ * have been another thread's. */
+static int is_exhausted(const struct lock_wait *h)
+{
+	return h->steps >= MAX_STEPS;
+}
+
 static int is_interpreters(const struct lock_wait *h)
 {
 	return h->kind && h->kind->by == LOCK_BY_INTERPRETER;
@@ -532,7 +539,7 @@ static int turn_since(struct lock_wait *h, struct turn *t, uint64_t *since, stru
 /*
  * Push the turn: from when the thread had last waited for the lock, or from when another thread
  * is last known to have had it. *t becomes the turn before, whose thread is TL_NONE at the begin
- * of the wait, or where nothing more is known.
+ * of the wait, or where nothing more is known. Where the search is exhausted, nothing is pushed.
  */
 static int one_turn(struct lock_wait *h, struct turn *t, struct err *e)
 {
@@ -559,6 +566,10 @@ static int one_turn(struct lock_wait *h, struct turn *t, struct err *e)
 			return ERR_NOMEM;
 		if (reader != TL_NONE)
 			before = (struct turn){reader, 0, 0, since};
+	}
+	if (is_exhausted(h)) {
+		t->thread = TL_NONE;
+		return 0;
 	}
 	if (push(h, since, t->to_ns, t->thread) || push(h, before.to_ns, since, TL_NONE))
 		return err_nomem(e);
@@ -602,7 +613,9 @@ static int last_turn(struct lock_wait *h, const struct offcpu *last, struct turn
 		*t = (struct turn){owner, 0, 0, h->end_ns};
 	const struct lock_release *by =
 		released_by_others(h, h->o->thread, h->from_ns, h->end_ns + 1);
-	if (r || owner != TL_NONE || !by)
+	if (!r && is_exhausted(h))
+		t->thread = TL_NONE;
+	if (r || owner != TL_NONE || !by || is_exhausted(h))
 		return r;
 	*t = turn_before(h, by);
 	return push(h, by->time_ns, h->end_ns, TL_NONE) ? err_nomem(e) : 0;

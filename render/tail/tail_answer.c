@@ -883,8 +883,10 @@ int tail_answer(struct buf *b, struct tail *t, struct err *e)
 		return buf_failed(b) ? err_nomem(e) : 0;
 	a.said = speaker_of(t, a.group);
 	int r = explain(t->explainer, &t->episodes.v.v[a.said->episode], &a.x, e);
-	if (r)
+	if (r) {
+		explanation_release(&a.x);
 		return r;
+	}
 	a.told = count_told(&a);
 	for (a.brief = 0; !buf_failed(b) && a.brief < BRIEF_LEVELS; a.brief++) {
 		b->n = begin;

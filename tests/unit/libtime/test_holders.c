@@ -136,6 +136,28 @@ static void has_holder(const struct interpreter *in, int two)
 	rig_release(&r);
 }
 
+/* More threads of the process live than are looked at. */
+static void too_many_threads_leave_the_holder_unknown(void **state)
+{
+	struct rig r;
+	struct explanation x = {0};
+	(void)state;
+	rig_init(&r, 20000);
+	uint32_t a = thread(&r, "a", 101, 0), c = thread(&r, "c", 103, TL_NOCPU);
+	for (int i = 0; i < 600; i++)
+		thread(&r, "idle", 200 + i, TL_NOCPU);
+	woken_by(off(&r, a, 1000, 9000, 9000, CAUSE_LOCK,
+		     "a;_PyEval_EvalFrameDefault;take_gil;c:pthread_cond_timedwait"),
+		 c);
+	off(&r, c, 500, 8900, 8900, CAUSE_SLEEP,
+	    "c;_PyEval_EvalFrameDefault;time_sleep;c:nanosleep");
+	struct tail t = explain_one(&r, "a", &x);
+	assert_int_equal(explanation_root(&x)->thread, a);
+	explanation_release(&x);
+	tail_release(&t);
+	rig_release(&r);
+}
+
 static void a_waiting_thread_does_not_hold_an_interpreters_lock(void **state)
 {
 	static const struct interpreter all[] = {
@@ -212,14 +234,42 @@ static void the_longest_of_several_holders_has_a_function(void **state)
 	rig_release(&r);
 }
 
+/* h is in the function that takes the lock, in more samples than are looked at; before these it was
+ * not. */
+static void who_had_it_before_a_search_was_given_up_is_not_known(void **state)
+{
+	(void)state;
+	for (int many = 0; many < 2; many++) {
+		struct rig r;
+		struct explanation x = {0};
+		rig_init(&r, 40000);
+		whole_stacks(&r);
+		uint32_t w = thread(&r, "w", 101, 0), h = thread(&r, "h", 102, 1);
+		struct offcpu *o = off(&r, w, 1000, 21000, 21000, CAUSE_LOCK,
+				       "_start;main;ask;c:pthread_mutex_lock");
+		woken_by(o, h);
+		o->waker_path = path(&r, "_start;main;ask;c:pthread_mutex_unlock");
+		sample(&r, h, 2000, "_start;main;work");
+		for (uint64_t us = 2500; us < 20500; us += many ? 2 : 1000)
+			sample(&r, h, us, "_start;main;ask");
+		struct tail t = explain_one(&r, "w", &x);
+		assert_int_equal(explanation_root(&x)->thread, many ? w : h);
+		explanation_release(&x);
+		tail_release(&t);
+		rig_release(&r);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_writer_had_it_since_the_reader_began_to_wait),
 		cmocka_unit_test(who_lets_it_go_has_it_no_longer),
 		cmocka_unit_test(readers_have_it_while_in_the_function_that_takes_it),
+		cmocka_unit_test(too_many_threads_leave_the_holder_unknown),
 		cmocka_unit_test(a_waiting_thread_does_not_hold_an_interpreters_lock),
 		cmocka_unit_test(the_longest_of_several_holders_has_a_function),
+		cmocka_unit_test(who_had_it_before_a_search_was_given_up_is_not_known),
 		cmocka_unit_test(lines_of_a_function_are_one_function),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

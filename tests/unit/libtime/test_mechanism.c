@@ -45,6 +45,16 @@ static void stacks_tell_what_a_wait_was_for(void **state)
 		 "", "the Java lock"},
 		{"main;send;c:write;[k]anon_pipe_write;[k]schedule", "", "room in a full pipe"},
 		{"main;match;c:pthread_mutex_lock;[k]futex_wait", "", "-"},
+		/* what those functions call takes other locks */
+		{"main;save;c:write;[k]ext4_file_write_iter;[k]ext4_map_blocks;"
+		 "[k]down_write;[k]rwsem_down_write_slowpath",
+		 "", "-"},
+		{"main;get;c:open64;[k]path_openat;[k]ext4_create;[k]ext4_map_blocks;"
+		 "[k]down_read;[k]rwsem_down_read_slowpath",
+		 "", "-"},
+		{"main;free;c:munmap;[k]__vm_munmap;[k]unlink_anon_vmas;[k]down_write;"
+		 "[k]rwsem_down_write_slowpath",
+		 "", "-"},
 		/* a function of the same name as one of the kernel's */
 		{"main;balance_dirty_pages;c:pthread_mutex_lock;[k]futex_wait", "", "-"},
 	};
@@ -241,6 +251,8 @@ static void bad_rules_are_refused_with_their_line(void **state)
 		"lock x kernel : words",
 		"lock x dso=a : words",
 		"lock x user=a user=b user=c user=d user=e : words",
+		"lock x calls=a : words",
+		"lock x user=a calls=b : words",
 	};
 	struct rig r;
 	struct mechanisms *m;

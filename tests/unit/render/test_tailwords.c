@@ -1,6 +1,7 @@
 /* tailwords: what is said of roots on hand-made timelines. */
 #include "render/tail/tail_words.h"
 #include "base/text/buf.h"
+#include "render/tail/object_words.h"
 #include "render/tail/site_words.h"
 #include "tests/unit/libtime/tailrig.h"
 
@@ -165,11 +166,42 @@ static void the_process_with_stacks_is_named(void **state)
 	rig_release(&r);
 }
 
+static void a_long_name_keeps_its_own(void **state)
+{
+	static const struct {
+		const char *name, *words;
+	} rows[] = {
+		{"spin_lock", "spin_lock()"},
+		{"OrderBook::insert(Order const&)", "OrderBook::insert(Order const&)"},
+		{"exchange::engine::matching::OrderBook<Order, std::less<Order> >::insert",
+		 "matching::OrderBook<…>::insert()"},
+		{"a_function_of_c_whose_name_is_longer_than_that",
+		 "a_function_of_c_whose_name_is_longer_than_that()"},
+		{"an\033other", "an␛other()"},
+		{"", "[unknown]"},
+	};
+	struct buf b = {0};
+	struct rig r;
+	(void)state;
+	rig_init(&r, 1000);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct frame f = {.name = text(&r, rows[i].name)};
+		uint32_t id;
+		assert_int_equal(stacks_frame(&r.stacks, &f, &id), 0);
+		buf_clear(&b);
+		put_function(&b, &r.tl, id);
+		assert_string_equal(buf_cstr(&b), rows[i].words);
+	}
+	buf_release(&b);
+	rig_release(&r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_priority_inversion_is_called_by_its_name),
 		cmocka_unit_test(who_gave_little_work_is_not_behind_it),
+		cmocka_unit_test(a_long_name_keeps_its_own),
 		cmocka_unit_test(the_process_with_stacks_is_named),
 		cmocka_unit_test(unsampled_code_asks_for_samples_or_for_more),
 	};
