@@ -56,7 +56,7 @@ static void add_plain(struct buf *out, const char *s, size_t n)
 	}
 }
 
-/* The nth cell of a table's line, without the blanks around it; its length is 0 if it is not there. */
+/* The nth cell of a table's line, without blanks around it; of length 0 if there is none. */
 static const char *cell(const char *line, size_t n, int nth, size_t *length)
 {
 	const char *end = line + n, *from = line;

@@ -751,7 +751,8 @@ uint32_t timeline_stacked_process(const struct timeline *tl)
 
 int timeline_answerable(const struct timeline *tl, int need_time, struct err *e)
 {
-	static const char right[] = "perfkit record tail"; /* doctor and --dry-run: perf's line */
+	static const char right[] =
+		"perfkit record tail"; /* doctor and --dry-run: perf's line */
 	uint32_t f = tl->flags;
 	if (f & TL_SAMPLED)
 		return err_set(e, ERR_REFUSED,
