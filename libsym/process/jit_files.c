@@ -1,6 +1,7 @@
 #include "libsym/process/jit_files.h"
 
 #include "base/text/buf.h"
+#include "base/text/path.h"
 #include "base/mem.h"
 #include "base/search.h"
 #include "libsym/elf/claimed_file.h"
@@ -189,14 +190,12 @@ static int32_t only_map(const char *dir)
 {
 	DIR *d = opendir(dir);
 	int32_t pid = 0;
-	int found = 0, end;
+	int found = 0;
 	if (!d)
 		file_failed(dir, NULL); /* notes a shortage */
 	for (struct dirent *f; d && (f = readdir(d));) {
-		int x;
-		end = 0;
-		if (sscanf(f->d_name, "perf-%9d.map%n", &x, &end) == 1 && end &&
-		    !f->d_name[end]) {
+		int32_t x;
+		if (path_number(f->d_name, "perf-", ".map", &x)) {
 			found++;
 			pid = x;
 		}
@@ -271,10 +270,8 @@ int jitfiles_perfmap(const struct dso_options *opt, const char *map_dir, int32_t
 static int32_t dump_pid(const char *path)
 {
 	const char *slash = strrchr(path, '/');
-	int pid, end = 0;
-	if (!slash || sscanf(slash, "/jit-%9d.dump%n", &pid, &end) != 1 || !end || slash[end])
-		return -1;
-	return pid;
+	int32_t pid;
+	return slash && path_number(slash, "/jit-", ".dump", &pid) ? pid : -1;
 }
 
 int jitfiles_is_jitdump(const char *path)

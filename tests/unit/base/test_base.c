@@ -8,6 +8,7 @@
 #include "base/hash.h"
 #include "base/text/hex.h"
 #include "base/mem.h"
+#include "base/text/path.h"
 #include "base/text/strtab.h"
 #include "base/vec.h"
 
@@ -102,6 +103,22 @@ static void strtab_growth_moves_nothing(void **state)
 	for (uint32_t i = 0; i < N; i++)
 		assert_ptr_equal(strtab_entry(&t, i), was[i]);
 	strtab_release(&t);
+}
+
+static void path_number_takes_digits_only(void **state)
+{
+	(void)state;
+	static const char *const not [] = {
+		"data",    "data.",   "data.x",  "data.+5",          "data. 5",
+		"data.-5", "data.05", "data.5x", "data.99999999999", "data.2147483648",
+		"Data.5"};
+	int32_t n = 7;
+	assert_true(path_number("data.0", "data.", "", &n) && n == 0);
+	assert_true(path_number("data.2147483647", "data.", "", &n) && n == INT32_MAX);
+	assert_true(path_number("perf-12.map", "perf-", ".map", &n) && n == 12);
+	assert_false(path_number("perf-12.map2", "perf-", ".map", &n));
+	for (size_t i = 0; i < sizeof(not ) / sizeof(*not ); i++)
+		assert_false(path_number(not [i], "data.", "", &n));
 }
 
 static void u64map_replaces_and_survives_growth(void **state)
@@ -279,6 +296,7 @@ int main(void)
 		cmocka_unit_test(resize_refuses_overflow),
 		cmocka_unit_test(strtab_gives_equal_ids_to_equal_text),
 		cmocka_unit_test(strtab_growth_moves_nothing),
+		cmocka_unit_test(path_number_takes_digits_only),
 		cmocka_unit_test(u64map_replaces_and_survives_growth),
 		cmocka_unit_test(idmap_finds_every_id_of_a_hash),
 		cmocka_unit_test(keys_cannot_be_chosen_so_that_they_meet),

@@ -248,8 +248,11 @@ static void a_kernel_is_placed_by_the_symbol_its_mapping_names(void **state)
 static void a_kernel_without_a_located_symbol_must_fit(void **state)
 {
 	(void)state;
-	for (uint64_t moved = 0; moved <= 0x4000000; moved += 0x4000000) {
+	for (int i = 0; i < 3; i++) {
+		uint64_t moved = i ? 0x4000000 : 0;
 		put_kallsyms(CACHED "kallsyms", moved);
+		if (i == 2) /* the next one fits */
+			put_kallsyms("/symfs/proc/kallsyms", 0);
 		begin();
 		mapped(UINT32_MAX, (struct pw_mmap){.misc = PW_MISC_KERNEL,
 						    .addr = TEXT,
@@ -260,8 +263,13 @@ static void a_kernel_without_a_located_symbol_must_fit(void **state)
 		sample(PW_MISC_KERNEL, 1, TEXT + 0x2010);
 		sample(PW_MISC_KERNEL, 2, TEXT - 0x4000000 + 0x2010);
 		fold();
-		expect(1, moved ? "" : "do_syscall_64");
+		expect(1, i == 1 ? "" : "do_syscall_64");
 		expect(2, "");
+		const char *detail;
+		uint32_t dso = profile->machine.maps.v[profile->machine.kernel_map].dso;
+		enum dso_reason reason = modules_reason(profile->modules, dso, &detail);
+		assert_int_equal(reason, i == 1 ? DSO_UNREADABLE : DSO_FOUND);
+		assert_true(i != 1 || strstr(detail, "not where the recorded kernel"));
 		end();
 	}
 }
