@@ -469,6 +469,13 @@ int evidence_spans(struct evidence *x, uint32_t thread, uint64_t to_ns, size_t *
 
 /* --- disks ---------------------------------------------------------------------------- */
 
+int evidence_stack_role(const struct timeline *tl, uint32_t path, unsigned roles)
+{
+	while (path && !(timeline_roles(tl, tl->stacks->paths.v[path].frame) & roles))
+		path = tl->stacks->paths.v[path].parent;
+	return path != 0;
+}
+
 int evidence_stack_has(const struct timeline *tl, uint32_t path, const char *const *names)
 {
 	const struct stacks *s = tl->stacks;

@@ -44,13 +44,6 @@ static int waits_elsewhere(const struct offcpu *o)
 	}
 }
 
-static int has_role(const struct timeline *tl, uint32_t path, unsigned role)
-{
-	while (path && !(timeline_roles(tl, tl->stacks->paths.v[path].frame) & role))
-		path = tl->stacks->paths.v[path].parent;
-	return path != 0;
-}
-
 /* 1 if the thread cannot have had the lock in that interval: it waits, or it lost its CPU as it
  * let the lock go. A woken thread has not taken the lock yet. */
 static int lacks_lock(struct search *s, const struct offcpu *o, struct err *e)
@@ -60,7 +53,7 @@ static int lacks_lock(struct search *s, const struct offcpu *o, struct err *e)
 	if (waits_elsewhere(o))
 		return 1;
 	if (o->flags & OFF_RUNNING)
-		return has_role(s->tl, o->path, ROLE_EXCLUSIVE);
+		return evidence_stack_role(s->tl, o->path, ROLE_EXCLUSIVE);
 	int r = evidence_lock_class(s->ev, o, &lock, &kind, e);
 	return r > 0 ? lock == s->lock : r;
 }
@@ -83,7 +76,7 @@ static int may_have_it(struct search *s, uint32_t thread, uint64_t from, uint64_
 		const struct offcpu *o = &tl->offcpu.v[i];
 		uint64_t a = o->start_ns > from ? o->start_ns : from,
 			 b = o->end_ns < to ? o->end_ns : to;
-		in |= has_role(tl, o->path, ROLE_OPAQUE);
+		in |= evidence_stack_role(tl, o->path, ROLE_OPAQUE);
 		if (o->start_ns >= to || s->intervals++ >= MAX_INTERVALS)
 			break;
 		r = lacks_lock(s, o, e);
@@ -92,7 +85,7 @@ static int may_have_it(struct search *s, uint32_t thread, uint64_t from, uint64_
 	if (r < 0 || evidence_samples(s->ev, thread, from, to, &first, &last, e))
 		return ERR_NOMEM;
 	for (; !in && first < last; first++)
-		in = has_role(tl, tl->samples.v[s->ev->samples.id.v[first]].path, ROLE_OPAQUE);
+		in = evidence_stack_role(tl, tl->samples.v[s->ev->samples.id.v[first]].path, ROLE_OPAQUE);
 	*ns = in ? *ns : 0;
 	return 0;
 }

@@ -475,18 +475,11 @@ static struct turn turn_before(const struct lock_wait *h, const struct lock_rele
 	return (struct turn){r->thread, o->waker_path, o->path, r->time_ns};
 }
 
-static int has_role(const struct timeline *tl, uint32_t path, unsigned role)
-{
-	while (path && !(timeline_roles(tl, tl->stacks->paths.v[path].frame) & role))
-		path = tl->stacks->paths.v[path].parent;
-	return path != 0;
-}
-
 /* May the thread have had the lock together with others? */
 static int is_shared(const struct lock_wait *h, const struct turn *t)
 {
-	return h->o->cause == CAUSE_RWLOCK && !has_role(h->tl, t->path, ROLE_EXCLUSIVE) &&
-	       !has_role(h->tl, t->wait, ROLE_EXCLUSIVE);
+	return h->o->cause == CAUSE_RWLOCK && !evidence_stack_role(h->tl, t->path, ROLE_EXCLUSIVE) &&
+	       !evidence_stack_role(h->tl, t->wait, ROLE_EXCLUSIVE);
 }
 
 /* The function that let a lock of user space go, by its stack; 0: not known. */
