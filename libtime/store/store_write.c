@@ -223,7 +223,7 @@ static int check_target(const char *path, struct err *e)
 	ssize_t n = read(fd, head, sizeof(head));
 	close(fd);
 	if (n < 0 || !store_is_sqlite(head, (unsigned long)n))
-		return err_set(e, ERR_REFUSED, "%s: exists and is no store; not replaced",
+		return err_set(e, ERR_REFUSED, "%s: exists and is not a store; not replaced",
 			       path);
 	return 0;
 }

@@ -125,7 +125,7 @@ told() # WORDS: what is said of it, and the answer is as ever
 : >beside/perf.data.gaps
 told 'is empty'
 echo junk >beside/perf.data.gaps
-told 'no kind of side file'
+told 'not a known kind of side file'
 rm beside/perf.data.gaps
 mkfifo beside/perf.data.gaps
 timeout 20 "$PERFKIT" tail --by wait --top 1 --json beside/perf.data 2>err | cmp - wait.json

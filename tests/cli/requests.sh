@@ -143,7 +143,7 @@ refused 1 --with nowhere.csv
 grep -q nowhere.csv err
 echo 'a,b' >none.csv
 refused 1 --with none.csv
-grep -q 'none.csv: no kind of side file' err
+grep -q 'none.csv: not a known kind of side file' err
 refused 3 --with "$csv,clock=raw"
 grep -q 'requests.csv: .*perf record -k CLOCK_MONOTONIC_RAW' err
 refused 2 --with "$csv,clock=sun"
