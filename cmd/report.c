@@ -9,6 +9,7 @@
 #include "libtime/doctor/describe.h"
 #include "libtime/doctor/missing.h"
 #include "cmd/answer/against.h"
+#include "cmd/answer/brief.h"
 #include "cmd/answer/report_functions.h"
 #include "cmd/answer/report_tables.h"
 #include "cmd/answer/report_waits.h"
@@ -30,6 +31,9 @@
 static const struct opt rows[] = {
 	OPT_HEADING("Output"),
 	{"top", 'n', OPT_INT, AT(top), "N", "rows of each table (default 20; 0 = all)"},
+	{"brief", 0, OPT_FLAG, AT(brief), NULL,
+	 "what matters most, in at most 2 kB of Markdown, or\n--json, with commands that say "
+	 "more"},
 	{"stats", 0, OPT_FLAG, AT(stats), NULL, "only count the records of each type"},
 	MEANT_ROWS,
 	CGROUP_ROWS,
@@ -562,6 +566,8 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 	struct input in = {.opt = &o->wait.tl.in};
 	if (o->by && !report_kind(o))
 		return 2;
+	if (o->brief)
+		return report_brief(o, path);
 	if (o->against)
 		return report_against(o, o->against, path);
 	if (input_kind_open(path, &src, &kind, &e))
@@ -596,7 +602,7 @@ static void defaults(void *opts)
 
 const struct verb verb_report = {
 	.name = "report",
-	.brief = "show which functions and threads take the time; tables",
+	.brief = "show which functions and threads take the time, as tables",
 	.usage = "[options] [FILE]",
 	.examples = "  perfkit report perf.data\n  perfkit report --by site perf.data\n"
 		    "  perfkit report --by function --offcpu perf.data\n"
@@ -615,6 +621,9 @@ const struct verb verb_report = {
 		  {"by",
 		   "by " REPORT_TABLE_OPTIONS
 		   " top idle system no-unclear cause recording causes idle-frame work-frame "
+		   "span with label cgroup " INPUT_FILTERS},
+		  {"brief",
+		   "json recording causes idle-frame work-frame idle system no-unclear "
 		   "span with label cgroup " INPUT_FILTERS},
 		  {"stats", NULL},
 		  {"offcpu", "state"}},

@@ -8,7 +8,7 @@
 struct report_opts {
 	struct wait_opts wait;
 	int top; /* < 0: not given */
-	int stats, csv, json, in_tail, outermost, offcpu;
+	int brief, stats, csv, json, in_tail, outermost, offcpu;
 	const char *by, *sort, *every, *expected, *against;
 	struct opt_list filters, where;
 };

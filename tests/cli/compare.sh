@@ -23,7 +23,7 @@ status 0 $work work0.*.data -- work25.*.data
 grep -q '^before: 6 runs of .*, work0.1.data to work0.6.data$' out
 grep -q '^sums per recording; recorded by turns (by the wall clock)$' out
 [ "$(grep -c '^hot, slower .* more$' out)" = 2 ]
-! grep '^cold' out | grep -q 'more$\|less$'
+! grep '^cold' out | grep -q 'more$\|less$' || exit 1
 awk 'length > 80 { exit 1 }' out
 status 0 $work --format json work0.*.data -- work25.*.data
 cp out longer.json
@@ -60,13 +60,16 @@ status 0 $work --fail-on 'function hot self more 80%' --fail-on 'function h* sel
 [ "$(grep -c '^no: ' out)" = 2 ]
 status 3 $work --fail-on 'function hot self more 10%' work0.1.data -- work25.1.data
 grep -q '^With 1 and 1 runs, ' out
-! grep -q 'more$\|less$' out
+! grep -q 'more$\|less$' out || exit 1
 status 4 $wait --fail-on 'wait p90 more 10%' wait0.*.data -- wait50.*.data
-grep -q '^main: sleep in store() ' out && grep -q '^shift: sleep in store() ' out && grep -q '^waits p99.9 ' out
+grep -q '^main: sleep in store() ' out
+grep -q '^shift: sleep in store() ' out
+grep -q '^waits p99.9 ' out
 status 0 $wait --fail-on 'new root' --fail-on 'wait p50 less' wait0.*.data -- wait50.*.data
 for bad in 'hot more 10%' 'function hot' 'new' 'wait p77 more' 'function hot more 10'; do
 	status 2 $work --fail-on "$bad" work0.*.data -- work25.*.data
-	[ ! -s out ] && [ "$(wc -l <err)" = 1 ]
+	[ ! -s out ]
+	[ "$(wc -l <err)" = 1 ]
 done
 
 # forms
@@ -81,7 +84,8 @@ assert (suite.get("tests"), suite.get("failures"), suite.get("skipped")) == ("3"
 END
 status 2 $work --format junit work0.*.data -- work25.*.data
 status 0 $work --least 0 --format markdown work0.*.data -- work25.*.data
-[ "$(wc -c <out)" -le 60000 ] && [ "$(grep -c '<details>' out)" = "$(grep -c '</details>' out)" ]
+[ "$(wc -c <out)" -le 60000 ]
+[ "$(grep -c '<details>' out)" = "$(grep -c '</details>' out)" ]
 grep -q '^| function, self: hot, slower | ' out
 
 # order: the groups one after the other, and swapped
@@ -148,7 +152,11 @@ sh -e record.sh
 rc=0
 sh compare.sh || rc=$?
 [ $rc = 4 ] || { echo "the workflow's status is $rc"; exit 1; }
-grep -q '<failure' junit.xml && cmp comment.md summary
-cp runs/before.1.data keep && cp ../work0.1.data runs/after.1.data && rm -f runs/before.*.data runs/after.*.data
-cp ../work0.[123].data . && for i in 1 2 3; do mv work0.$i.data runs/before.$i.data && cp ../work0.$((i + 3)).data runs/after.$i.data; done
+grep -q '<failure' junit.xml
+cmp comment.md summary
+rm -f runs/*.data
+for i in 1 2 3; do
+	cp ../work0.$i.data runs/before.$i.data
+	cp ../work0.$((i + 3)).data runs/after.$i.data
+done
 sh compare.sh # no change, or too few runs to say: green

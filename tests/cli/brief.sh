@@ -1,0 +1,51 @@
+# report --brief: the answer is at most 2 kB, as Markdown and as JSON, names what report and tail name, and its
+# commands work; recordings and stores alike; names that are long or full of control characters stay within.
+set -eu
+command -v python3 >/dev/null || { echo "python3 is not installed"; exit 77; }
+d=$SRC/testdata
+names="-q --no-local --symfs $d/against/symfs --kallsyms $d/against/kallsyms --comm shift --idle"
+gunzip -c "$d/against/before.data.gz" >before.data
+gunzip -c "$d/compare/work0.1.data.gz" >work.data
+
+"$PERFKIT" report --brief --json $names before.data >waits.json
+"$PERFKIT" report --by site --json $names before.data >sites.json
+"$PERFKIT" tail --by wait --top 1 --json $names before.data >tail.json
+"$PERFKIT" report --brief --json -q --no-local --symfs "$d/compare/symfs" work.data >work.json
+"$PERFKIT" report --by function --json -q --no-local --symfs "$d/compare/symfs" work.data >functions.json
+python3 - <<'END'
+import json
+def rows(name):
+    x = json.load(open(name))
+    return x if isinstance(x, list) else x["rows"]
+b, t = json.load(open("waits.json")), json.load(open("tail.json"))
+assert b["schema"] == 1 and set(b["can"]) == {"cpu", "waits", "tail"} and b["file"] == "before.data", b
+assert sorted((r["total_ns"] for r in rows("sites.json")), reverse=True)[:5] == [s["ns"] for s in b["sites"]]
+assert any("sleep in store()" in s["name"] for s in b["sites"]), b["sites"]
+chain = t["episodes"][0]["chain"]
+assert [l["ns"] for l in b["worst"]] == [l["ns"] for l in chain][:6], (b["worst"], chain)
+assert b["worst"][0]["name"].endswith("blocked, sleep") and not b["functions"] and "worst wait" in b["headline"]
+w = json.load(open("work.json"))
+want = sorted((r["self_ns"] for r in rows("functions.json") if r["self_ns"]), reverse=True)[:5]
+assert [f["self_ns"] for f in w["functions"]] == want and w["functions"][0]["name"] == "hot, slower", w
+assert not w["sites"] and not w["worst"] and "perfkit tail work.data" not in w["next"], w
+open("next", "w").write("\n".join(b["next"] + w["next"]) + "\n")
+END
+grep -q '^perfkit source work.data$' next
+sed 's/^perfkit //' next | while read -r words; do
+	"$PERFKIT" $words -q --no-local >out 2>err || [ $? = 3 ] || { echo "$words: $(cat err)"; exit 1; }
+done
+
+"$PERFKIT" report --brief -q --no-local --symfs "$d/compare/symfs" work.data >text
+grep -q '^- .* ms  hot, slower$' text
+"$PERFKIT" import -q --no-local --symfs "$d/against/symfs" --kallsyms "$d/against/kallsyms" before.data -o run.db
+"$PERFKIT" report --brief --json -q --comm shift --idle run.db | sed 's/run\.db/before.data/g' | cmp - waits.json
+
+for f in "$d"/*/perf.data; do
+	for form in "" --json; do
+		"$PERFKIT" report --brief $form -q --no-local "$f" >out 2>err || continue
+		[ "$(wc -c <out)" -le 2048 ] || { echo "$f $form: $(wc -c <out) bytes"; exit 1; }
+		[ -z "$form" ] || python3 -c 'import json; json.load(open("out"))'
+	done
+done
+"$PERFKIT" report --brief --csv -q work.data 2>err && exit 1
+grep -q 'csv' err
