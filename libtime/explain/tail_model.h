@@ -145,4 +145,10 @@ int tail_make(const struct timeline *tl, const struct tail_query *q, struct tail
 	      struct err *e);
 void tail_release(struct tail *t);
 
+/* How many episodes are written of at most `rows` (0 = all). */
+static inline size_t tail_rows_shown(const struct tail *t, uint64_t rows)
+{
+	return rows && rows < t->rows.n ? (size_t)rows : t->rows.n;
+}
+
 #endif
