@@ -291,8 +291,7 @@ const struct mechanism *mechanism_of(struct mechanisms *m, unsigned kinds, uint3
 	match_stack(m, path, 0, &mask);
 	match_stack(m, waker_path, 1, &mask);
 	for (size_t i = 0; i < m->rules.n; i++)
-		if (kinds >> m->rules.v[i].is.kind & 1 &&
-		    fits(&m->rules.v[i], &mask, timer_ns))
+		if (kinds >> m->rules.v[i].is.kind & 1 && fits(&m->rules.v[i], &mask, timer_ns))
 			return &m->rules.v[i].is;
 	return NULL;
 }

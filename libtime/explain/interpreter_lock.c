@@ -85,7 +85,8 @@ static int may_have_it(struct search *s, uint32_t thread, uint64_t from, uint64_
 	if (r < 0 || evidence_samples(s->ev, thread, from, to, &first, &last, e))
 		return ERR_NOMEM;
 	for (; !in && first < last; first++)
-		in = evidence_stack_role(tl, tl->samples.v[s->ev->samples.id.v[first]].path, ROLE_OPAQUE);
+		in = evidence_stack_role(tl, tl->samples.v[s->ev->samples.id.v[first]].path,
+					 ROLE_OPAQUE);
 	*ns = in ? *ns : 0;
 	return 0;
 }

@@ -201,11 +201,10 @@ static void every_rule_has_a_stack_that_it_matches(void **state)
 		const struct rule_case *c = &rule_cases[i];
 		met[i] = c->comm ? mechanism_doing(m, paths[i][0], paths[i][1],
 						   text(&r, c->comm))
-				 : mechanism_of(m,
-						i < STOPS ? MECHANISMS_OF_STOP
-							  : MECHANISMS_OF_WAIT,
-						paths[i][0], paths[i][1],
-						c->timer_ms * 1000000);
+				 : mechanism_of(
+					   m,
+					   i < STOPS ? MECHANISMS_OF_STOP : MECHANISMS_OF_WAIT,
+					   paths[i][0], paths[i][1], c->timer_ms * 1000000);
 		if (met[i] && !strcmp(met[i]->name, c->name))
 			continue;
 		print_message("%s: %s is %s\n", c->name, c->stack, met[i] ? met[i]->name : "-");

@@ -167,8 +167,8 @@ static void the_last_holder_is_that_of_as_many_as_it_says(void **state)
 	struct rig r;
 	(void)state;
 	rig_init(&r, 100000);
-	uint32_t front = thread(&r, "front", 1, 0), by[] = {thread(&r, "render", 2, 1),
-							    thread(&r, "render", 3, 1)};
+	uint32_t front = thread(&r, "front", 1, 0),
+		 by[] = {thread(&r, "render", 2, 1), thread(&r, "render", 3, 1)};
 	for (uint64_t i = 0; i < 4; i++) {
 		uint64_t at = 1000 + 20000 * i;
 		struct offcpu *o = off(&r, front, at, at + 5000, at + 5000, CAUSE_LOCK,
