@@ -379,8 +379,13 @@ static int match_functions(struct run_figures *f, struct buf *notes)
 			rc = runs_rename(&f->runs, strtab_get(&f->shown, i),
 					 strtab_get(&f->shown, same));
 	}
+	struct buf matched = {0};
 	if (!rc)
-		match_notes(&m, notes);
+		match_notes(&m, &matched);
+	if (matched.n)
+		buf_fmt(notes, "%s.\n", buf_cstr(&matched));
+	rc = rc ? rc : buf_failed(&matched);
+	buf_release(&matched);
 	match_release(&m);
 	return rc;
 }
@@ -411,9 +416,32 @@ const char *run_figures_clock(const struct run_figures *f)
 			      : "the files' times";
 }
 
+/* Without data in some runs, figures [from, to] and that of the whole would be 0 there: none are
+ * compared. */
+static void drop_partial(struct run_figures *f, size_t have, unsigned from, unsigned to,
+			 const char *whole, const char *what, struct buf *notes)
+{
+	size_t runs = f->runs.v.n;
+	if (!have || have == runs)
+		return;
+	for (size_t i = 0; i < f->runs.figures.n; i++) {
+		struct figure *x = &f->runs.figures.v[i];
+		int is_whole = x->kind == FIGURE_WHOLE && !strcmp(x->name, whole);
+		for (size_t k = 0; k < x->runs; k++)
+			if (is_whole || (x->kind >= from && x->kind <= to))
+				x->value[k] = 0;
+	}
+	buf_fmt(notes, "%s are not compared: only %zu of %zu runs have them.\n", what, have,
+		runs);
+}
+
 int run_figures_finish(struct run_figures *f, struct buf *notes)
 {
 	choose_clock(f);
+	drop_partial(f, f->functional, FIGURE_SELF, FIGURE_TOTAL,
+		     f->counts ? "events" : "CPU time", "Functions", notes);
+	drop_partial(f, f->waits, FIGURE_SITE, FIGURE_WAIT_LENGTH, "waiting", "Waits", notes);
+	drop_partial(f, f->spans, FIGURE_SPAN, FIGURE_SPAN_LENGTH, "", "Spans", notes);
 	int rc = match_functions(f, notes);
 	return rc ? rc : runs_finish(&f->runs);
 }

@@ -105,6 +105,13 @@ done
 status 1 $work nothing.data -- work0.1.data
 grep -q nothing.data err
 
+# what some runs lack is not 0 there
+status 0 $names wait0.1.data work0.1.data -- work25.1.data wait50.1.data
+grep -q '^Functions are not compared: only 2 of 4 runs have them.$' out
+grep -q '^Waits are not compared: only 2 of 4 runs have them.$' out
+grep -q '^recorded ' out
+! grep -q '^hot\|^CPU time\|^waiting\|sleep in' out || exit 1
+
 # runs that sampled something else are no comparison
 status 2 $work work0.1.data -- "$SRC/testdata/fp-threads/perf.data"
 grep -q 'perf.data samples cpu-clock, the runs before it cpu-clock:u: choose an event' err
