@@ -10,8 +10,8 @@
 /* No answer is longer, in bytes. */
 enum { BRIEF_MOST = 2048 };
 
-/* Print whether the recording can answer, its functions and wait sites with most time, the chain of
- * its worst wait, and commands that say more. 0, or the exit status. */
+/* Print whether the recording can answer, its functions and wait sites with most time, the
+ * chain of its worst wait, and commands that say more. 0, or the exit status. */
 int report_brief(const struct report_opts *o, const char *path);
 
 #endif
