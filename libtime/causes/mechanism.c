@@ -241,7 +241,8 @@ static int has_bit(const struct mask *mask, size_t i)
 	return mask->bits[i / 64] >> i % 64 & 1;
 }
 
-/* Add what holds of a frame. It matches a calls= only if its caller matches the kernel= before. */
+/* Add what holds of a frame. It matches a calls= only if its caller matches the kernel=
+ * before. */
 static void add_frame(const struct mechanisms *m, const struct mask *mask,
 		      const struct mask *caller, struct mask *sum)
 {

@@ -25,8 +25,8 @@ struct tail_root {
 	 * known. */
 	const struct mechanism *held_mechanism, *doing, *mechanism;
 	uint8_t guessed; /* no samples: function is not known, or taken from a wakeup */
-	/* Its own wait for a lock: how many threads had that meanwhile, as far as is known, and the
-	 * name of the one that had it longest. */
+	/* Its own wait for a lock: how many threads had that meanwhile, as far as is known,
+	 * and the name of the one that had it longest. */
 	uint32_t holders, holder_comm;
 };
 

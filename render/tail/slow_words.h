@@ -5,8 +5,8 @@
 #include "base/text/buf.h"
 #include "libtime/explain/slow_time.h"
 
-/* "9 of 10 slowest cycles of front were 92 % running, 88 % of samples in spin_lock(), while flusher
- * had no CPU for 73 % of it. ": s->cycles is not 0. */
+/* "9 of 10 slowest cycles of front were 92 % running, 88 % of samples in spin_lock(), while
+ * flusher had no CPU for 73 % of it. ": s->cycles is not 0. */
 void describe_slow_time(struct buf *b, const struct timeline *tl, const struct slow_time *s);
 
 #endif

@@ -409,8 +409,8 @@ static void put_role(struct answer *a, size_t i)
 	}
 }
 
-/* ", which several threads used in turn", of the CPU that the root waited for; if threads of one
- * name had most of it, by that name. */
+/* ", which several threads used in turn", of the CPU that the root waited for; if threads of
+ * one name had most of it, by that name. */
 static void put_takers(struct answer *a)
 {
 	const struct explanation *x = &a->x;
@@ -499,8 +499,8 @@ static void put_last_holder(struct answer *a)
 	put_in_some(a, rows);
 }
 
-/* ", which render and 2 others held in turn"; of several episodes how many were so, not how many
- * others there were. */
+/* ", which render and 2 others held in turn"; of several episodes how many were so, not how
+ * many others there were. */
 static void put_several(struct answer *a, const struct chain_part *p)
 {
 	uint32_t comm = a->said->root.holder_comm;
@@ -614,8 +614,8 @@ static int put_root(struct answer *a)
 	return 1;
 }
 
-/* " (35 % of the time)", if the roots of the group, or what they mostly did (`did`), explain only
- * a part. */
+/* " (35 % of the time)", if the roots of the group, or what they mostly did (`did`), explain
+ * only a part. */
 static void put_share(struct answer *a, int did)
 {
 	uint64_t ns = 0;
@@ -630,8 +630,9 @@ static void put_share(struct answer *a, int did)
 			(unsigned)(100 * (double)ns / (double)a->group->ns + 0.5));
 }
 
-/* Of how many episodes of the group is it true? Of a chain of two, where relations are the same:
- * the root held the lock that they wanted, also if it went through others' hands first. */
+/* Of how many episodes of the group is it true? Of a chain of two, where relations are the
+ * same: the root held the lock that they wanted, also if it went through others' hands first.
+ */
 static uint64_t count_alike(const struct answer *a)
 {
 	const struct tail *t = a->t;
@@ -709,9 +710,9 @@ static const struct tail_row *directest(const struct tail *t, const struct tail_
 	return best;
 }
 
-/* The row that speaks for the group: its worst, if all chains are equal. If not, and the root had
- * the CPU, a row with the chain that most have; else one with the shortest chain, since the
- * others end in it. */
+/* The row that speaks for the group: its worst, if all chains are equal. If not, and the root
+ * had the CPU, a row with the chain that most have; else one with the shortest chain, since
+ * the others end in it. */
 static const struct tail_row *speaker_of(const struct tail *t, const struct tail_group *g)
 {
 	const struct tail_row *worst = &t->rows.v[g->row], *common = commonest(t, g);

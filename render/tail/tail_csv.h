@@ -5,8 +5,8 @@
 #include "base/text/buf.h"
 #include "libtime/explain/tail_model.h"
 
-/* Append a header line and one line for each of the first `rows` episodes (0 = all; RFC 4180, "\n"
- * ends). ERR_NOMEM. */
+/* Append a header line and one line for each of the first `rows` episodes (0 = all; RFC 4180,
+ * "\n" ends). ERR_NOMEM. */
 int tailcsv_write(struct buf *b, struct tail *t, uint64_t rows, struct err *e);
 
 #endif

@@ -68,7 +68,8 @@ static void a_priority_inversion_is_called_by_its_name(void **state)
 	buf_release(&b);
 }
 
-/* jb, which front waited 40 ms for, did work for `ns` that a thread gave it, or an interrupt. */
+/* jb, which front waited 40 ms for, did work for `ns` that a thread gave it, or an interrupt.
+ */
 static void say_behind(uint64_t ns, int interrupt, struct buf *out)
 {
 	struct rig r;
