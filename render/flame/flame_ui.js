@@ -509,7 +509,10 @@ function replaceTree(tree, isOther) {
 }
 
 // For pages around the picture and for tests: what is drawn, and how long that took.
-svg.flame = {state, replaceTree, load: loadText, tree: () => base,
+svg.flame = {state, replaceTree, search: (text) => {
+	if (state.search !== text)
+		search(text);
+}, nextHit, load: loadText, tree: () => base,
 	focus: (name) => change(() => { state.focus = name; }), boxes: () => boxes.map((b) => ({name: frames.label[b.tree.frame[b.node]],
 	tree: b.t, node: b.node, row: b.row, x: b.x, y: b.y, w: b.w, above: b.above})),
 	drawMs: () => drawMs, nodes: base.n};

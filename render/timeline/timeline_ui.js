@@ -2,6 +2,9 @@
 // in the URL's fragment.
 
 const LEAST_SPAN = 20; // ns
+const isBare = Boolean(host && host.isBare); // without tools
+svg.classList.toggle("in-page", Boolean(host));
+svg.classList.toggle("bare", isBare);
 const state = {search: "", fold: false, at: 0}; // at: the panel that keys act on
 const episodeAsked = new URLSearchParams(urlState()).get("ep"); // #ep=3 opens at the third panel
 let selected = null; // {p, row, seg}: numbers
@@ -96,7 +99,7 @@ function rearrange(p) {
 function relayout() {
 	plotW = conf.width - conf.names - 2 * conf.pad;
 	let y = Math.ceil(layoutHead());
-	y += bar.layout(y) + 6;
+	y += bar.layout(y) + (isBare ? 0 : 6);
 	for (const plot of plots)
 		y = plot.layout(y) + conf.panelGap;
 	y -= conf.panelGap;
@@ -803,6 +806,6 @@ function showThread(tid, t) {
 }
 
 // For pages around the picture and for tests: what is drawn, and how long that took.
-svg.timeline = {state, panels, actions, goToMoment, setView, showThread, cut, load: loadText, relayout: fitWindow, plots, drawMs: () => drawMs, selected: () => selected, under,
+svg.timeline = {state, panels, search, actions, goToMoment, setView, showThread, cut, load: loadText, relayout: fitWindow, plots, drawMs: () => drawMs, selected: () => selected, under,
 	linesOf: (row, seg) => segmentLines(panels[0], row, seg),
 	xOf: (p, t) => plotX + xOf(panels[p].view, t), view: (p) => panels[p].view};
