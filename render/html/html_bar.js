@@ -1,7 +1,7 @@
 // html_bar.js - the bar that stays on top: programs, the selection, the search, and all keys on one
 // card.
 
-const CHIPS = 6; // programs, most off-CPU time and samples first
+const CHIPS = 5; // programs, most off-CPU time and samples first
 
 // Programs whose threads have samples or waits here, by how much.
 let programsSeen = null;
@@ -39,12 +39,7 @@ function moreChips(all) {
 
 // Headline, episodes, map and graphs of one program.
 function chooseProgram(who) {
-	view.who = view.who === who ? "" : who;
-	drawHeat();
-	drawCase();
-	drawHeadline();
-	redraw();
-	saveView(true);
+	chooseThread(view.who === who ? "" : who);
 }
 
 // With a program chosen, the headline is of its worst episode; the recording's own is kept.

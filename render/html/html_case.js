@@ -7,8 +7,8 @@ const DIFFERENCES = 6; // rows
 
 // Those of the chosen threads, if they have any.
 function caseEpisodes() {
-	const all = head.tail ? head.tail.episodes : [], own = view.who ? all.filter(isOfChosen) : all;
-	return own.length ? own : all;
+	const all = head.tail ? head.tail.episodes : [];
+	return view.who ? all.filter(isOfChosen) : all;
 }
 
 function caseEpisode() {
@@ -50,11 +50,15 @@ function ownPath(stack) {
 	return own.length ? own : (stack || []).slice(-1);
 }
 
+function causeText(x) {
+	return x.cause === "runqueue" ? "run-queue delay" : x.cause || x.state || "";
+}
+
 function waitedLines(ep) {
 	const first = ep.root && ep.root.sentence ? ep.root.sentence : (ep.cause || ep.state || "") + " in " + (ep.function || "?") + "()";
 	const path = ownPath(ep.stack || (ep.chain && ep.chain[0] || {}).stack).slice(-4).reverse().join(" \u2039 ");
 	const p = placeOf(ep), waker = (ep.chain || [])[1];
-	return [first, [(ep.cause || ep.state || "").replace("runqueue", "run-queue delay") + (path ? " in " + path : ""),
+	return [first, [causeText(ep) + (path ? " in " + path : ""),
 		waker && waker.via === "waker" ? "woken by " + threadText(waker) : null,
 		"+" + timeText(p.from) + " after the start"].filter((x) => x).join(" \u00b7 ")];
 }
@@ -107,7 +111,8 @@ function functionsBeside(ep) {
 	if (!g)
 		return [];
 	const {tree} = g, whole = tree.total[0], whole1 = tree.total1[0] || 1;
-	return functionsOf(tree, "tail").filter((f) => !isPlumbing(f.name) && f.name[0] !== "[")
+	const threads = new Set(Array.from(data.row.comm, (frame) => frames.label[frame])); // the outermost row
+	return functionsOf(tree, "tail").filter((f) => !isPlumbing(f.name) && !threads.has(f.name) && f.name[0] !== "[")
 		.map((f) => [f.name, f.self / whole, f.self1 / whole1]).filter(([, a, b]) => a > 0 || b > 0)
 		.sort((a, b) => Math.abs(b[1] - b[2]) - Math.abs(a[1] - a[2]) || (a[0] < b[0] ? -1 : 1)).slice(0, DIFFERENCES);
 }
@@ -148,7 +153,7 @@ function shortStack(title, note, stack) {
 function shortStacks(ep) {
 	const m = head.median, how = {waker: "woke it", owner: "held the lock", cpu: "had its CPU"};
 	const holds = (l) => ep.holder && ep.holder.way === "lock" && ep.holder.tid === l.tid;
-	const said = (x) => timeText(x.duration_ns || x.ns) + " " + (x.cause || x.state || "");
+	const said = (x) => timeText(x.duration_ns || x.ns) + " " + causeText(x);
 	const self = (ep.chain || [])[0] || ep;
 	return [shortStack(threadText(ep) + " waited", said(ep), ep.stack || self.stack),
 		...(ep.chain || []).slice(1, 3).map((l) => shortStack(threadText(l) + " " + (holds(l) ? how.owner : how[l.via] || ""), didWhat(l), l.stack)),
@@ -186,8 +191,13 @@ let caseShown = null;
 
 async function drawCase() {
 	const box = document.getElementById("case"), ep = caseEpisode();
+	box.classList.toggle("plain", !ep);
+	if (!ep && head.tail && view.who) {
+		caseShown = null;
+		return drawLongest();
+	}
 	if (!ep)
-		return drawNoCase(box);
+		return drawNoCase();
 	const shown = ep.rank + "/" + caseEpisodes().length;
 	if (caseShown === shown)
 		return null;
@@ -199,6 +209,22 @@ async function drawCase() {
 		await putPicture(picture, "episode" + ep.rank, {onView: null, isBare: true});
 	else
 		picture.append(el("p", {class: "note"}, "Only the worst " + countText(head.pictures) + " have a picture of their own: select its time, and see Timeline."));
+	return null;
+}
+
+const LONGEST = 6;
+
+// None of the worst episodes is of the chosen threads: their own longest waits or spans, to select.
+function drawLongest() {
+	const map = firstOf(maps), all = map === "cpu" ? [] : longestOf(map).slice(0, LONGEST);
+	const item = ({t, ns, color}) => {
+		const mark = el("span", {class: "swatch"});
+		mark.style.background = color;
+		return el("li", {}, mark, el("button", {class: "link", onclick: () => choose({from: Math.max(Math.floor(t - ns / 10), 0), to: Math.min(Math.ceil(t + 1.1 * ns), head.span_ns)}, null)},
+			timeText(ns)), " from +" + timeText(t));
+	};
+	replace("case", el("p", {class: "what"}, "None of the " + head.tail.episodes.length + " worst episodes is of " + whoText() + "." +
+		(all.length ? " Its own longest " + maps[map].what + ":" : "")), el("ul", {class: "plain longest"}, all.map(item)));
 	return null;
 }
 
@@ -216,10 +242,9 @@ function lineToRecord(line) {
 }
 
 // Without episodes: what the samples say, and what would have to be recorded to say more.
-async function drawNoCase(box) {
+async function drawNoCase() {
 	const [why, line] = (head.why_not || "").split("; record with: ");
 	const more = why ? el("details", {open: !kinds.cpu.has()}, el("summary", {}, "Waiting cannot be answered: " + why), lineToRecord(line || head.line)) : null;
-	box.classList.add("plain");
 	if (!kinds.cpu.has()) {
 		replace("case", el("p", {class: "answer"}, head.tail ? "Nothing waited long enough to be an episode." : "This recording cannot say what was slow."), more);
 		return;

@@ -260,6 +260,10 @@ function drawSelected() {
 function showAll() {
 	const input = document.getElementById("label"), was = view.label || view.who;
 	view.who = "";
+	if (was) {
+		drawCase();
+		drawHeadline();
+	}
 	if (input && view.label) {
 		view.label = input.value = "";
 		chooseLabel("");
@@ -516,6 +520,8 @@ function threadChoice() {
 function chooseThread(who) {
 	view.who = who;
 	drawHeat();
+	drawCase();
+	drawHeadline();
 	redraw();
 	saveView(true);
 }
@@ -670,6 +676,7 @@ async function start() {
 	loadView();
 	drawHeat();
 	await drawCase();
+	drawHeadline();
 	await showPane();
 	if (/(^#|&)pane=/.test(location.hash))
 		document.getElementById("pane-" + view.pane).scrollIntoView({block: "start"});
@@ -688,6 +695,7 @@ async function start() {
 		loadView();
 		drawHeat();
 		drawCase();
+		drawHeadline();
 		showPane();
 	});
 	window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => heat.draw());
