@@ -31,6 +31,7 @@ function drawEpisodes() {
 			cells: [el("a", {href: "#", class: "link", "aria-current": caseEpisode() === ep ? "true" : null,
 				onclick: (e) => { e.preventDefault(); chooseEpisode(ep.rank); }}, "#" + ep.rank),
 				clockText(placeOf(ep).from).slice(0, -3), timeText(ep.duration_ns), threadText(ep), ep.cause || ep.state || "", head.roots[all.indexOf(ep)]]})), [1, 2]));
+	dimRows();
 	return drawEpisode();
 }
 
@@ -142,6 +143,10 @@ async function putPicture(into, id, hooks) {
 let timelineSvg = null, timelineWait = null, timelineTold = null;
 
 async function drawTimeline() {
+	const title = document.querySelector("#pane-timeline > .title");
+	title.textContent = panes.timeline.name + " ";
+	if (view.who)
+		title.append(el("span", {class: "badge"}, "all threads"));
 	const box = document.getElementById("timeline-box");
 	if (!timelineWait)
 		timelineWait = putPicture(box, "timeline", {onView: onTimelineView, isCut: () => label !== null}).then((svg) => { timelineSvg = svg; });

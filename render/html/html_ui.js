@@ -434,6 +434,7 @@ function drawOverview() {
 	const hot = el("div", {id: "hot", class: "beside"});
 	parts.push(kinds.cpu.has() ? hot : null, lossPart());
 	replace("overview", parts.flat(2).filter((x) => x));
+	dimRows();
 	return kinds.cpu.has() ? drawHot(hot) : null;
 }
 
