@@ -321,7 +321,7 @@ check-nomem: all
 check-rules: $(O)/tests/prog/plainname
 	$(Q)python3 tests/rules/check.py $<
 check-house: all
-	$(Q)$(TEST_ENV) sh tests/house.sh headers code externs hostile recipes
+	$(Q)$(TEST_ENV) sh tests/house.sh headers code externs hostile recipes asserts
 
 # --- what reads the sources without running them -------------------------------------------
 # clang-tidy with the checks of .clang-tidy, and gcc's analyzer; a warning is a failure. A file

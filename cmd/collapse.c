@@ -35,7 +35,7 @@ static const struct opt rows[] = {
 	{"all-events", 0, OPT_FLAG, AT(all_events), NULL,
 	 "all events, not only the default one"},
 	{"weight", 0, OPT_STRING, AT(weight), "period|samples",
-	 "weigh samples by period (default)\n(tracepoints always weigh 1), or as 1"},
+	 "weigh samples by their period (default), or each as 1\n(tracepoints always weigh 1)"},
 	OPT_HEADING("Output"),
 	{"output", 'o', OPT_OUTPUT, AT(output), "FILE", "write to FILE instead of stdout"},
 	{"unit", 0, OPT_STRING, AT(unit), "ns|us|ms", "unit of waits and --tail (default us)"},

@@ -155,11 +155,12 @@ static void say_why(const char *dir, struct buf *said)
 	if (first)
 		escape_visible(&line, first, strcspn(first, "\n"));
 	if (column)
-		say("%s: tables of an older version, without a column that is asked for: "
+		say("%s: tables of an older version lack a column that this question needs: "
 		    "export those recordings again (%s)",
 		    dir, buf_cstr(&line));
 	else if (file)
-		say("%s: a table that is asked for is not there (%s)", dir, buf_cstr(&line));
+		say("%s: a table that this question needs is missing (%s)", dir,
+		    buf_cstr(&line));
 	else {
 		put_said(text);
 		say("%s: duckdb could not answer", dir);
@@ -204,7 +205,7 @@ static int ask_any(const char *dir, const char *scratch, const char *sql, struct
 	for (int try_python = 0; try_python < 2 && rc == NOT_FOUND; try_python++)
 		rc = ask(scratch, sql, try_python, out, &said);
 	if (rc == NOT_FOUND || rc == NOT_HERE) {
-		say("there is no duckdb here: install it with `pip install duckdb` or from "
+		say("duckdb is not installed; install it with `pip install duckdb` or from "
 		    "duckdb.org; --sql prints the query for other engines");
 		rc = 3;
 	} else if (rc) {

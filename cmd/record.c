@@ -114,7 +114,7 @@ static const struct opt rows[] = {
 	 "calls: of each thread (4M, less if there are many)"},
 	{"buildid-mmap", 0, OPT_FLAG, AT(own_ids), NULL,
 	 "a build-id with each mapping (perf 5.12), for containers with\n"
-	 "other files at one path; may crash perf that others run meanwhile"},
+	 "other files at one path; may crash other perf processes that run meanwhile"},
 	{"perf", 0, OPT_STRING, AT(perf), "FILE", "the perf to run (default: perf)"},
 	OPT_END,
 };

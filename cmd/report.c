@@ -596,7 +596,7 @@ static void defaults(void *opts)
 
 const struct verb verb_report = {
 	.name = "report",
-	.brief = "show which functions and threads take the time; tables",
+	.brief = "show which functions and threads take the time, as tables",
 	.usage = "[options] [FILE]",
 	.examples = "  perfkit report perf.data\n  perfkit report --by site perf.data\n"
 		    "  perfkit report --by function --offcpu perf.data\n"

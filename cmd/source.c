@@ -509,9 +509,9 @@ const struct verb verb_source = {
 	.name = "source",
 	.brief = "show which lines and instructions of a function cost the time",
 	.usage = "[options] [FUNCTION | SOURCE[:LINE]] [FILE]",
-	.text = "Lists the hottest functions, then the lines of the first, or of the one that\n"
-		"is named, by its end or a part of it. self: the line's own code; inlined: "
-		"calls\n"
+	.text = "Lists the hottest functions, then the lines of the first, or of FUNCTION: "
+		"its\n"
+		"name, the end of it, or a part. self: the line's own code; inlined: calls\n"
 		"inlined in it; total: with all that it calls. Source text is only read below\n"
 		"--source-dir, --source-map, the current folder and the program's\n"
 		"(docs/source.md).",

@@ -26,8 +26,8 @@ static const struct opt rows[] = {
 	OPT_HEADING("Output"),
 	{"group", 0, OPT_STRING, AT(group), "root|holder|stack|cause|thread|comm|label:KEY",
 	 "what the worst are counted by (default root):\n"
-	 "root: the chain's end; holder: who held them up directly, which is the owner of the "
-	 "lock, the waker or who had the CPU; label:KEY: a label of spans"},
+	 "root: the chain's end; holder: who held them up directly (the lock's owner, the "
+	 "waker, or who had the CPU); label:KEY: a label of spans"},
 	{"hist", 0, OPT_FLAG, AT(hist), NULL, "a histogram of all episodes (powers of 2)"},
 	{"rows", 'n', OPT_U64, AT(rows), "N", "lines in each table (default 20; 0 = all)"},
 	{"details", 0, OPT_U64, AT(details), "N", "explain N episodes in full (default 1)"},
@@ -47,7 +47,8 @@ static const struct opt rows[] = {
 	{"html", 0, OPT_OUTPUT, AT(html), "FILE",
 	 "also write a report of them (perfkit help html);\nexplained episodes name their "
 	 "place in it"},
-	{"flame", 0, OPT_OUTPUT, AT(flame), "FILE", "also draw a flame graph of the selected"},
+	{"flame", 0, OPT_OUTPUT, AT(flame), "FILE",
+	 "also draw a flame graph of the selected episodes"},
 	MEANT_ROWS,
 	CGROUP_ROWS,
 	OPT_END,

@@ -1,6 +1,7 @@
 /* recording_open.c - opens, rewinds and closes a recording: a file, a pipe or a directory. */
 #include "libparse/recording.h"
 #include "base/mem.h"
+#include "base/text/path.h"
 #include "libparse/listed_files.h"
 #include "libparse/reader.h"
 
@@ -50,19 +51,19 @@ static void streams_start(struct recording *rec)
 /* data.N is not there: then there must be none after it. */
 static int check_last_part(const char *dir, unsigned n, struct err *e)
 {
-	unsigned later = 0;
+	int32_t later = 0; /* the first one */
 	DIR *d = opendir(dir);
 	for (struct dirent *f; d && (f = readdir(d));) {
-		unsigned i;
-		int end = 0;
-		if (sscanf(f->d_name, "data.%9u%n", &i, &end) == 1 && !f->d_name[end] && i > n)
+		int32_t i;
+		if (path_number(f->d_name, "data.", "", &i) && (unsigned)i > n &&
+		    (!later || i < later))
 			later = i;
 	}
 	if (!d)
 		return err_sys(e, "%s: cannot open", dir);
 	closedir(d);
 	return later ? err_set(e, ERR_FORMAT,
-			       "%s/data.%u: is missing, although there is data.%u", dir, n,
+			       "%s/data.%u: is missing, although there is data.%d", dir, n,
 			       later)
 		     : 0;
 }

@@ -217,7 +217,7 @@ static int check_time(const struct record *r, const struct event *ev, uint64_t t
 {
 	if (sample_is_time(time) || (time >= SAMPLE_DUMMY_TIMES && is_named_off_cpu(ev)))
 		return 0;
-	return err_set(e, ERR_FORMAT, "SAMPLE at 0x%llx: 0x%llx is no time",
+	return err_set(e, ERR_FORMAT, "SAMPLE at 0x%llx: 0x%llx is not a time",
 		       (unsigned long long)r->offset, (unsigned long long)time);
 }
 

@@ -171,6 +171,7 @@ while [ $i -lt $turns ]; do
 	once 'walk over record headers' "$prog/walk" "$file"
 	once 'perfkit collapse --no-inline' "$O/perfkit" collapse -q --no-inline "$file"
 	once 'perfkit collapse' "$O/perfkit" collapse -q "$file"
+	once 'perfkit report' "$O/perfkit" report -q "$file"
 	once 'perfkit svg' "$O/perfkit" svg -q --no-inline -o /dev/null "$file"
 	i=$((i + 1))
 done

@@ -8,6 +8,7 @@
 #	hostile	  SQL is never put together from texts; one place escapes for XML, JSON, CSV; one starts
 #		  programs
 #	recipes	  the files and names in docs/architecture.md exist
+#	asserts	  no test under `set -e` asserts what the shell does not look at: `! X`, or X of `X && Y`
 #	lines	  says how large each room is and how long functions are
 #	code	  memory goes through base/mem.c, machines are told apart in libsym/unwind/arch_*.c, no
 #		  file is too long, the format is clang-format's
@@ -261,6 +262,25 @@ recipes()
 		esac
 	done >"$tmp/recipes"
 	[ ! -s "$tmp/recipes" ] || wrong "$(cat "$tmp/recipes")"
+}
+
+# `set -e` ends a script neither for `! X` nor for X of `X && Y`.
+asserts()
+{
+	for t in tests/cli/*.sh; do
+		grep -q '^set -[a-z]*e' "$t" || continue
+		awk -v checks='^(\\[|grep|cmp|diff|has|refused|refuses|store|pk|"\\$PERFKIT"|! *grep|! *cmp) ' '
+			{ line = $0; sub(/^[ \t]*/, "", line); gsub(/\047[^\047]*\047/, "quoted", line) }
+			line ~ /[|][|]/ || line ~ /(\\|[|]|&&|[{])$/ || before ~ /(\\|[|]|&&)$/ { before = line; next }
+			{ before = line }
+			line ~ /^! / { print FILENAME ":" FNR ": " line; next }
+			line !~ checks || line !~ / && / { next }
+			{ then = line; sub(/.* && /, "", then) }
+			then !~ /^(continue|return|exit|break|bad|wrong|say|echo|[{]|[a-zA-Z_]+=)/ { print FILENAME ":" FNR ": " line }
+		' "$t"
+	done >"$tmp/asserts"
+	[ ! -s "$tmp/asserts" ] || wrong "$(cat "$tmp/asserts")
+    this may fail, and the test passes: write each check as a line of its own, \`! X || exit 1\`"
 }
 
 # Product lines and files of each room, and how long functions are.

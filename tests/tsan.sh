@@ -62,6 +62,7 @@ run "$perfkit" collapse -q --offcpu "$dir/long.db"
 # and samples as it takes to name stacks while they are read
 "$O/tests/prog/grow" "$data/system-wide/perf.data" "$dir/long.data" 34000000
 run "$perfkit" import -q "$dir/long.data" -o "$dir/long.db"
+run "$perfkit" collapse -q --comm "[a-z]*" -i "$dir/long.data"
 
 echo "tsan: $n commands, $bad with races or failures"
 [ $bad = 0 ]

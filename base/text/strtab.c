@@ -1,4 +1,5 @@
 #include "base/text/strtab.h"
+#include "base/mem.h"
 #include "base/text/longname.h"
 
 #include <string.h>
@@ -7,34 +8,42 @@ static int lookup(const struct strtab *t, const char *s, size_t n, uint64_t h, u
 {
 	size_t at = 0;
 	while (idmap_next(&t->index, h, &at, id)) {
-		const struct strtab_entry *e = &t->entries.v[*id];
+		const struct strtab_entry *e = strtab_entry(t, *id);
 		if (e->len == n && !memcmp(e->s, s, n))
 			return 1;
 	}
 	return 0;
 }
 
+/* Room for the entry of the next id, or NULL. */
+static struct strtab_entry *next_entry(struct strtab *t)
+{
+	uint32_t first, k = strtab_block(t->n, &first);
+	size_t size = first ? first : (size_t)1 << STRTAB_FIRST;
+	if (!t->blocks[k])
+		t->blocks[k] = mem_alloc(size * sizeof(*t->blocks[k]));
+	return t->blocks[k] ? &t->blocks[k][t->n - first] : NULL;
+}
+
 static int add(struct strtab *t, const char *s, size_t n, uint64_t h, uint32_t *id)
 {
-	if (t->entries.n >= UINT32_MAX - 1 || n > UINT32_MAX - 1)
+	if (t->n >= UINT32_MAX - 1 || n > UINT32_MAX - 1)
 		return ERR_NOMEM;
-	char *copy = arena_strndup(&t->text, s, n);
+	struct strtab_entry *e = next_entry(t);
+	char *copy = e ? arena_strndup(&t->text, s, n) : NULL;
 	if (!copy)
 		return ERR_NOMEM;
-	struct strtab_entry e = {.s = copy, .len = (uint32_t)n};
-	if (vec_push(&t->entries, e))
+	*e = (struct strtab_entry){.s = copy, .len = (uint32_t)n};
+	if (idmap_put(&t->index, h, t->n))
 		return ERR_NOMEM;
-	*id = (uint32_t)(t->entries.n - 1);
-	if (idmap_put(&t->index, h, *id)) {
-		t->entries.n--;
-		return ERR_NOMEM;
-	}
+	*id = t->n;
+	__atomic_store_n(&t->n, *id + 1, __ATOMIC_RELEASE);
 	return 0;
 }
 
 int strtab_intern_line(struct strtab *t, const char *s, size_t n, uint32_t *id)
 {
-	if (!t->entries.n) {
+	if (!t->n) {
 		uint32_t empty;
 		t->seed = hash_seed();
 		if (add(t, "", 0, hash_bytes("", 0, t->seed), &empty))
@@ -70,5 +79,7 @@ void strtab_release(struct strtab *t)
 {
 	arena_release(&t->text);
 	idmap_release(&t->index);
-	vec_release(&t->entries);
+	for (size_t i = 0; i < STRTAB_BLOCKS; i++)
+		mem_free(t->blocks[i]);
+	*t = (struct strtab){0};
 }

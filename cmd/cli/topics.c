@@ -39,39 +39,110 @@ const struct topic *topic_named(const char *name)
 	return t->name ? t : NULL;
 }
 
-/* "| io | a disk | blue |" as "io: a disk; blue"; nothing of the line below a heading. */
-static void add_cells(struct buf *out, const char *line, size_t n)
+/* Markdown as plain text: emphasis and code without their marks, of a link its words. */
+static void add_plain(struct buf *out, const char *s, size_t n)
 {
-	int cell = 0;
-	for (size_t i = 1; i < n && line[1] != '-';) {
-		const char *end = memchr(line + i, '|', n - i);
-		size_t to = end ? (size_t)(end - line) : n, from = i;
-		i = to + 1;
-		while (from < to && line[from] == ' ')
-			from++;
-		while (to > from && line[to - 1] == ' ')
-			to--;
-		if (from == to)
-			continue;
-		buf_str(out, !cell ? "" : cell == 1 ? ": " : "; ");
-		buf_add(out, line + from, to - from);
-		cell++;
+	int code = 0;
+	for (size_t i = 0; i < n; i++) {
+		size_t rest = n - i;
+		if (s[i] == '`') {
+			code = !code;
+		} else if (!code && s[i] == ']' && rest > 1 && s[i + 1] == '(') {
+			const char *end = memchr(s + i, ')', rest);
+			i = end ? (size_t)(end - s) : n;
+		} else if (code || !strchr("*[", s[i])) {
+			buf_char(out, s[i]);
+		}
 	}
 }
 
-/* A line of Markdown: headings without their mark, emphasis plain, paragraphs filled. */
-static void add_markdown(struct buf *out, const char *line, size_t n)
+/* The nth cell of a table's line, without blanks around it; of length 0 if there is none. */
+static const char *cell(const char *line, size_t n, int nth, size_t *length)
 {
-	size_t marks = strspn(line, "#");
+	const char *end = line + n, *from = line;
+	for (int i = 0; i <= nth && from; i++) {
+		from = memchr(from, '|', (size_t)(end - from));
+		from += from != NULL;
+	}
+	const char *to = from ? memchr(from, '|', (size_t)(end - from)) : NULL;
+	if (!to)
+		return *length = 0, line;
+	while (from < to && *from == ' ')
+		from++;
+	while (to > from && to[-1] == ' ')
+		to--;
+	*length = (size_t)(to - from);
+	return from;
+}
+
+enum { TABLE_CELLS = 8 };
+
+/* A line of the table whose first line is `head`: "io: a disk; colour: blue". */
+static void add_row(struct buf *out, const char *head, size_t head_n, const char *line,
+		    size_t n)
+{
 	struct buf b = {0};
-	if (*line == '|')
-		add_cells(&b, line, n);
-	for (size_t i = marks; i < n && *line != '|'; i++)
-		if (line[i] != '*')
-			buf_char(&b, line[i]);
-	if (*line != '|' || b.n)
-		fill_text(out, 0, marks || !n ? 0 : 4, buf_cstr(&b));
+	for (int i = 0; i < TABLE_CELLS; i++) {
+		size_t length, name_n;
+		const char *text = cell(line, n, i, &length);
+		const char *name = cell(head, head_n, i, &name_n);
+		if (!length)
+			continue;
+		buf_str(&b, !i ? "" : i == 1 ? ": " : "; ");
+		if (i > 1) {
+			buf_add(&b, name, name_n);
+			buf_str(&b, ": ");
+		}
+		add_plain(&b, text, length);
+	}
+	fill_text(out, 0, 4, buf_cstr(&b));
 	buf_release(&b);
+}
+
+/* The lines of a page up to the next one that is empty, a heading or of a table: filled; the
+ * explanation of a word (in bold type, at its beginning) is indented. */
+static size_t add_paragraph(struct buf *out, const char *page)
+{
+	size_t n = 0;
+	do {
+		n += strcspn(page + n, "\n");
+		n += page[n] == '\n';
+	} while (page[n] && !strchr("\n#|", page[n]));
+	struct buf b = {0};
+	add_plain(&b, page, n - (n && page[n - 1] == '\n'));
+	fill_text(out, 0, *page == '*' ? 4 : 0, buf_cstr(&b));
+	buf_release(&b);
+	return n;
+}
+
+/* The table at the beginning of `page`. */
+static size_t add_table(struct buf *out, const char *page)
+{
+	size_t head = strcspn(page, "\n"), n = head;
+	while (page[n] == '\n' && page[n + 1] == '|') {
+		const char *line = page + n + 1;
+		size_t length = strcspn(line, "\n");
+		if (line[1] != '-')
+			add_row(out, page, head, line, length);
+		n += 1 + length;
+	}
+	return n + (page[n] == '\n');
+}
+
+static void add_markdown(struct buf *out, const char *page)
+{
+	while (*page) {
+		page += strspn(page,
+			       "# "); /* a heading is a paragraph: an empty line follows it */
+		if (*page == '|') {
+			page += add_table(out, page);
+		} else if (*page == '\n') {
+			buf_char(out, '\n');
+			page++;
+		} else {
+			page += add_paragraph(out, page);
+		}
+	}
 }
 
 void topic_print(FILE *f, const struct topic *t)
@@ -81,11 +152,8 @@ void topic_print(FILE *f, const struct topic *t)
 		buf_fmt(&b, "Options of several commands: %s\n", t->brief);
 	else if (!t->markdown)
 		buf_str(&b, t->text);
-	for (const char *p = t->text; t->markdown && *p;) {
-		size_t n = strcspn(p, "\n");
-		add_markdown(&b, p, n);
-		p += n + (p[n] == '\n');
-	}
+	else
+		add_markdown(&b, t->text);
 	fputs(buf_cstr(&b), f);
 	buf_release(&b);
 }

@@ -11,7 +11,7 @@ struct topic {
 	const char *name;  /* "exit-status" */
 	const char *brief; /* one line for `perfkit help` */
 	const char *text;  /* NULL: only options (opt_topic) */
-	int markdown;      /* 1: Markdown; printed without its marks, each line a paragraph */
+	int markdown;      /* 1: Markdown; printed as plain text */
 };
 
 /* All topics; ends with a name of NULL. */

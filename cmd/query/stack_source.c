@@ -51,10 +51,10 @@ static int group_rows(const struct samples *x, unsigned by, uint32_t **order)
 	*order = mem_alloc(x->n * sizeof(**order));
 	if (*order && by & (BY_PID | BY_TID))
 		return group_by_thread(x, by, *order);
-	uint32_t *first = mem_zalloc(x->stacks->strings.entries.n + 2, sizeof(*first));
+	uint32_t *first = mem_zalloc(strtab_count(&x->stacks->strings) + 2, sizeof(*first));
 	for (size_t i = 0; first && *order && i < x->n; i++)
 		first[x->v[i].comm + 1]++;
-	for (size_t i = 1; first && i < x->stacks->strings.entries.n + 2; i++)
+	for (size_t i = 1; first && i < strtab_count(&x->stacks->strings) + 2; i++)
 		first[i] += first[i - 1];
 	for (size_t i = 0; first && *order && i < x->n; i++)
 		(*order)[first[x->v[i].comm]++] = (uint32_t)i;

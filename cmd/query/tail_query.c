@@ -30,8 +30,8 @@ const struct opt tail_pick_rows[] = {
 	{"where", 0, OPT_EACH, AT(where), "LABEL=VALUE",
 	 "only spans with this label (repeatable)"},
 	{"open", 0, OPT_FLAG, AT(open), NULL,
-	 "also those that the recording's edge cut off,\nor lost records, with their observed "
-	 "length"},
+	 "also those cut off by the recording's edge\nor by lost records, with the length "
+	 "observed"},
 	OPT_END,
 };
 

@@ -1,5 +1,6 @@
 #include "cmd/record/probe_cost.h"
 #include "base/mem.h"
+#include "cmd/input/scratch.h"
 #include "cmd/record/record_calls.h"
 #include "cmd/record/record_run.h"
 #include "libparse/recording.h"
@@ -193,12 +194,16 @@ int probe_costs_measure(struct probe_costs *out, const struct calls_wish *w, str
 {
 	char self[PATH_MAX], folder[PATH_MAX], code[PATH_MAX + 64];
 	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	const char *private;
 	struct buf file = {0};
 	struct calls c = {0};
 	self[n > 0 ? n : 0] = '\0';
-	buf_fmt(&file, "%s.empty", w->output);
 	if (!getcwd(folder, sizeof(folder)))
 		return err_sys(e, "getcwd");
+	int r = scratch_dir(&private, e); /* perf would follow a link at its output's name */
+	if (r)
+		return r;
+	buf_fmt(&file, "%s/empty.data", private);
 	/* the kernel's definitions need the whole path */
 	snprintf(code, sizeof(code), "%s/perfkit-empty.%ld", folder, (long)getpid());
 	struct calls_wish own = *w;
@@ -207,9 +212,9 @@ int probe_costs_measure(struct probe_costs *out, const struct calls_wish *w, str
 	own.pid = own.tid = NULL;
 	own.duration = own.inherit = 0;
 	own.output = buf_cstr(&file);
-	int r = place_copy(&c, 0) || place_copy(&c, 1) || buf_failed(&file)
-			? err_nomem(e)
-			: write_code(code, e);
+	r = place_copy(&c, 0) || place_copy(&c, 1) || buf_failed(&file)
+		    ? err_nomem(e)
+		    : write_code(code, e);
 	r = r ? r : record_calls_define(&c, code, 0, e);
 	if (!r) {
 		r = run_empties(out, &c, &own, e);

@@ -6,7 +6,8 @@
  *
  *	a link                 is followed if root or the caller made it in a folder that nobody
  *	                       else writes; with CLAIMED_INSIDE any link is, but none leads
- *	                       out of `root`, not even an absolute one or ".."
+ *	                       out of `root`, not even an absolute one or ".."; who is not
+ *	                       root and reads for himself follows what the kernel lets him
  *	a file for everybody   is read
  *	… for some only        by root only with a proof: the recorded mapping was of this very
  *	                       inode, or its owner is known to have meant it
@@ -24,7 +25,8 @@
 #include <sys/stat.h>
 
 enum claimed_flag {
-	CLAIMED_INSIDE = 1, /* follow all links, within root */
+	CLAIMED_INSIDE = 1,   /* follow all links, within root */
+	CLAIMED_FOR_SELF = 2, /* nothing that is read is handed on */
 };
 
 /* An open file. */
@@ -32,11 +34,12 @@ struct claimed {
 	int fd; /* the caller closes it; -1: not open */
 	struct stat st;
 	int shown;           /* everybody may read it, and search the folders to it */
-	char path[PATH_MAX]; /* below root, without links */
+	char path[PATH_MAX]; /* with CLAIMED_INSIDE: below root, without links */
 };
 
 /*
- * Open the regular file `path` below the folder `root` ("": this machine's root folder). fifos,
+ * Open the regular file `path` in the folder `root` ("": this machine's root folder), as the kernel
+ * would: ".." is of the folder that a link led to. fifos,
  * devices and files of procfs, sysfs, debugfs and tracefs are ERR_UNSUPPORTED; ERR_NOTFOUND;
  * ERR_REFUSED if a link is not followed; else as file_failed. *c is not open after an error.
  */

@@ -101,7 +101,8 @@ int dso_open(const struct dso_options *opt, const char *path, const struct claim
 	const char *below, *dir = given_folder(opt, path, &below);
 	if (dir)
 		return claimed_open(dir, CLAIMED_INSIDE, below, c, e);
-	int rc = claimed_open(*path == '/' ? "" : ".", 0, path, c, e);
+	unsigned flags = opt->handed_on ? 0 : CLAIMED_FOR_SELF;
+	int rc = claimed_open(*path == '/' ? "" : ".", flags, path, c, e);
 	rc = rc ? rc : claimed_check(c, k, path, e);
 	if (rc && c->fd >= 0) {
 		close(c->fd);
@@ -121,25 +122,6 @@ static struct claim claim_of(const struct dso_search *s)
 			      .owner = s->beside ? s->beside->owner : 0};
 }
 
-/* The caller's copy of a file means what the owner of the mapped one meant, if that is still at
- * its path. */
-static void find_owner(const struct dso_search *s, struct elf_file *copy)
-{
-	struct claim k = claim_of(s);
-	struct elf_file *f = NULL;
-	struct claimed c;
-	struct err e = {0};
-	if (!s->opt->host_is_ours || claimed_open("", 0, s->name, &c, &e))
-		return;
-	if ((k.id_read || claimed_is_mapped(&c, &k)) &&
-	    !elf_file_open_fd(c.fd, s->name, &f, &e) && build_id_equal(&f->id, &s->want)) {
-		copy->has_owner = 1;
-		copy->owner = c.st.st_uid;
-	}
-	elf_file_close(f);
-	close(c.fd);
-}
-
 /* Open the candidate, whatever it is. */
 static int open_candidate(struct dso_search *s, struct elf_file **out, struct err *e)
 {
@@ -148,12 +130,8 @@ static int open_candidate(struct dso_search *s, struct elf_file **out, struct er
 	struct claimed c;
 	int rc;
 	*out = NULL;
-	if (s->by_caller) {
-		rc = elf_file_open(path, out, e);
-		if (!rc && s->opt->handed_on && s->want.len)
-			find_owner(s, *out);
-		return rc;
-	}
+	if (s->by_caller)
+		return elf_file_open(path, out, e);
 	rc = dso_open(s->opt, path, &k, &c, e);
 	if (rc)
 		return rc;

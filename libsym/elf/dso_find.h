@@ -165,11 +165,12 @@ const char *kernel_located_by(const struct kernel_place *place);
  * kallsyms and vmlinux, vmlinux of `release` below /boot, /usr/lib/debug and /lib/modules (also
  * in symfs), and /proc/kallsyms of another boot. The running kernel is the recorded one if
  * /sys/kernel/notes has its id (or none was recorded and host_is_ours). `release` may be NULL.
- * A --vmlinux with another id is refused; a --kallsyms file cannot be checked and is believed.
- * 0 or ERR_NOMEM.
+ * A vmlinux with another id is refused. A kallsyms has none, and either may be of another boot:
+ * the caller, who reads it, may refuse it and ask for the next one with `skip`, which is how many
+ * of those found it refused. 0 or ERR_NOMEM.
  */
 int dso_find_kernel(const struct dso_options *opt, const struct kernel_place *place,
-		    const char *release, struct kernel_files *out, struct err *e);
+		    const char *release, size_t skip, struct kernel_files *out, struct err *e);
 
 /* Close what dso_find_kernel found. */
 void kernel_files_release(struct kernel_files *f);

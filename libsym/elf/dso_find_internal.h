@@ -17,6 +17,7 @@ struct dso_search {
 	int withheld;          /* perf's cache has a copy that root may not hand on */
 	int by_caller;         /* the candidate was named by who runs this: links are his own */
 	const struct elf_file *beside; /* … belongs to this file, or NULL */
+	size_t skip;                   /* kernel: so many that could serve were refused */
 	enum dso_reason reason;
 	char *detail; /* DSO_DETAIL_MAX bytes */
 	int nomem;

@@ -57,18 +57,33 @@ static int use_kallsyms(struct dso_search *s, enum dso_source from, struct kerne
 		dso_note(s, DSO_ZERO_KALLSYMS, text);
 		return 0;
 	}
+	if (s->skip) {
+		s->skip--;
+		return 0;
+	}
 	out->kallsyms = mem_strdup(path);
 	s->nomem |= !out->kallsyms;
 	out->from = from;
 	return 1;
 }
 
+/* Keep the vmlinux that was found, if any, unless it is one to skip. */
+static int take_vmlinux(struct dso_search *s, enum dso_source from, struct kernel_files *out)
+{
+	if (out->vmlinux && s->skip) {
+		s->skip--;
+		elf_file_close(out->vmlinux);
+		out->vmlinux = NULL;
+	}
+	out->from = from;
+	return out->vmlinux != NULL;
+}
+
 static int use_vmlinux(struct dso_search *s, int trusted, enum dso_source from,
 		       struct kernel_files *out)
 {
 	out->vmlinux = dso_try(s, trusted);
-	out->from = from;
-	return out->vmlinux != NULL;
+	return take_vmlinux(s, from, out);
 }
 
 /* The cache keeps "kallsyms" for a running kernel and "elf" (old: the link) for a vmlinux. */
@@ -188,10 +203,11 @@ const char *kernel_located_by(const struct kernel_place *place)
 }
 
 int dso_find_kernel(const struct dso_options *opt, const struct kernel_place *place,
-		    const char *release, struct kernel_files *out, struct err *e)
+		    const char *release, size_t skip, struct kernel_files *out, struct err *e)
 {
 	*out = (struct kernel_files){0};
 	struct dso_search s = {.opt = opt,
+			       .skip = skip,
 			       .want = place->id,
 			       .name = "[kernel.kallsyms]",
 			       .reason = DSO_NOT_FOUND,
@@ -199,8 +215,7 @@ int dso_find_kernel(const struct dso_options *opt, const struct kernel_place *pl
 	int found = search(&s, place, release, out);
 	if (!found && opt->debuginfod && !s.nomem) {
 		out->vmlinux = dso_try_debuginfod(&s, "debuginfo");
-		out->from = DSO_FROM_DEBUGINFOD;
-		found = out->vmlinux != NULL;
+		found = take_vmlinux(&s, DSO_FROM_DEBUGINFOD, out);
 	}
 	buf_release(&s.path);
 	if (s.nomem) {

@@ -31,27 +31,34 @@ static int find_mapping(uintptr_t at, struct file_id *out)
 	return found && out->ino;
 }
 
-int file_at(const char *path, struct file_id *out, int64_t *changed_ns)
+int file_at_fd(int fd, struct file_id *out, int64_t *changed_ns)
 {
 	struct stat st;
 	unsigned int generation; /* the kernel writes an int */
 	int found = 0;
+	*out = (struct file_id){0};
+	if (fstat(fd, &st) || st.st_size <= 0)
+		return 0;
+	void *p = mmap(NULL, 1, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (p != MAP_FAILED) {
+		found = find_mapping((uintptr_t)p, out);
+		munmap(p, 1);
+	}
+	if (!ioctl(fd, FS_IOC_GETVERSION, &generation))
+		out->generation = generation;
+	if (changed_ns)
+		*changed_ns = (int64_t)st.st_ctim.tv_sec * 1000000000 + st.st_ctim.tv_nsec;
+	return found;
+}
+
+int file_at(const char *path, struct file_id *out, int64_t *changed_ns)
+{
+	struct stat st;
 	int fd = regular_open(AT_FDCWD, path, 0, &st);
 	*out = (struct file_id){0};
 	if (fd < 0)
 		return 0;
-	if (st.st_size > 0) {
-		void *p = mmap(NULL, 1, PROT_READ, MAP_PRIVATE, fd, 0);
-		if (p != MAP_FAILED) {
-			found = find_mapping((uintptr_t)p, out);
-			munmap(p, 1);
-		}
-		if (!ioctl(fd, FS_IOC_GETVERSION, &generation))
-			out->generation = generation;
-		if (changed_ns)
-			*changed_ns =
-				(int64_t)st.st_ctim.tv_sec * 1000000000 + st.st_ctim.tv_nsec;
-	}
+	int found = file_at_fd(fd, out, changed_ns);
 	close(fd);
 	return found;
 }

@@ -15,6 +15,9 @@
  * or 0 if it cannot be mapped. */
 int file_at(const char *path, struct file_id *out, int64_t *changed_ns);
 
+/* The same of an open file. */
+int file_at_fd(int fd, struct file_id *out, int64_t *changed_ns);
+
 enum file_match {
 	FILE_OTHER,
 	FILE_SAME,

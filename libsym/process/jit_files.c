@@ -1,6 +1,7 @@
 #include "libsym/process/jit_files.h"
 
 #include "base/text/buf.h"
+#include "base/text/path.h"
 #include "base/mem.h"
 #include "base/search.h"
 #include "libsym/elf/claimed_file.h"
@@ -189,14 +190,12 @@ static int32_t only_map(const char *dir)
 {
 	DIR *d = opendir(dir);
 	int32_t pid = 0;
-	int found = 0, end;
+	int found = 0;
 	if (!d)
 		file_failed(dir, NULL); /* notes a shortage */
 	for (struct dirent *f; d && (f = readdir(d));) {
-		int x;
-		end = 0;
-		if (sscanf(f->d_name, "perf-%9d.map%n", &x, &end) == 1 && end &&
-		    !f->d_name[end]) {
+		int32_t x;
+		if (path_number(f->d_name, "perf-", ".map", &x)) {
 			found++;
 			pid = x;
 		}
@@ -254,8 +253,9 @@ int jitfiles_perfmap(const struct dso_options *opt, const char *map_dir, int32_t
 	int here = opt->host_is_ours && !opt->no_local;
 	*path = NULL;
 	*out = (struct perfmap){0};
-	const struct map_place given = {symfs, CLAIMED_INSIDE, 1}, beside = {map_dir, 0, 1},
-			       local = {"", 0, 0};
+	unsigned flags = opt->handed_on ? 0 : CLAIMED_FOR_SELF;
+	const struct map_place given = {symfs, CLAIMED_INSIDE, 1}, beside = {map_dir, flags, 1},
+			       local = {"", flags, 0};
 	(void)((symfs && try_dir(&s, &given, "/tmp", pid)) ||
 	       (symfs && try_container(&s, symfs, pid)) ||
 	       (map_dir && try_dir(&s, &beside, "", pid)) ||
@@ -270,10 +270,8 @@ int jitfiles_perfmap(const struct dso_options *opt, const char *map_dir, int32_t
 static int32_t dump_pid(const char *path)
 {
 	const char *slash = strrchr(path, '/');
-	int pid, end = 0;
-	if (!slash || sscanf(slash, "/jit-%9d.dump%n", &pid, &end) != 1 || !end || slash[end])
-		return -1;
-	return pid;
+	int32_t pid;
+	return slash && path_number(slash, "/jit-", ".dump", &pid) ? pid : -1;
 }
 
 int jitfiles_is_jitdump(const char *path)
@@ -405,7 +403,8 @@ int jitfiles_open_jitdump(const struct dso_options *opt, const struct jit_found 
 	*out = NULL;
 	if (found->dir) {
 		k = jitfiles_beside(opt, found->path);
-		rc = claimed_open(found->dir, 0, strrchr(found->path, '/'), &c, e);
+		unsigned flags = opt->handed_on ? 0 : CLAIMED_FOR_SELF;
+		rc = claimed_open(found->dir, flags, strrchr(found->path, '/'), &c, e);
 		rc = rc ? rc : claimed_check(&c, &k, found->path, e);
 	} else
 		rc = dso_open(opt, found->path, &k, &c, e);

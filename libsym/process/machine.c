@@ -494,7 +494,7 @@ void machine_release(struct machine *m)
 	vec_release(&m->maps);
 	vec_release(&m->dsos);
 	vec_release(&m->paths);
-	vec_release(&m->mounts);
+	u64map_release(&m->mounts);
 	u64map_release(&m->by_path);
 	vec_release(&m->pending);
 	vec_release(&m->unsorted);

@@ -84,7 +84,7 @@ struct map {
 	uint64_t until;      /* time when it went: unregistered BPF programs; else TIME_END */
 	uint32_t dso;
 	uint16_t prot;
-	uint16_t mount; /* 1 + index in the machine's mounts: the process's then; 0: unknown */
+	uint16_t mount; /* of the machine's mounts: the process's then; 0: unknown */
 };
 
 /* The extent of the maps of a subtree, by which a search skips it. */
@@ -170,10 +170,11 @@ struct machine {
 	struct u64map cgroups;  /* cgroup id → strings id of its path */
 	VEC(uint32_t) unsorted; /* spaces to sort before the next question */
 	VEC(struct pending) pending;
-	VEC(uint64_t) mounts; /* mount namespaces, if recorded (perf record --namespaces) */
-	uint16_t own_mount;   /* perf's own, as in struct map; 0: unknown */
-	uint8_t own_unsure;   /* there are two that may be */
-	uint8_t hidden;       /* there are processes of other pid namespaces, with pid 0 */
+	struct u64map
+		mounts; /* mount namespaces, if recorded (perf record --namespaces) → 1, … */
+	uint16_t own_mount; /* perf's own, as in struct map; 0: unknown */
+	uint8_t own_unsure; /* there are two that may be */
+	uint8_t hidden;     /* there are processes of other pid namespaces, with pid 0 */
 	uint64_t seq;
 	uint64_t applied; /* all records up to here are applied */
 	uint8_t changing; /* set while a thread adds records or advances */
@@ -184,6 +185,7 @@ struct machine {
 	int (*code_changes)(void *ctx, uint32_t dso, const uint64_t **times, size_t *n);
 	void *code_changes_ctx;
 	size_t ids_taken, dsos_with_ids; /* already handled by machine_set_build_ids */
+	uint8_t mounts_decided;          /* … with all records known */
 };
 
 /* `strings` is borrowed for the machine's life. 0 or ERR_NOMEM. */

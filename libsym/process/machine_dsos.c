@@ -378,6 +378,8 @@ static int is_settled(const struct id_giver *g, const struct path_files *f)
 {
 	const struct machine *m = g->m;
 	uint32_t own = NO_ID, twice;
+	if (!machine_has_mounts(m))
+		return 0;
 	for (uint32_t i = f->newest; i != NO_ID; i = m->dsos.v[i].same_path) {
 		const struct dso *d = &m->dsos.v[i];
 		if (d->mount == MOUNT_UNKNOWN || (d->mount == MOUNT_OWN && own != NO_ID) ||
@@ -505,17 +507,28 @@ static void set_kernel_id(struct id_giver *g)
 	}
 }
 
+/* The first DSO to look at: all of them when the table has grown, and once, when all records are
+ * known, if it matters in which namespaces they were mapped. */
+static size_t first_without_id(struct machine *m, size_t n)
+{
+	int mounts = m->applied == TIME_END && m->mounts.n > 1;
+	size_t first =
+		m->ids_taken == n && (!mounts || m->mounts_decided) ? m->dsos_with_ids : 0;
+	m->mounts_decided = (uint8_t)mounts;
+	m->ids_taken = n;
+	m->dsos_with_ids = m->dsos.n;
+	return first;
+}
+
 int machine_set_build_ids(struct machine *m, const struct recording *rec, struct err *e)
 {
 	size_t n = rec->features.build_ids.n;
 	struct id_giver g = {.m = m,
-			     .first = m->ids_taken == n ? m->dsos_with_ids : 0,
+			     .first = first_without_id(m, n),
 			     .rec = rec,
 			     .table = rec->features.build_ids.v};
-	if (g.first == m->dsos.n && !machine_has_mounts(m))
+	if (g.first == m->dsos.n)
 		return 0;
-	m->ids_taken = n;
-	m->dsos_with_ids = m->dsos.n;
 	int rc = machine_find_mounts(m);
 	if (!rc && n)
 		rc = index_names(&g);

@@ -5,14 +5,16 @@
 
 static int index_mount(struct machine *m, uint64_t ino, uint16_t *index)
 {
-	size_t i = 0;
-	while (i < m->mounts.n && m->mounts.v[i] != ino)
-		i++;
+	uint32_t known;
 	*index = 0;
-	if (i == UINT16_MAX - 1) /* more than can be told apart */
+	if (u64map_get(&m->mounts, ino, &known)) {
+		*index = (uint16_t)known;
 		return 0;
-	*index = (uint16_t)(i + 1);
-	return i == m->mounts.n ? vec_push(&m->mounts, ino) : 0;
+	}
+	if (m->mounts.n == UINT16_MAX) /* more than can be told apart */
+		return 0;
+	*index = (uint16_t)(m->mounts.n + 1);
+	return u64map_put(&m->mounts, ino, *index);
 }
 
 /* perf starts the recorded command in its own namespaces, and lists it before it calls exec. */
@@ -94,11 +96,13 @@ int machine_find_mounts(struct machine *m)
 			m->dsos.v[i].mount = MOUNT_UNKNOWN;
 		note_mounts(m, latest);
 	}
+	/* a later process may still enter the namespace of one that has ended */
+	int all_known = m->applied == TIME_END;
 	for (size_t i = 0; latest && ended && i < m->dsos.n; i++) {
 		struct dso *d = &m->dsos.v[i];
 		if (d->mount == MOUNT_OTHER && latest[i].unknown)
 			d->mount = MOUNT_UNKNOWN;
-		else if (d->mount == MOUNT_OTHER && ended[latest[i].process])
+		else if (d->mount == MOUNT_OTHER && all_known && ended[latest[i].process])
 			d->mount = MOUNT_GONE;
 	}
 	int rc = latest && ended ? 0 : ERR_NOMEM;

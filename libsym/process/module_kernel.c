@@ -30,21 +30,30 @@ int kernel_find_recorded(struct modules *ms)
 	return rc;
 }
 
-void kernel_close(struct kernel_names *k)
+/* Release all but the flag that others read. */
+static void drop_files(struct kernel_names *k)
 {
 	symtab_free(k->vmlinux);
 	kallsyms_release(&k->kallsyms);
 	kernel_files_release(&k->files);
-	*k = (struct kernel_names){0};
+	k->vmlinux = NULL;
+	k->slide = 0;
 }
 
-static int kernel_load(struct modules *ms, const struct kernel_place *place)
+void kernel_close(struct kernel_names *k)
+{
+	drop_files(k);
+	k->read = 0;
+}
+
+/* Load the kernel's files but the first `skip` that are found. */
+static int kernel_load(struct modules *ms, const struct kernel_place *place, size_t skip)
 {
 	struct kernel_names *k = &ms->kernel;
 	/* one thread at a time looks for files: debuginfod, and the reasons kept */
 	pthread_mutex_lock(&ms->lock);
-	int rc = dso_find_kernel(&ms->opt.find, place, ms->rec->features.osrelease, &k->files,
-				 NULL);
+	int rc = dso_find_kernel(&ms->opt.find, place, ms->rec->features.osrelease, skip,
+				 &k->files, NULL);
 	pthread_mutex_unlock(&ms->lock);
 	if (rc == ERR_NOMEM)
 		return ERR_NOMEM;
@@ -59,43 +68,51 @@ static int kernel_load(struct modules *ms, const struct kernel_place *place)
 
 static const char elsewhere[] = "its functions are not where the recorded kernel had code";
 
-/* Drop a table whose functions are not where the kernel was: the boot had another address. */
-static void keep_if_plausible(struct modules *ms, const struct kernel_place *place, int located)
+/* How far the kernel was moved from the addresses of the table. 0: not known. */
+static int locate(struct kernel_names *k, const struct kernel_place *place)
+{
+	const char *symbol = kernel_located_by(place);
+	struct symbol_hit hit;
+	uint64_t text = 0;
+	if (k->kallsyms.table)
+		text = strcmp(symbol, "_stext") ? k->kallsyms.text : k->kallsyms.stext;
+	else if (k->vmlinux && symtab_find_name(k->vmlinux, symbol, &hit))
+		text = hit.start;
+	if (!text || !place->pgoff)
+		return 0;
+	k->slide = place->pgoff - text;
+	return 1;
+}
+
+/* 0 for a table whose functions are not where the kernel was: the boot had another address. */
+static int is_plausible(struct modules *ms, const struct kernel_place *place)
 {
 	/* .init.text, and in .ko files .exit.text, are not in the mapping */
 	enum { SPARED = 2, SPARED_UNLOCATED = 6 };
 	struct kernel_names *k = &ms->kernel;
-	const struct symtab *t = kernel_table(ms);
 	struct code_ranges code = {0};
+	int located = locate(k, place);
+	const struct symtab *t = kernel_table(ms);
 	code_ranges_add(&code, place->start, place->end);
-	if (!t || table_fits(&code, t, k->slide, located ? SPARED : SPARED_UNLOCATED))
-		return;
-	symtab_free(k->vmlinux);
-	kallsyms_release(&k->kallsyms);
-	k->vmlinux = NULL;
-	k->slide = 0;
-	k->files.reason = DSO_UNREADABLE;
-	k->files.from = DSO_FROM_NOWHERE;
-	snprintf(k->files.detail, DSO_DETAIL_MAX, "%s", elsewhere);
+	return !t || table_fits(&code, t, k->slide, located ? SPARED : SPARED_UNLOCATED);
 }
 
 int kernel_open(struct modules *ms, const struct kernel_place *place)
 {
 	struct kernel_names *k = &ms->kernel;
-	struct symbol_hit hit;
-	uint64_t text = 0;
-	if (kernel_load(ms, place)) {
-		kernel_close(k);
-		return ERR_NOMEM;
+	size_t refused = 0;
+	for (;; refused++) {
+		int rc = kernel_load(ms, place, refused);
+		if (!rc && is_plausible(ms, place))
+			break;
+		drop_files(k);
+		if (rc)
+			return rc;
 	}
-	const char *symbol = kernel_located_by(place);
-	if (k->kallsyms.table)
-		text = strcmp(symbol, "_stext") ? k->kallsyms.text : k->kallsyms.stext;
-	else if (k->vmlinux && symtab_find_name(k->vmlinux, symbol, &hit))
-		text = hit.start;
-	if (text && place->pgoff)
-		k->slide = place->pgoff - text;
-	keep_if_plausible(ms, place, text && place->pgoff);
+	if (refused && k->files.reason != DSO_FOUND) {
+		k->files.reason = DSO_UNREADABLE;
+		snprintf(k->files.detail, DSO_DETAIL_MAX, "%s", elsewhere);
+	}
 	__atomic_store_n(&k->read, 1, __ATOMIC_RELEASE);
 	return 0;
 }

@@ -148,7 +148,7 @@ static int open_named(void *arg, const struct elf_file *of, const char *path,
 			return rc;
 	}
 	if (f->no_local && !is_below(path, f->symfs) && !is_below(path, f->buildid_dir))
-		return err_set(e, ERR_NOTFOUND, "%s: not looked for on this machine", path);
+		return err_set(e, ERR_NOTFOUND, "%s: not searched for on this machine", path);
 	k.trusted = !f->handed_on || dso_is_trusted_path(f, path);
 	return open_claimed(f, &k, path, out, e);
 }

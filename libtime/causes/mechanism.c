@@ -18,12 +18,13 @@ enum {
 	PER_RULE = 4,
 };
 
-enum side { SIDE_KERNEL, SIDE_USER, SIDE_WAKER };
+enum side { SIDE_KERNEL, SIDE_USER, SIDE_WAKER, SIDE_CALLED };
 
 /* Globs, one of which a frame must match; a bit in the masks of frames. */
 struct condition {
 	const char *globs; /* '\0'-separated, ended by an empty one */
 	uint8_t side;      /* enum side */
+	uint8_t caller;    /* SIDE_CALLED: the condition that the frame's caller matches */
 };
 
 struct rule {
@@ -42,6 +43,7 @@ struct mechanisms {
 	struct arena text;
 	VEC(struct rule) rules;
 	VEC(struct condition) conditions;
+	struct mask called;    /* the conditions of calls= */
 	struct mask *of_frame; /* valid where known[] is set */
 	uint8_t *known;
 	size_t nframes;
@@ -53,10 +55,18 @@ static int add_condition(const struct rule_line *at, struct rule *r, unsigned si
 			 const char *value)
 {
 	struct mechanisms *m = at->ctx;
-	struct condition c = {globs_parse(&m->text, value, 1), (uint8_t)side};
+	struct condition c = {.globs = globs_parse(&m->text, value, 1), .side = (uint8_t)side};
+	if (side == SIDE_CALLED) {
+		if (!r->conditions ||
+		    m->conditions.v[r->condition[r->conditions - 1]].side != SIDE_KERNEL)
+			return rule_line_bad(at, "not behind a kernel=", "calls");
+		c.caller = r->condition[r->conditions - 1];
+	}
 	if (m->conditions.n >= MAX_CONDITIONS || r->conditions >= PER_RULE)
 		return err_set(at->e, ERR_LIMIT, "%s:%u: too many conditions", at->name,
 			       at->number);
+	if (side == SIDE_CALLED)
+		m->called.bits[m->conditions.n / 64] |= 1ull << m->conditions.n % 64;
 	r->condition[r->conditions++] = (uint8_t)m->conditions.n;
 	return !c.globs || vec_push(&m->conditions, c) ? err_nomem(at->e) : 0;
 }
@@ -76,7 +86,7 @@ static int parse_timer(const struct rule_line *at, struct rule *r, const char *v
 static int parse_condition(const struct rule_line *at, struct rule *r, char *word)
 {
 	struct mechanisms *m = at->ctx;
-	static const char *const sides[] = {"kernel", "user", "waker"};
+	static const char *const sides[] = {"kernel", "user", "waker", "calls"};
 	static const char *const bys[] = {"address", "process", "thread", "machine",
 					  "interpreter"};
 	char *value = strchr(word, '=');
@@ -216,13 +226,31 @@ static const struct mask *frame_mask(struct mechanisms *m, uint32_t frame)
 	m->known[frame] = 1;
 	frame_plain_name(strtab_get(&s->strings, f->name), name, sizeof(name));
 	const char *plain = name + strspn(name, "_");
-	unsigned side = f->kind == FRAME_KERNEL ? SIDE_KERNEL : SIDE_USER;
+	int kernel = f->kind == FRAME_KERNEL;
 	for (size_t i = 0; *plain && i < m->conditions.n; i++) {
 		const struct condition *c = &m->conditions.v[i];
-		if ((c->side == side || c->side == SIDE_WAKER) && globs_match(c->globs, plain))
+		int asked = c->side == SIDE_WAKER || kernel == (c->side != SIDE_USER);
+		if (asked && globs_match(c->globs, plain))
 			mask->bits[i / 64] |= 1ull << i % 64;
 	}
 	return mask;
+}
+
+static int has_bit(const struct mask *mask, size_t i)
+{
+	return mask->bits[i / 64] >> i % 64 & 1;
+}
+
+/* Add what holds of a frame. It matches a calls= only if its caller matches the kernel= before. */
+static void add_frame(const struct mechanisms *m, const struct mask *mask,
+		      const struct mask *caller, struct mask *sum)
+{
+	for (int i = 0; i < WORDS; i++)
+		sum->bits[i] |= mask->bits[i] & ~m->called.bits[i];
+	for (size_t i = 0; i < m->conditions.n; i++)
+		if (has_bit(&m->called, i) && has_bit(mask, i) &&
+		    has_bit(caller, m->conditions.v[i].caller))
+			sum->bits[i / 64] |= 1ull << i % 64;
 }
 
 /* Add the conditions that a stack satisfies: those of the wakeup's stack, or the others. */
@@ -234,9 +262,11 @@ static void match_stack(struct mechanisms *m, uint32_t path, int waker, struct m
 		uint32_t frame = s->paths.v[path].frame;
 		if (frame >= m->nframes)
 			break;
-		const struct mask *mask = frame_mask(m, frame);
-		for (int i = 0; i < WORDS; i++)
-			sum.bits[i] |= mask->bits[i];
+		uint32_t parent = s->paths.v[path].parent;
+		uint32_t by = parent ? s->paths.v[parent].frame : 0;
+		static const struct mask none;
+		add_frame(m, frame_mask(m, frame),
+			  parent && by < m->nframes ? frame_mask(m, by) : &none, &sum);
 		users += s->frames.v[frame].kind != FRAME_KERNEL;
 	}
 	for (size_t i = 0; i < m->conditions.n; i++)
@@ -249,19 +279,19 @@ static int fits(const struct rule *r, const struct mask *mask, uint64_t timer_ns
 	if (r->most_ns && (timer_ns < r->least_ns || timer_ns > r->most_ns))
 		return 0;
 	for (int i = 0; i < r->conditions; i++)
-		if (!(mask->bits[r->condition[i] / 64] >> r->condition[i] % 64 & 1))
+		if (!has_bit(mask, r->condition[i]))
 			return 0;
 	return 1;
 }
 
-const struct mechanism *mechanism_of(struct mechanisms *m, uint32_t path, uint32_t waker_path,
-				     uint64_t timer_ns)
+const struct mechanism *mechanism_of(struct mechanisms *m, unsigned kinds, uint32_t path,
+				     uint32_t waker_path, uint64_t timer_ns)
 {
 	struct mask mask = {{0}};
 	match_stack(m, path, 0, &mask);
 	match_stack(m, waker_path, 1, &mask);
 	for (size_t i = 0; i < m->rules.n; i++)
-		if (m->rules.v[i].is.kind != MECHANISM_DOING &&
+		if (kinds >> m->rules.v[i].is.kind & 1 &&
 		    fits(&m->rules.v[i], &mask, timer_ns))
 			return &m->rules.v[i].is;
 	return NULL;

@@ -18,6 +18,13 @@ enum mechanism_kind {
 	MECHANISM_DOING,
 };
 
+/* Bits by enum mechanism_kind: which rules are asked. */
+enum {
+	MECHANISMS_OF_WAIT = 1 << MECHANISM_LOCK | 1 << MECHANISM_WAIT | 1 << MECHANISM_STATE,
+	MECHANISMS_OF_STOP = 1 << MECHANISM_STOP,
+	MECHANISMS_OF_RUNNING = 1 << MECHANISM_STATE,
+};
+
 /* What tells one lock of that kind from another. */
 enum lock_by {
 	LOCK_BY_ADDRESS,     /* its futex, if that is known; else the place of the wait */
@@ -47,11 +54,11 @@ int mechanisms_new(const struct timeline *tl, struct mechanisms **out, struct er
 /* NULL is accepted. */
 void mechanisms_free(struct mechanisms *m);
 
-/* The mechanism of a wait, or of running code: `path` is its stack, `waker_path` the stack that
- * ended it; 0: none. `timer_ns` is how long it took until a timer interrupt sent the packet that
- * ended it; 0: none did. NULL if no rule matches. It lives as long as the table. */
-const struct mechanism *mechanism_of(struct mechanisms *m, uint32_t path, uint32_t waker_path,
-				     uint64_t timer_ns);
+/* The mechanism of a wait, a stop or running code, by `kinds`: `path` is its stack, `waker_path`
+ * the stack that ended it; 0: none. `timer_ns` is how long it took until a timer interrupt sent the packet that
+ * ended it; 0: none did. NULL if no rule of these kinds matches. It lives as long as the table. */
+const struct mechanism *mechanism_of(struct mechanisms *m, unsigned kinds, uint32_t path,
+				     uint32_t waker_path, uint64_t timer_ns);
 
 /* What a thread of that name did while it kept another waiting: `path` is its hottest stack,
  * `waker_path` the one with which it ended the wait; 0: none. NULL if no rule matches. */

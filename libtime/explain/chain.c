@@ -392,6 +392,7 @@ static int running_part(struct explainer *x, const struct candidate *from, struc
 	p.first_ns = x->ran.v[0].from_ns;
 	p.path = hot.path;
 	p.function = hot.function;
+	p.samples = hot.samples;
 	if (!p.path) {
 		x->link->guessed = 1;
 		if (guess_running(x, from, &p))

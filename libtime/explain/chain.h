@@ -87,6 +87,7 @@ struct chain_part {
 			  * 0
 			  */
 	uint32_t offcpu; /* index of timeline.offcpu; TL_NONE for running */
+	uint64_t samples; /* of running code: those in `function`, of chain_link.samples */
 	const struct mechanism *mechanism; /* of `path`; NULL; life: the explainer's */
 	uint8_t state, cause;
 	uint8_t end; /* of most of its time */

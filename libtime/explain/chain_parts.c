@@ -31,6 +31,7 @@ static int new_part(struct explainer *x, uint64_t key, const struct chain_part *
 	struct chain_link *l = x->link;
 	struct chain_part new = {.first_ns = p->first_ns,
 				 .function = p->function,
+				 .samples = p->samples,
 				 .vector = p->vector,
 				 .offcpu = TL_NONE,
 				 .actor = TL_NONE,

@@ -67,17 +67,15 @@ static uint32_t ender_path(const struct explainer *x, uint32_t offcpu)
 static const struct mechanism *mechanism_of_part(struct explainer *x,
 						 const struct chain_part *p)
 {
-	const struct mechanism *m;
 	uint64_t timer = p->offcpu != TL_NONE ? evidence_packet_timer(&x->ev, p->offcpu) : 0;
-	if (p->state == PART_BLOCKED) {
-		m = mechanism_of(x->ev.mechanisms, p->path, ender_path(x, p->offcpu), timer);
-		int stop = m && m->kind == MECHANISM_STOP;
-		return !m || stop == (p->cause == CAUSE_STOPPED) ? m : NULL;
-	}
+	if (p->state == PART_BLOCKED)
+		return mechanism_of(x->ev.mechanisms,
+				    p->cause == CAUSE_STOPPED ? MECHANISMS_OF_STOP
+							      : MECHANISMS_OF_WAIT,
+				    p->path, ender_path(x, p->offcpu), timer);
 	if (p->state != PART_RUNNING || x->link->guessed)
 		return NULL;
-	m = mechanism_of(x->ev.mechanisms, p->path, 0, 0);
-	return m && m->kind == MECHANISM_STATE ? m : NULL;
+	return mechanism_of(x->ev.mechanisms, MECHANISMS_OF_RUNNING, p->path, 0, 0);
 }
 
 /* Find which thread kept the link in each part, what ended most of the part, and its

@@ -331,7 +331,7 @@ static int is_bound(const struct collector *c, const struct offcpu *o)
 {
 	if (!c->out->query.by_base)
 		return o->flags & (OFF_IDLE | OFF_LOOP);
-	return o->flags & OFF_IDLE || (likely_rests(c->out->likely, o) && o->blocked_ns);
+	return o->flags & OFF_IDLE || (likely_rests(c->of->likely, o) && o->blocked_ns);
 }
 
 static int add_activations(struct collector *c, uint32_t thread)
@@ -419,10 +419,9 @@ int episodes_collect(const struct timeline *tl, const struct episode_query *q,
 	struct collector c = {.tl = tl, .of = &out->query.of, .out = out, .e = e};
 	int r = 0;
 	*out = (struct episodes){.query = *q};
-	out->query.of.likely = NULL;
-	if (q->of.ranked && (q->kind == EPISODE_WAIT || q->kind == EPISODE_ACTIVATION))
+	if (!q->of.likely && q->of.ranked && (q->kind == EPISODE_WAIT || q->kind == EPISODE_ACTIVATION))
 		r = likely_new(tl, &out->likely);
-	out->query.of.likely = out->likely;
+	out->query.of.likely = q->of.likely ? q->of.likely : out->likely;
 	if (r)
 		; /* out of memory */
 	else if (q->kind == EPISODE_SPAN || q->kind == EPISODE_WINDOW)

@@ -469,6 +469,13 @@ int evidence_spans(struct evidence *x, uint32_t thread, uint64_t to_ns, size_t *
 
 /* --- disks ---------------------------------------------------------------------------- */
 
+int evidence_stack_role(const struct timeline *tl, uint32_t path, unsigned roles)
+{
+	while (path && !(timeline_roles(tl, tl->stacks->paths.v[path].frame) & roles))
+		path = tl->stacks->paths.v[path].parent;
+	return path != 0;
+}
+
 int evidence_stack_has(const struct timeline *tl, uint32_t path, const char *const *names)
 {
 	const struct stacks *s = tl->stacks;
@@ -646,7 +653,7 @@ static int lock_kind(struct evidence *x, uint32_t path, const struct mechanism *
 		*out = x->lock_kinds.v[at];
 		return 0;
 	}
-	const struct mechanism *m = path ? mechanism_of(x->mechanisms, path, 0, 0) : NULL;
+	const struct mechanism *m = path ? mechanism_of(x->mechanisms, MECHANISMS_OF_WAIT, path, 0, 0) : NULL;
 	*out = m && m->kind == MECHANISM_LOCK ? m : NULL;
 	if (u64map_put(&x->lock_kind_of, path, (uint32_t)x->lock_kinds.n) ||
 	    vec_push(&x->lock_kinds, *out))
@@ -661,7 +668,7 @@ int evidence_lock_class(struct evidence *x, const struct offcpu *o, uint64_t *lo
 	const struct tl_part *part = timeline_part_of(tl, o->thread);
 	int32_t pid = tl->threads.v[o->thread].pid;
 	*kind = NULL;
-	if (o->flags & (OFF_RUNNING | OFF_IDLE) || o->unknown)
+	if (o->flags & (OFF_RUNNING | OFF_IDLE) || o->unknown || o->cause == CAUSE_STOPPED)
 		return 0;
 	int r = lock_kind(x, o->path, kind, e);
 	if (r)

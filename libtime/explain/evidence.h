@@ -163,6 +163,9 @@ uint32_t evidence_tcp_timer(const struct evidence *x, uint32_t offcpu);
  */
 uint64_t evidence_packet_timer(struct evidence *x, uint32_t offcpu);
 
+/* 1 if the stack has a frame with one of these roles (frame_table.h). */
+int evidence_stack_role(const struct timeline *tl, uint32_t path, unsigned roles);
+
 /* 1 if the stack has a kernel function with one of these names; NULL ends the names. */
 int evidence_stack_has(const struct timeline *tl, uint32_t path, const char *const *names);
 

@@ -1,6 +1,6 @@
 #include "libtime/explain/interpreter_lock.h"
 
-/* How many threads of the process, and intervals of all, are looked at for one wait. */
+/* How many threads of the process at that time, and intervals of all, are looked at for one wait. */
 enum { MAX_THREADS = 512, MAX_INTERVALS = 1 << 15 };
 
 struct search {
@@ -8,18 +8,19 @@ struct search {
 	const struct timeline *tl;
 	uint32_t waiter;
 	uint64_t lock;
-	VEC(uint32_t) threads; /* of the process, without the waiter */
+	VEC(uint32_t) threads; /* of the process at that time, without the waiter */
 	int intervals;
 	windows_vec *out;
 };
 
-static int find_threads(struct search *s)
+static int find_threads(struct search *s, uint64_t from, uint64_t to)
 {
 	const struct tl_thread *v = s->tl->threads.v, *w = &v[s->waiter];
 	const struct tl_part *part = timeline_part_of(s->tl, s->waiter);
 	for (uint32_t i = 0; i < s->tl->threads.n && s->threads.n <= MAX_THREADS; i++)
-		if (i != s->waiter && v[i].pid == w->pid &&
-		    timeline_part_of(s->tl, i) == part && vec_push(&s->threads, i))
+		if (i != s->waiter && v[i].pid == w->pid && v[i].first_ns < to &&
+		    v[i].last_ns > from && timeline_part_of(s->tl, i) == part &&
+		    vec_push(&s->threads, i))
 			return ERR_NOMEM;
 	return 0;
 }
@@ -33,6 +34,7 @@ static int waits_elsewhere(const struct offcpu *o)
 	case CAUSE_SEMAPHORE:
 	case CAUSE_NET:
 	case CAUSE_PIPE:
+	case CAUSE_IO:
 	case CAUSE_CHILD:
 	case CAUSE_JOIN:
 	case CAUSE_SIGNAL:
@@ -40,13 +42,6 @@ static int waits_elsewhere(const struct offcpu *o)
 	default:
 		return 0;
 	}
-}
-
-static int has_role(const struct timeline *tl, uint32_t path, unsigned role)
-{
-	while (path && !(timeline_roles(tl, tl->stacks->paths.v[path].frame) & role))
-		path = tl->stacks->paths.v[path].parent;
-	return path != 0;
 }
 
 /* 1 if the thread cannot have had the lock in that interval: it waits, or it lost its CPU as it
@@ -58,7 +53,7 @@ static int lacks_lock(struct search *s, const struct offcpu *o, struct err *e)
 	if (waits_elsewhere(o))
 		return 1;
 	if (o->flags & OFF_RUNNING)
-		return has_role(s->tl, o->path, ROLE_EXCLUSIVE);
+		return evidence_stack_role(s->tl, o->path, ROLE_EXCLUSIVE);
 	int r = evidence_lock_class(s->ev, o, &lock, &kind, e);
 	return r > 0 ? lock == s->lock : r;
 }
@@ -81,7 +76,7 @@ static int may_have_it(struct search *s, uint32_t thread, uint64_t from, uint64_
 		const struct offcpu *o = &tl->offcpu.v[i];
 		uint64_t a = o->start_ns > from ? o->start_ns : from,
 			 b = o->end_ns < to ? o->end_ns : to;
-		in |= has_role(tl, o->path, ROLE_OPAQUE);
+		in |= evidence_stack_role(tl, o->path, ROLE_OPAQUE);
 		if (o->start_ns >= to || s->intervals++ >= MAX_INTERVALS)
 			break;
 		r = lacks_lock(s, o, e);
@@ -90,9 +85,15 @@ static int may_have_it(struct search *s, uint32_t thread, uint64_t from, uint64_
 	if (r < 0 || evidence_samples(s->ev, thread, from, to, &first, &last, e))
 		return ERR_NOMEM;
 	for (; !in && first < last; first++)
-		in = has_role(tl, tl->samples.v[s->ev->samples.id.v[first]].path, ROLE_OPAQUE);
+		in = evidence_stack_role(tl, tl->samples.v[s->ev->samples.id.v[first]].path, ROLE_OPAQUE);
 	*ns = in ? *ns : 0;
 	return 0;
+}
+
+/* Was the search given up? Then who had the lock is not known. */
+static int is_exhausted(const struct search *s)
+{
+	return s->threads.n > MAX_THREADS || s->intervals > MAX_INTERVALS;
 }
 
 /* Push [from, to) with the one thread that may have had the lock most of the time; with
@@ -102,7 +103,7 @@ static int decide(struct search *s, uint64_t from, uint64_t to, uint32_t claimed
 	enum { MOST = 4, SOME = 10 };
 	uint32_t who = claimed;
 	int n = 0, most = 0;
-	for (size_t i = 0; i < s->threads.n; i++) {
+	for (size_t i = 0; i < s->threads.n && !is_exhausted(s); i++) {
 		uint64_t ns;
 		if (may_have_it(s, s->threads.v[i], from, to, &ns, e))
 			return ERR_NOMEM;
@@ -114,7 +115,7 @@ static int decide(struct search *s, uint64_t from, uint64_t to, uint32_t claimed
 			who = s->threads.v[i];
 		}
 	}
-	if (n > 1 || (n == 1 && !most) || s->intervals > MAX_INTERVALS)
+	if (n > 1 || (n == 1 && !most) || is_exhausted(s))
 		who = TL_NONE;
 	return vec_push(s->out, ((struct window){from, to, who})) ? err_nomem(e) : 0;
 }
@@ -150,9 +151,9 @@ int interpreter_holders(struct evidence *x, uint32_t waiter, uint64_t lock, wind
 {
 	windows_vec out = {0};
 	struct search s = {.ev = x, .tl = x->tl, .waiter = waiter, .lock = lock, .out = &out};
-	int r = find_threads(&s) ? err_nomem(e) : 0;
-	if (s.threads.n > MAX_THREADS)
-		s.threads.n = 0;
+	int r = 0;
+	if (v->n && find_threads(&s, v->v[0].from_ns, v->v[v->n - 1].to_ns))
+		r = err_nomem(e);
 	for (size_t i = 0; !r && s.threads.n && i < v->n; i++)
 		r = divide(&s, &v->v[i], e);
 	if (!r && s.threads.n) {

@@ -29,6 +29,13 @@ struct lock_wait {
 	windows_vec *out;
 };
 
+/* Was the search given up? Then nothing is known of earlier times: what it did not look at may
+ * have been another thread's. */
+static int is_exhausted(const struct lock_wait *h)
+{
+	return h->steps >= MAX_STEPS;
+}
+
 static int is_interpreters(const struct lock_wait *h)
 {
 	return h->kind && h->kind->by == LOCK_BY_INTERPRETER;
@@ -468,18 +475,11 @@ static struct turn turn_before(const struct lock_wait *h, const struct lock_rele
 	return (struct turn){r->thread, o->waker_path, o->path, r->time_ns};
 }
 
-static int has_role(const struct timeline *tl, uint32_t path, unsigned role)
-{
-	while (path && !(timeline_roles(tl, tl->stacks->paths.v[path].frame) & role))
-		path = tl->stacks->paths.v[path].parent;
-	return path != 0;
-}
-
 /* May the thread have had the lock together with others? */
 static int is_shared(const struct lock_wait *h, const struct turn *t)
 {
-	return h->o->cause == CAUSE_RWLOCK && !has_role(h->tl, t->path, ROLE_EXCLUSIVE) &&
-	       !has_role(h->tl, t->wait, ROLE_EXCLUSIVE);
+	return h->o->cause == CAUSE_RWLOCK && !evidence_stack_role(h->tl, t->path, ROLE_EXCLUSIVE) &&
+	       !evidence_stack_role(h->tl, t->wait, ROLE_EXCLUSIVE);
 }
 
 /* The function that let a lock of user space go, by its stack; 0: not known. */
@@ -532,7 +532,7 @@ static int turn_since(struct lock_wait *h, struct turn *t, uint64_t *since, stru
 /*
  * Push the turn: from when the thread had last waited for the lock, or from when another thread
  * is last known to have had it. *t becomes the turn before, whose thread is TL_NONE at the begin
- * of the wait, or where nothing more is known.
+ * of the wait, or where nothing more is known. Where the search is exhausted, nothing is pushed.
  */
 static int one_turn(struct lock_wait *h, struct turn *t, struct err *e)
 {
@@ -559,6 +559,10 @@ static int one_turn(struct lock_wait *h, struct turn *t, struct err *e)
 			return ERR_NOMEM;
 		if (reader != TL_NONE)
 			before = (struct turn){reader, 0, 0, since};
+	}
+	if (is_exhausted(h)) {
+		t->thread = TL_NONE;
+		return 0;
 	}
 	if (push(h, since, t->to_ns, t->thread) || push(h, before.to_ns, since, TL_NONE))
 		return err_nomem(e);
@@ -602,7 +606,9 @@ static int last_turn(struct lock_wait *h, const struct offcpu *last, struct turn
 		*t = (struct turn){owner, 0, 0, h->end_ns};
 	const struct lock_release *by =
 		released_by_others(h, h->o->thread, h->from_ns, h->end_ns + 1);
-	if (r || owner != TL_NONE || !by)
+	if (!r && is_exhausted(h))
+		t->thread = TL_NONE;
+	if (r || owner != TL_NONE || !by || is_exhausted(h))
 		return r;
 	*t = turn_before(h, by);
 	return push(h, by->time_ns, h->end_ns, TL_NONE) ? err_nomem(e) : 0;

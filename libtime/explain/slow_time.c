@@ -7,14 +7,52 @@ enum {
 	AS_LONG = 50, /* percent of the running time that another thread lacked a CPU */
 };
 
-/* The largest part of an episode's own running time, or NULL. */
+/* One of the longest cycles. */
+struct cycle {
+	const struct episode *ep;
+	uint64_t run_ns, samples, in_function; /* in_function: of samples */
+	uint32_t function; /* which it ran most, as samples show; 0: not known */
+	const struct mechanism *mechanism; /* of that */
+};
+
+typedef VEC(struct cycle) cycles_vec;
+
+/* The largest part of an episode's own running time, if samples show what that was; else NULL.
+ */
 static const struct chain_part *ran_most(const struct explanation *x)
 {
 	const struct chain_link *l = &x->chain.v[0];
-	for (uint32_t i = 0; i < l->nparts; i++)
-		if (x->parts.v[l->part + i].state == PART_RUNNING)
-			return &x->parts.v[l->part + i];
+	for (uint32_t i = 0; !l->guessed && i < l->nparts; i++) {
+		const struct chain_part *p = &x->parts.v[l->part + i];
+		if (p->state == PART_RUNNING)
+			return p->function && p->end != END_IRQ ? p : NULL;
+	}
 	return NULL;
+}
+
+static int add_cycle(cycles_vec *v, const struct episode *ep, const struct explanation *x)
+{
+	const struct chain_part *p = ran_most(x);
+	struct cycle c = {.ep = ep, .run_ns = x->run_ns, .samples = x->samples};
+	if (p) {
+		c.function = p->function;
+		c.in_function = p->samples;
+		c.mechanism = p->mechanism;
+	}
+	return vec_push(v, c);
+}
+
+/* The function that more than half of the cycles ran most; 0: none. */
+static uint32_t common_function(const cycles_vec *v)
+{
+	for (size_t i = 0; i < v->n; i++) {
+		size_t n = 0;
+		for (size_t k = 0; k < v->n; k++)
+			n += v->v[k].function == v->v[i].function;
+		if (n * 2 > v->n)
+			return v->v[i].function;
+	}
+	return 0;
 }
 
 /* For how long a thread was ready in [from, to), but without a CPU. */
@@ -29,51 +67,85 @@ static uint64_t lacked_cpu(const struct timeline *tl, uint32_t thread, uint64_t 
 		uint64_t a = o->start_ns + o->blocked_ns, b = o->end_ns;
 		a = a < from ? from : a;
 		b = b > to ? to : b;
-		ns += !o->unknown && b > a ? b - a : 0;
+		ns += !o->unknown && !(o->flags & OFF_SUSPECT) && b > a ? b - a : 0;
 	}
 	return ns;
 }
 
-static uint32_t find_stalled(const struct timeline *tl, const struct episode *ep,
-			     uint64_t run_ns)
+/* The same, but of the time in which the episode's thread ran. */
+static uint64_t lacked_while(const struct timeline *tl, uint32_t thread,
+			     const struct episode *ep)
 {
 	const struct tl_thread *own = &tl->threads.v[ep->thread];
-	uint64_t most = run_ns / 100 * AS_LONG;
-	uint32_t found = TL_NONE;
-	for (uint32_t i = 0; i < tl->threads.n; i++) {
-		const struct tl_thread *t = &tl->threads.v[i];
-		if (i == ep->thread || t->pid != own->pid || own->pid < 0 ||
-		    timeline_part_of(tl, i) != timeline_part_of(tl, ep->thread))
-			continue;
-		uint64_t ns = lacked_cpu(tl, i, ep->start_ns, ep->end_ns);
-		if (ns > most) {
-			most = ns;
-			found = i;
-		}
+	uint64_t ns = 0, at = ep->start_ns;
+	for (uint32_t i = timeline_offcpu_after(tl, ep->thread, at);
+	     i < own->offcpu_first + own->offcpu_n && tl->offcpu.v[i].start_ns < ep->end_ns;
+	     i++) {
+		const struct offcpu *o = &tl->offcpu.v[i];
+		if (o->start_ns > at)
+			ns += lacked_cpu(tl, thread, at, o->start_ns);
+		at = o->end_ns;
 	}
-	return found;
+	return at < ep->end_ns ? ns + lacked_cpu(tl, thread, at, ep->end_ns) : ns;
 }
 
-static int add_cycle(struct explainer *x, const struct timeline *tl, const struct episode *ep,
-		     struct explanation *of, struct slow_time *out, struct err *e)
+/* Find the thread of the same process that lacked a CPU longest while the cycles of `out`
+ * ran. */
+static void find_stalled(const struct timeline *tl, const cycles_vec *v, struct slow_time *out)
 {
-	int r = explain(x, ep, of, e);
-	const struct chain_part *p = r ? NULL : ran_most(of);
-	if (r)
-		return r;
-	if (!out->cycles++) {
-		out->comm = ep->comm;
-		out->function = p ? p->function : 0;
-		out->path = p ? p->path : 0;
-		out->mechanism = p ? p->mechanism : NULL;
-		out->stalled = find_stalled(tl, ep, of->run_ns);
+	uint64_t most = out->run_ns / 100 * AS_LONG;
+	for (uint32_t i = 0; i < tl->threads.n; i++) {
+		const struct tl_thread *t = &tl->threads.v[i];
+		uint64_t ns = 0;
+		for (size_t k = 0; k < v->n; k++) {
+			const struct cycle *c = &v->v[k];
+			uint32_t own = c->ep->thread;
+			if (i != own && t->pid >= 0 && t->pid == tl->threads.v[own].pid &&
+			    timeline_part_of(tl, i) == timeline_part_of(tl, own) &&
+			    (!out->function || c->function == out->function))
+				ns += lacked_while(tl, i, c->ep);
+		}
+		if (ns > most) {
+			most = out->stalled_ns = ns;
+			out->stalled = i;
+		}
 	}
-	out->alike += p && p->function && p->function == out->function;
-	out->ns += episode_ns(ep);
-	out->run_ns += of->run_ns;
-	out->blocked_ns += of->blocked_ns;
-	out->runnable_ns += of->runnable_ns;
-	return 0;
+}
+
+/* Sum up the cycles that ran the function which most ran, or all. */
+static void sum_up(const struct timeline *tl, const cycles_vec *v, struct slow_time *out)
+{
+	out->function = common_function(v);
+	for (size_t i = 0; i < v->n; i++) {
+		const struct cycle *c = &v->v[i];
+		if (!out->cycles++)
+			out->comm = c->ep->comm;
+		else if (c->ep->comm != out->comm)
+			out->comm = 0;
+		if (out->function && c->function != out->function)
+			continue;
+		if (!out->alike++)
+			out->mechanism = c->mechanism;
+		else if (c->mechanism != out->mechanism)
+			out->mechanism = NULL;
+		out->ns += episode_ns(c->ep);
+		out->run_ns += c->run_ns;
+		out->samples += c->samples;
+		out->in_function += out->function ? c->in_function : 0;
+	}
+	out->mechanism = out->function ? out->mechanism : NULL;
+	find_stalled(tl, v, out);
+}
+
+/* Does running explain the cycles, and more than the waits? */
+static int ran_mostly(const cycles_vec *v, uint64_t waits_ns)
+{
+	uint64_t ns = 0, run_ns = 0;
+	for (size_t i = 0; i < v->n; i++) {
+		ns += episode_ns(v->v[i].ep);
+		run_ns += v->v[i].run_ns;
+	}
+	return run_ns > waits_ns && run_ns >= ns / 100 * MOSTLY;
 }
 
 int slow_time_find(struct explainer *x, const struct timeline *tl,
@@ -85,6 +157,7 @@ int slow_time_find(struct explainer *x, const struct timeline *tl,
 	struct episodes all;
 	struct episode_selection worst = {.threshold_ns = 0};
 	struct explanation of = {0};
+	cycles_vec v = {0};
 	*out = (struct slow_time){.stalled = TL_NONE};
 	cycles.kind = EPISODE_ACTIVATION;
 	cycles.by_base = 1;
@@ -96,10 +169,15 @@ int slow_time_find(struct explainer *x, const struct timeline *tl,
 		r = episodes_select(&all, tl, &pick, &worst, e);
 	if (worst.threshold_ns / UNUSUAL < usual)
 		worst.v.n = 0;
-	for (size_t i = 0; !r && i < worst.v.n; i++)
-		r = add_cycle(x, tl, &all.v.v[worst.v.v[i]], &of, out, e);
-	if (out->run_ns <= waits_ns || out->run_ns * 100 < out->ns * MOSTLY || !out->function)
-		out->cycles = 0;
+	for (size_t i = 0; !r && i < worst.v.n; i++) {
+		const struct episode *ep = &all.v.v[worst.v.v[i]];
+		r = explain(x, ep, &of, e);
+		if (!r && add_cycle(&v, ep, &of))
+			r = err_nomem(e);
+	}
+	if (!r && ran_mostly(&v, waits_ns))
+		sum_up(tl, &v, out);
+	vec_release(&v);
 	explanation_release(&of);
 	episode_selection_release(&worst);
 	episodes_release(&all);

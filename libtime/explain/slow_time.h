@@ -12,18 +12,22 @@
 
 enum { SLOW_CYCLES = 10 };
 
-/* Sums of the longest cycles. */
+/* What most of the longest cycles have in common. */
 struct slow_time {
 	uint32_t cycles; /* 0: their running time does not explain more than waits do */
-	uint64_t ns, run_ns, blocked_ns, runnable_ns;
-	uint32_t comm;                     /* of the longest one's thread */
-	uint32_t alike;                    /* how many of them ran the same function most, */
-	uint32_t function;                 /* which is this frame */
-	uint32_t path;                     /* a stack of it */
-	const struct mechanism *mechanism; /* of that stack, or NULL */
-	/* A thread of the same process that lacked a CPU for more than half of the time that the
-	 * longest cycle ran; TL_NONE: none. */
+	uint32_t comm;   /* of their threads; 0: of several names */
+	/* Of more than half of them samples show that they ran this function most, a frame id;
+	 * 0: no such function is known. */
+	uint32_t function;
+	/* The rest is of those alone, or of all if there is no such function: */
+	uint32_t alike;                    /* how many, */
+	uint64_t ns, run_ns;               /* their length and running time, */
+	uint64_t samples, in_function;     /* the samples of that, and those in the function, */
+	const struct mechanism *mechanism; /* of it, the same in each, or NULL; */
+	/* the thread of the same process that lacked a CPU longest while they ran, for more than
+	 * half of run_ns; TL_NONE: none. */
 	uint32_t stalled;
+	uint64_t stalled_ns;
 };
 
 /* Find the longest cycles of the threads that `q` is about, and compare them with the tail of

@@ -58,6 +58,11 @@ static void root_of(const struct tail *t, const struct explanation *x, struct ta
 		.path = p ? p->path : 0,
 		.guessed = p && p->state == PART_RUNNING && l->guessed,
 	};
+	if (p && p->state == PART_BLOCKED && p->actor != TL_NONE &&
+	    ended_lock(p->via, p->cause, p->mechanism)) {
+		out->holders = p->actors;
+		out->holder_comm = t->tl->threads.v[p->actor].comm;
+	}
 }
 
 const char *holder_kind_name(unsigned int kind)
@@ -71,6 +76,36 @@ static int is_queue(const struct explanation *x)
 {
 	const struct chain_part *p = link_part(x, explanation_root(x));
 	return p && p->state == PART_RUNNABLE && p->end == END_QUEUED;
+}
+
+static uint64_t mix(uint64_t h, uint64_t x)
+{
+	return hash_u64(h ^ x) + x;
+}
+
+/* What tells the lock that an interval waited for from others, as in lock_holders.c: its class
+ * with its address, or the place of the wait; 0: not known. */
+static int lock_of(struct evidence *ev, uint32_t offcpu, uint64_t *out)
+{
+	const struct mechanism *kind;
+	uint64_t lock, which = 0;
+	*out = 0;
+	if (offcpu == TL_NONE)
+		return 0;
+	const struct offcpu *o = &ev->tl->offcpu.v[offcpu];
+	int r = evidence_lock_class(ev, o, &lock, &kind, NULL);
+	if (r <= 0)
+		return r;
+	if (kind && (kind->by == LOCK_BY_PROCESS || kind->by == LOCK_BY_INTERPRETER)) {
+		*out = lock | 1;
+		return 0;
+	}
+	if ((!kind || kind->by == LOCK_BY_ADDRESS) &&
+	    evidence_lock_address(ev, offcpu, &which, NULL))
+		return ERR_NOMEM;
+	which = which ? which : evidence_function(ev, appframe_reported(ev->tl, o->path));
+	*out = which ? mix(lock, which) | 1 : 0;
+	return 0;
 }
 
 static int holder_of(struct evidence *ev, const struct explanation *x, struct tail_holder *out)
@@ -88,6 +123,8 @@ static int holder_of(struct evidence *ev, const struct explanation *x, struct ta
 		    : l->via == VIA_OWNER || lock ? HOLDER_LOCK
 						  : HOLDER_WAKER;
 	out->cause = out->kind == HOLDER_WAKER ? self->cause : CAUSE_UNKNOWN;
+	if (out->kind == HOLDER_LOCK && lock_of(ev, self->offcpu, &out->lock))
+		return ERR_NOMEM;
 	if (l != explanation_root(x)) {
 		out->function = appframe_reported(ev->tl, l->path);
 		return 0;
@@ -95,11 +132,6 @@ static int holder_of(struct evidence *ev, const struct explanation *x, struct ta
 	const struct chain_part *p = link_part(x, l);
 	out->function = p && !(p->state == PART_RUNNING && l->guessed) ? p->function : 0;
 	return 0;
-}
-
-static uint64_t mix(uint64_t h, uint64_t x)
-{
-	return hash_u64(h ^ x) + x;
 }
 
 /* What the answer says of a link and the next one: "had the CPU", "held the lock". */

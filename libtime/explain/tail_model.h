@@ -25,6 +25,9 @@ struct tail_root {
 	 * known. */
 	const struct mechanism *held_mechanism, *doing, *mechanism;
 	uint8_t guessed; /* no samples: function is not known, or taken from a wakeup */
+	/* Its own wait for a lock: how many threads had that meanwhile, as far as is known, and the
+	 * name of the one that had it longest. */
+	uint32_t holders, holder_comm;
 };
 
 enum holder_kind {
@@ -42,6 +45,7 @@ const char *holder_kind_name(unsigned int kind);
 struct tail_holder {
 	uint32_t thread, comm; /* TL_NONE, 0 for HOLDER_NONE and HOLDER_QUEUE */
 	uint32_t function;     /* where it was meanwhile; 0: not known */
+	uint64_t lock; /* HOLDER_LOCK: equal for waits for the same lock; 0: not known which */
 	uint8_t kind;          /* enum holder_kind */
 	uint8_t cause;         /* HOLDER_WAKER: of the wait that it ended */
 };

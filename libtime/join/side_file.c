@@ -123,7 +123,7 @@ static int read_kind(struct side *out, struct side_lines *l, struct err *e)
 		return side_ldb_read(out, l, e);
 	return err_set(
 		e, ERR_FORMAT,
-		"no kind of side file that is known: CSV with a line of names that has "
+		"not a known kind of side file: CSV with a line of names that has "
 		"start and end or duration (start_us,duration_us,tid,key), OTLP traces as "
 		"JSON lines, a Chrome trace, label histories, gaps (time,delay; InfluxDB; "
 		"sysjitter --raw), HdrHistogram interval log, LDB");

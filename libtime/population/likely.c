@@ -86,16 +86,68 @@ static int mostly_answered(const struct visits *v)
 	return v->answered * 2 > v->n;
 }
 
-/* Is `a` rather than `b` where a thread rests? */
-static int rests_rather(const struct likely *x, const struct visits *a, const struct visits *b)
+/* Leave out of the sites those with less than half of the most waits. */
+static void keep_frequent(struct likely *x)
 {
-	if (a->n > 2 * b->n || b->n > 2 * a->n)
-		return a->n > b->n;
-	if (x->copies && mostly_answered(a) != mostly_answered(b))
-		return mostly_answered(b);
-	if (a->ns > 2 * b->ns || b->ns > 2 * a->ns || a->depth == b->depth)
-		return a->ns != b->ns ? a->ns > b->ns : a->site < b->site;
-	return a->depth < b->depth;
+	size_t n = 0;
+	uint32_t most = 0;
+	for (size_t i = 0; i < x->sites.n; i++)
+		most = x->sites.v[i].n > most ? x->sites.v[i].n : most;
+	for (size_t i = 0; i < x->sites.n; i++)
+		if (x->sites.v[i].n >= most - x->sites.v[i].n)
+			x->sites.v[n++] = x->sites.v[i];
+	x->sites.n = n;
+}
+
+/* ... those whose waits are mostly answers, if others are not. */
+static void keep_unanswered(struct likely *x)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < x->sites.n; i++)
+		n += !mostly_answered(&x->sites.v[i]);
+	if (!n || n == x->sites.n)
+		return;
+	n = 0;
+	for (size_t i = 0; i < x->sites.n; i++)
+		if (!mostly_answered(&x->sites.v[i]))
+			x->sites.v[n++] = x->sites.v[i];
+	x->sites.n = n;
+}
+
+/* ... those with less than half of the most time. */
+static void keep_long(struct likely *x)
+{
+	size_t n = 0;
+	uint64_t most = 0;
+	for (size_t i = 0; i < x->sites.n; i++)
+		most = x->sites.v[i].ns > most ? x->sites.v[i].ns : most;
+	for (size_t i = 0; i < x->sites.n; i++)
+		if (x->sites.v[i].ns >= most - x->sites.v[i].ns)
+			x->sites.v[n++] = x->sites.v[i];
+	x->sites.n = n;
+}
+
+/*
+ * The site where a thread rests, NULL if it has none: of those with about the most waits, the one
+ * with the shallowest stack of those with about the most time. Each step asks all sites at once:
+ * "twice as many" is not transitive, so that comparing two at a time would let their order
+ * decide. Leaves out sites.
+ */
+static const struct visits *find_rest(struct likely *x)
+{
+	const struct visits *best = NULL;
+	keep_frequent(x);
+	if (x->copies)
+		keep_unanswered(x);
+	keep_long(x);
+	for (size_t i = 0; i < x->sites.n; i++) {
+		const struct visits *v = &x->sites.v[i];
+		if (!best || v->depth < best->depth ||
+		    (v->depth == best->depth &&
+		     (v->ns > best->ns || (v->ns == best->ns && v->site < best->site))))
+			best = v;
+	}
+	return best;
 }
 
 static int length_order(const void *a, const void *b)
@@ -134,16 +186,13 @@ static uint32_t base_of_role(const struct timeline *tl, uint32_t site)
 static int find_base(struct likely *x, uint32_t thread)
 {
 	const struct tl_thread *t = &x->tl->threads.v[thread];
-	const struct visits *best = NULL;
 	struct base base = {.usual = UINT64_MAX};
 	x->sites.n = 0;
 	u64map_release(&x->index);
 	for (uint32_t i = t->offcpu_first; i < t->offcpu_first + t->offcpu_n; i++)
 		if (counts(&x->tl->offcpu.v[i]) && count_wait(x, &x->tl->offcpu.v[i]))
 			return ERR_NOMEM;
-	for (size_t i = 0; i < x->sites.n; i++)
-		if (!best || rests_rather(x, &x->sites.v[i], best))
-			best = &x->sites.v[i];
+	const struct visits *best = find_rest(x);
 	if (best) {
 		base.site = best->n < ENOUGH ? base_of_role(x->tl, best->site) : best->site;
 		if (best->n >= ENOUGH && mostly_answered(best) && find_usual(x, t, &base))

@@ -1,4 +1,5 @@
 #include "libtime/population/programs.h"
+#include "base/text/shellword.h"
 
 /* Of a recording and a pid. */
 static uint64_t process_key(const struct timeline *tl, uint32_t thread)
@@ -25,6 +26,9 @@ int programs_of_threads(const struct timeline *tl, uint32_t *out)
 
 void program_add(struct program_pids *p, int32_t pid)
 {
+	for (size_t i = 0; i < PROGRAM_PIDS && i < p->n; i++)
+		if (p->v[i] == pid)
+			return;
 	for (size_t i = 0; i < PROGRAM_PIDS && i <= p->n; i++) {
 		int32_t next = p->v[i];
 		if (i < p->n && pid > next)
@@ -38,7 +42,8 @@ void program_add(struct program_pids *p, int32_t pid)
 void program_option(struct buf *b, const struct program_pids *p, const char *name)
 {
 	if (!p->n || p->n > PROGRAM_PIDS) {
-		buf_fmt(b, "--comm %s", name);
+		buf_str(b, "--comm ");
+		shell_word(b, name);
 		return;
 	}
 	buf_str(b, "--pid ");

@@ -19,11 +19,13 @@ struct program_pids {
 	size_t n;                /* may exceed the array */
 };
 
-/* Count a process that was not counted before. */
+/* Count a process, unless it is one of the lowest and was counted before: a pid may be given to
+ * several threads one after the other. */
 void program_add(struct program_pids *p, int32_t pid);
 
 /* Append the option that asks about a program alone: "--pid 12,13", or "--comm NAME" if its
- * processes are many or not known. */
+ * processes are many or not known. NAME is a shell's word, as recorded: escape it for a
+ * terminal. */
 void program_option(struct buf *b, const struct program_pids *p, const char *name);
 
 /* The same for a program of a timeline, whose programs_of_threads are `of`. */

@@ -752,10 +752,7 @@ uint32_t timeline_stacked_process(const struct timeline *tl)
 int timeline_answerable(const struct timeline *tl, int need_time, struct err *e)
 {
 	static const char right[] =
-		"perf record -a -g -k CLOCK_MONOTONIC -e "
-		"'sched:sched_switch,sched:sched_waking,"
-		"sched:sched_wakeup,sched:sched_wakeup_new,sched:sched_process_exit' -- sleep "
-		"10";
+		"perfkit record tail"; /* doctor and --dry-run: perf's line */
 	uint32_t f = tl->flags;
 	if (f & TL_SAMPLED)
 		return err_set(e, ERR_REFUSED,

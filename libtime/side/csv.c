@@ -240,7 +240,7 @@ static int check_names(const struct csv *c, struct err *e)
 	unsigned seen = 0;
 	if (c->has_start + c->has_end + c->has_duration < 2)
 		return err_set(e, ERR_FORMAT,
-			       "line 1 names no two of start, end and duration, with a unit "
+			       "line 1 must name two of start, end and duration, with a unit "
 			       "(start_ns, start_us, start_ms, start_s; without: ISO 8601)");
 	for (size_t i = 0; i < c->columns; i++) {
 		const struct column *x = &c->column[i];

@@ -120,7 +120,7 @@ static int write_model(struct writing *l)
 static int writing_begin(struct writing *l, struct store_writer *w, const struct timeline *tl,
 			 struct err *e)
 {
-	size_t n = tl->stacks->strings.entries.n + 1;
+	size_t n = strtab_count(&tl->stacks->strings) + 1;
 	*l = (struct writing){.w = w, .tl = tl, .e = e, .rows = w->rows};
 	memcpy(l->first, w->rows, sizeof(l->first));
 	l->comm_id = mem_zalloc(n, sizeof(*l->comm_id));
@@ -223,7 +223,7 @@ static int check_target(const char *path, struct err *e)
 	ssize_t n = read(fd, head, sizeof(head));
 	close(fd);
 	if (n < 0 || !store_is_sqlite(head, (unsigned long)n))
-		return err_set(e, ERR_REFUSED, "%s: exists and is no store; not replaced",
+		return err_set(e, ERR_REFUSED, "%s: exists and is not a store; not replaced",
 			       path);
 	return 0;
 }

@@ -26,7 +26,7 @@ static int find_counters(struct by_span *x)
 {
 	const struct timeline *tl = x->c->tl;
 	const struct strtab *s = &tl->stacks->strings;
-	x->counter = mem_zalloc(s->entries.n + 1, 1);
+	x->counter = mem_zalloc(strtab_count(s) + 1, 1);
 	if (!x->counter)
 		return ERR_NOMEM;
 	for (size_t i = 0; i < tl->counters.n; i++) {
@@ -221,7 +221,7 @@ static int find_functions(struct by_span *x)
 	static const char tail[] = "__return";
 	const struct strtab *s = &x->c->tl->stacks->strings;
 	const struct timeline *tl = x->c->tl;
-	x->is_function = mem_zalloc(s->entries.n + 1, 1);
+	x->is_function = mem_zalloc(strtab_count(s) + 1, 1);
 	if (!x->is_function)
 		return ERR_NOMEM;
 	for (size_t i = 0; i < tl->spans.n; i++)

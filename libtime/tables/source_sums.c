@@ -389,7 +389,7 @@ int source_pick_files(const struct source_sums *s, const char *name, uint32_t li
 {
 	const struct strtab *strings = &s->stacks->strings;
 	int n = 0;
-	*files = mem_zalloc(strings->entries.n + 1, 1);
+	*files = mem_zalloc(strtab_count(strings) + 1, 1);
 	if (!*files)
 		return ERR_NOMEM;
 	for (size_t i = 0; i < s->lines.n; i++) {

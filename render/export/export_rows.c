@@ -295,13 +295,13 @@ static int rank_all(struct ranks *k)
 {
 	const struct stacks *s = k->rows->stacks;
 	size_t comms, frames;
-	k->comm = mem_zalloc(s->strings.entries.n + 1, sizeof(*k->comm));
+	k->comm = mem_zalloc(strtab_count(&s->strings) + 1, sizeof(*k->comm));
 	k->frame = mem_zalloc(s->frames.n + 1, sizeof(*k->frame));
 	k->path = mem_zalloc(s->paths.n + 1, sizeof(*k->path));
 	if (!k->comm || !k->frame || !k->path)
 		return ERR_NOMEM;
 	mark_used(k);
-	int rc = rank(k->comm, s->strings.entries.n, compare_names, s, &comms);
+	int rc = rank(k->comm, strtab_count(&s->strings), compare_names, s, &comms);
 	rc = rc ? rc : rank(k->frame, s->frames.n, compare_frames, s, &frames);
 	return rc ? rc : rank_paths(k, frames);
 }

@@ -233,7 +233,7 @@ static int begin_stream(struct sampling *x, size_t event)
 		     switches || p->tl->events.v[event].tracepoint);
 	return interned_init(&st->paths, p->s->paths.n) ||
 			       interned_init(&st->frames, p->s->frames.n) ||
-			       interned_init(&st->mappings, p->s->strings.entries.n)
+			       interned_init(&st->mappings, strtab_count(&p->s->strings))
 		       ? ERR_NOMEM
 		       : 0;
 }

@@ -433,7 +433,7 @@ static int put_tables(struct pprof *p, struct err *e)
 		rc = flush(p, FLUSH, e);
 	}
 	pb_text(&p->b, PROFILE_STRING_TABLE, "");
-	for (uint32_t i = 1; i < p->strings.entries.n && !rc; i++) {
+	for (uint32_t i = 1; i < strtab_count(&p->strings) && !rc; i++) {
 		pb_text(&p->b, PROFILE_STRING_TABLE, strtab_get(&p->strings, i));
 		rc = flush(p, FLUSH, e);
 	}

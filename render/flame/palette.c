@@ -469,27 +469,25 @@ int palette_map_load(struct palette_map *m, const char *path, struct err *e)
 	return rc;
 }
 
-static int by_name(const void *a, const void *b)
+static int by_name(const void *a, const void *b, void *map)
 {
-	const struct strtab_entry *x = *(const struct strtab_entry *const *)a;
-	const struct strtab_entry *y = *(const struct strtab_entry *const *)b;
-	return strcmp(x->s, y->s);
+	return strcmp(strtab_get(map, *(const uint32_t *)a),
+		      strtab_get(map, *(const uint32_t *)b));
 }
 
 int palette_map_print(const struct palette_map *m, struct buf *b)
 {
-	const struct strtab_entry *all = m->names.entries.v;
-	VEC(const struct strtab_entry *) sorted = {0};
-	for (size_t i = 1; i < m->rgb.n; i++)
-		if (vec_push(&sorted, &all[i])) {
+	VEC(uint32_t) sorted = {0};
+	for (uint32_t i = 1; i < m->rgb.n; i++)
+		if (vec_push(&sorted, i)) {
 			vec_release(&sorted);
 			return ERR_NOMEM;
 		}
 	if (sorted.n)
-		qsort(sorted.v, sorted.n, sizeof(*sorted.v), by_name);
+		qsort_r(sorted.v, sorted.n, sizeof(*sorted.v), by_name, (void *)&m->names);
 	for (size_t i = 0; i < sorted.n; i++) {
-		uint32_t rgb = m->rgb.v[sorted.v[i] - all];
-		buf_add(b, sorted.v[i]->s, sorted.v[i]->len);
+		uint32_t id = sorted.v[i], rgb = m->rgb.v[id];
+		buf_add(b, strtab_get(&m->names, id), strtab_len(&m->names, id));
 		buf_fmt(b, "->rgb(%u,%u,%u)\n", rgb >> 16, rgb >> 8 & 0xff, rgb & 0xff);
 	}
 	vec_release(&sorted);

@@ -565,7 +565,7 @@ void html_data_head(const struct html_data *d, struct json *j)
 void html_data_strings(const struct html_data *d, struct buf *b)
 {
 	const struct strtab *s = &d->flame.strings;
-	for (uint32_t i = 0; i < s->entries.n; i++) {
+	for (uint32_t i = 0; i < strtab_count(s); i++) {
 		if (i)
 			buf_char(b, '\n');
 		escape_visible(b, strtab_get(s, i), strtab_len(s, i));

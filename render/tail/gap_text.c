@@ -202,7 +202,7 @@ static int gap_row(struct writer *w, struct table *t, size_t rank, struct err *e
 	table_count(t, rank + 1);
 	table_count(t, timeline_cpu(w->a->tl, g->cpu));
 	if (w->w.end_ns)
-		units_seconds(&t->text, w->w.start_ns);
+		units_since(&t->text, w->w.start_ns, w->a->tl->rec.origin_ns);
 	else
 		buf_str(&t->text, "?");
 	table_next(t);
@@ -241,9 +241,8 @@ static int detail(struct writer *w, size_t rank, struct err *e)
 	buf_fmt(w->b, "\n#%zu  CPU %u  ", rank + 1, timeline_cpu(w->a->tl, g->cpu));
 	units_duration(w->b, g->lost_ns);
 	buf_str(w->b, w->w.end_ns ? "  from " : "  somewhere from ");
-	units_seconds(w->b, w->w.end_ns ? w->w.start_ns : g->start_ns);
-	buf_str(w->b, " to ");
-	units_seconds(w->b, w->w.end_ns ? w->w.end_ns : g->end_ns);
+	units_stretch(w->b, w->w.end_ns ? w->w.start_ns : g->start_ns,
+		      w->w.end_ns ? w->w.end_ns : g->end_ns, w->a->tl->rec.origin_ns);
 	buf_char(w->b, '\n');
 	for (size_t i = 0; i < w->w.v.n && i < PARTS; i++) {
 		struct buf text = {0};

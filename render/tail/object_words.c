@@ -1,4 +1,5 @@
 #include "render/tail/object_words.h"
+#include "libsym/name/simplify.h"
 #include "render/tail/tail_words.h"
 #include "render/text/escape.h"
 
@@ -134,7 +135,7 @@ void put_syscall(struct buf *b, const struct timeline *tl, uint32_t path, uint32
 	buf_str(b, "()");
 }
 
-/* The end of a name without its outer scopes that has at most LONG_NAME characters. */
+/* The end of a short name without its outer scopes that has at most LONG_NAME bytes. */
 static const char *inner_scopes(const char *name)
 {
 	const char *next;
@@ -145,22 +146,18 @@ static const char *inner_scopes(const char *name)
 
 void put_function(struct buf *b, const struct timeline *tl, uint32_t frame)
 {
-	struct buf full = {0}, plain = {0};
-	int depth = 0;
-	describe_function(&full, tl, frame);
-	const char *name = buf_cstr(&full);
-	if (strlen(name) <= LONG_NAME || !strchr(name, '<')) {
-		buf_str(b, inner_scopes(name));
-	} else {
-		for (const char *p = name; *p; p++) {
-			depth += *p == '<';
-			if (!depth)
-				buf_char(&plain, *p);
-			depth -= *p == '>' && depth;
-		}
-		buf_str(b, inner_scopes(buf_cstr(&plain)));
-	}
-	b->failed = buf_failed(&full) || buf_failed(&plain) ? ERR_NOMEM : b->failed;
+	struct buf full = {0}, text = {0};
+	describe_frame(&full, tl, frame);
+	if (full.n > LONG_NAME) /* not name_fit: in a sentence the class says more than outer scopes */
+		name_short(&text, full.v, full.n);
+	else
+		buf_add(&text, buf_cstr(&full), full.n);
+	const char *name = inner_scopes(buf_cstr(&text));
+	size_t n = strlen(name);
+	buf_add(b, name, n);
+	if (n && name[n - 1] != ')' && name[n - 1] != ']')
+		buf_str(b, "()");
+	b->failed = buf_failed(&full) || buf_failed(&text) ? ERR_NOMEM : b->failed;
 	buf_release(&full);
-	buf_release(&plain);
+	buf_release(&text);
 }

@@ -42,6 +42,15 @@ static int most_first(const void *a, const void *b, void *strings)
 	return strcmp(strtab_get(strings, x->name), strtab_get(strings, y->name));
 }
 
+static void put_option(struct buf *b, const struct tail *t, uint32_t name)
+{
+	struct buf option = {0};
+	program_option_of(&option, t->tl, t->process_of.v, name);
+	escape_visible(b, buf_cstr(&option), option.n);
+	b->failed = buf_failed(&option) ? buf_failed(&option) : b->failed;
+	buf_release(&option);
+}
+
 static void put(struct buf *b, const struct programs *x, const struct tail *t, size_t width)
 {
 	static const struct table_column columns[] = {{"worst", .right = 1},
@@ -58,7 +67,7 @@ static void put(struct buf *b, const struct programs *x, const struct tail *t, s
 		table_duration(&table, p->longest_ns);
 		escape_visible(&table.text, strtab_get(s, p->name), strtab_len(s, p->name));
 		table_next(&table);
-		program_option_of(&table.text, t->tl, t->process_of.v, p->name);
+		put_option(&table.text, t, p->name);
 		table_next(&table);
 	}
 	table_write(b, &table, width);
@@ -115,7 +124,7 @@ int program_words(struct buf *b, const struct tail *t)
 		buf_str(b, i ? " of " : p->worst == 1 ? " is of " : " are of ");
 		escape_visible(b, strtab_get(s, p->name), strtab_len(s, p->name));
 		buf_str(b, " (");
-		program_option_of(b, t->tl, t->process_of.v, p->name);
+		put_option(b, t, p->name);
 		buf_char(b, ')');
 	}
 	if (!r && x.v.n > NAMED) {

@@ -442,54 +442,104 @@ static void put_takers(struct answer *a)
 	put(a, " had in turn");
 }
 
-/* The thread that let the lock go which a row's thread waited for, or TL_NONE. */
-static uint32_t let_go(const struct tail *t, const struct tail_row *row)
+/* " in 4 of them", unless it is so in all. */
+static void put_in_some(struct answer *a, uint64_t n)
 {
-	const struct timeline *tl = t->tl;
-	const struct offcpu *o =
-		row->offcpu != TL_NONE ? &tl->offcpu.v[lock_retried(tl, row->offcpu)] : NULL;
-	int task = o &&
-		   (o->waker_context == WAKER_TASK || o->waker_context == WAKER_SOFTIRQ_INLINE);
-	return task ? o->waker : TL_NONE;
+	if (n >= a->group->count)
+		return;
+	put(a, " in ");
+	units_count(a->b, n);
+	put(a, " of them");
 }
 
-/* ", which one of 3 render threads let go last": its holders are not known, or are several. */
+/* The thread that let the lock go which a row's thread waited for, or TL_NONE. */
+static uint32_t let_go(struct answer *a, const struct tail_row *row)
+{
+	const struct timeline *tl = a->t->tl;
+	struct evidence *ev = explainer_evidence(a->t->explainer);
+	const struct mechanism *kind;
+	uint64_t lock;
+	if (row->offcpu == TL_NONE)
+		return TL_NONE;
+	const struct offcpu *o = &tl->offcpu.v[lock_retried(tl, row->offcpu)];
+	int r = evidence_lock_class(ev, o, &lock, &kind, NULL);
+	r = r > 0 ? evidence_is_release(ev, o, kind, NULL) : r;
+	a->b->failed = r < 0 ? ERR_NOMEM : a->b->failed;
+	return r > 0 ? o->waker : TL_NONE;
+}
+
+/* ", which one of 3 threads named render let go last in 4 of them". */
 static void put_last_holder(struct answer *a)
 {
 	const struct tail *t = a->t;
 	const struct tl_thread *threads = t->tl->threads.v;
-	uint32_t last = let_go(t, a->said), others[16], n = 0;
+	uint32_t last = let_go(a, a->said), others[16];
+	uint64_t n = 0, rows = 0;
 	if (last == TL_NONE)
 		return;
-	for (size_t i = 0; i < t->rows.n && n < 16; i++) {
-		uint32_t thread = let_go(t, &t->rows.v[i]), k = 0;
-		if (t->rows.v[i].group != a->group->id || thread == TL_NONE ||
-		    threads[thread].comm != threads[last].comm)
+	for (size_t i = 0; i < t->rows.n; i++) {
+		const struct tail_row *row = &t->rows.v[i];
+		uint32_t thread = row->group == a->group->id ? let_go(a, row) : TL_NONE, k = 0;
+		if (thread == TL_NONE || threads[thread].comm != threads[last].comm)
 			continue;
-		while (k < n && others[k] != thread)
+		rows++;
+		while (k < n && k < 16 && others[k] != thread)
 			k++;
-		if (k == n)
+		if (k == n && k < 16)
 			others[n++] = thread;
 	}
 	put(a, ", which ");
-	if (n > 1)
-		buf_fmt(a->b, "one of %u threads named ", n);
+	if (n == 16)
+		put(a, "one of the threads named ");
+	else if (n > 1)
+		buf_fmt(a->b, "one of %u threads named ", (unsigned)n);
 	put_name(a, threads[last].comm);
 	put(a, " let go last");
+	put_in_some(a, rows);
 }
 
-/* ", which render and 2 others held": readers may have held it together. */
-static void put_holders(struct answer *a, const struct chain_part *p)
+/* ", which render and 2 others held in turn"; of several episodes how many were so, not how many
+ * others there were. */
+static void put_several(struct answer *a, const struct chain_part *p)
 {
-	if (p->actors < 2 || !ended_lock(p->via, p->cause, p->mechanism)) {
-		put_last_holder(a);
-		return;
+	uint32_t comm = a->said->root.holder_comm;
+	uint64_t n = 0;
+	for (size_t i = 0; i < a->t->rows.n; i++) {
+		const struct tail_row *row = &a->t->rows.v[i];
+		n += row->group == a->group->id && row->root.holders > 1 &&
+		     row->root.holder_comm == comm;
 	}
 	put(a, ", which ");
-	put_name(a, a->t->tl->threads.v[p->actor].comm);
+	put_name(a, comm);
 	put(a, " and ");
-	units_plural(a->b, p->actors - 1, "other", "others");
-	put(a, p->cause == CAUSE_RWLOCK ? " held" : " held in turn");
+	if (a->group->count == 1)
+		units_plural(a->b, a->said->root.holders - 1, "other", "others");
+	else
+		put(a, "others");
+	put(a, p->cause == CAUSE_RWLOCK ? " held" : " held in turn"); /* readers share it */
+	put_in_some(a, n);
+}
+
+/* ", whose holder was not seen". */
+static void put_no_holder(struct answer *a)
+{
+	uint64_t n = 0;
+	for (size_t i = 0; i < a->t->rows.n; i++)
+		n += a->t->rows.v[i].group == a->group->id &&
+		     a->t->rows.v[i].root.end == END_TIMED_OUT;
+	put(a, ", whose holder was not seen");
+	put_in_some(a, n);
+}
+
+/* What is known of the holders of the lock that the root waited for. */
+static void put_holders(struct answer *a, const struct chain_part *p)
+{
+	if (p->end == END_TIMED_OUT)
+		put_no_holder(a);
+	else if (a->said->root.holders > 1)
+		put_several(a, p);
+	else
+		put_last_holder(a);
 }
 
 /* No other thread is the root. */
@@ -514,9 +564,7 @@ static void put_alone(struct answer *a)
 		return;
 	}
 	put_doing(a);
-	if (p->end == END_TIMED_OUT)
-		put(a, ", whose holder was not seen");
-	else if (p->state == PART_RUNNABLE && p->actors > 1)
+	if (p->state == PART_RUNNABLE && p->actors > 1)
 		put_takers(a);
 	else if (p->state == PART_BLOCKED &&
 		 (p->cause == CAUSE_LOCK || p->cause == CAUSE_RWLOCK))
@@ -747,26 +795,51 @@ static const struct tail_row *speaker_of(const struct tail *t, const struct tail
 	return g->unnamed || row->root.function == worst->root.function ? row : worst;
 }
 
-/* "10 of 10 slowest cycles of front were 92 % running spin_lock(), while flusher had no CPU." */
+static unsigned percent_of(uint64_t ns, uint64_t whole)
+{
+	return (unsigned)(100 * (double)ns / (double)whole + 0.5);
+}
+
+/* ", while flusher had no CPU for 73 % of it": of the running time. */
+static void put_stalled(struct answer *a, const struct slow_time *s)
+{
+	if (s->stalled == TL_NONE)
+		return;
+	uint32_t comm = a->t->tl->threads.v[s->stalled].comm;
+	put(a, comm == s->comm ? ", while another thread named " : ", while ");
+	put_name(a, comm);
+	unsigned percent = percent_of(s->stalled_ns, s->run_ns);
+	if (percent < 100)
+		buf_fmt(a->b, " had no CPU for %u %% of it", percent);
+	else
+		put(a, " had no CPU");
+}
+
+/* "9 of 10 slowest cycles of front were 92 % running, 88 % of samples in spin_lock(), while flusher had no
+ * CPU for 73 % of it. " */
 static void put_slow_time(struct answer *a)
 {
 	const struct slow_time *s = &a->t->slow;
+	unsigned ran = percent_of(s->run_ns, s->ns),
+		 in = percent_of(s->in_function, s->samples);
 	units_count(a->b, s->alike);
 	put(a, " of ");
 	units_count(a->b, s->cycles);
-	put(a, " slowest cycles of ");
-	put_name(a, s->comm);
-	buf_fmt(a->b, " were %u %% running",
-		(unsigned)(100 * (double)s->run_ns / (double)s->ns + 0.5));
-	put(a, " ");
-	put_function(a->b, a->t->tl, s->function);
+	put(a, " slowest cycles");
+	if (s->comm) {
+		put(a, " of ");
+		put_name(a, s->comm);
+	}
+	buf_fmt(a->b, " were %u %% running", ran);
+	if (s->function) {
+		if (in < 100)
+			buf_fmt(a->b, ", %u %% of samples in", in);
+		put(a, " ");
+		put_function(a->b, a->t->tl, s->function);
+	}
 	if (s->mechanism)
 		buf_fmt(a->b, ", %s", s->mechanism->words);
-	if (s->stalled != TL_NONE && a->t->tl->threads.v[s->stalled].comm != s->comm) {
-		put(a, ", while ");
-		put_name(a, a->t->tl->threads.v[s->stalled].comm);
-		put(a, " had no CPU");
-	}
+	put_stalled(a, s);
 	put(a, ". ");
 }
 
@@ -775,24 +848,13 @@ static void put_slow_time(struct answer *a)
 static uint64_t count_told(const struct answer *a)
 {
 	const struct tail *t = a->t;
-	struct buf lock = {0}, other = {0};
+	const struct tail_holder *said = &a->said->holder;
 	uint64_t n = 0;
-	if (t->group_by != GROUP_ROOT || a->x.chain.n != 2 ||
-	    a->said->holder.kind != HOLDER_LOCK ||
+	if (t->group_by != GROUP_ROOT || a->x.chain.n != 2 || !said->lock ||
 	    !link_held_lock(&a->x, explanation_root(&a->x)))
 		return a->group->count;
-	put_lock_name(&lock, t->tl, a->said->offcpu, a->said->path);
-	for (const struct tail_row *row = t->rows.v; row < t->rows.v + t->rows.n; row++) {
-		if (row->holder.kind != HOLDER_LOCK || row->holder.comm != a->said->holder.comm)
-			continue;
-		buf_clear(&other);
-		put_lock_name(&other, t->tl, row->offcpu, row->path);
-		n += !strcmp(buf_cstr(&lock), buf_cstr(&other));
-	}
-	if (buf_failed(&lock) || buf_failed(&other))
-		a->b->failed = ERR_NOMEM;
-	buf_release(&lock);
-	buf_release(&other);
+	for (const struct tail_row *row = t->rows.v; row < t->rows.v + t->rows.n; row++)
+		n += row->holder.lock == said->lock && row->holder.comm == said->comm;
 	return n > a->group->count ? n : a->group->count;
 }
 
@@ -821,8 +883,10 @@ int tail_answer(struct buf *b, struct tail *t, struct err *e)
 		return buf_failed(b) ? err_nomem(e) : 0;
 	a.said = speaker_of(t, a.group);
 	int r = explain(t->explainer, &t->episodes.v.v[a.said->episode], &a.x, e);
-	if (r)
+	if (r) {
+		explanation_release(&a.x);
 		return r;
+	}
 	a.told = count_told(&a);
 	for (a.brief = 0; !buf_failed(b) && a.brief < BRIEF_LEVELS; a.brief++) {
 		b->n = begin;

@@ -314,8 +314,6 @@ static void recurrence(struct writer *w)
 	json_close(&w->j, '}');
 }
 
-/* --- groups --------------------------------------------------------------------------- */
-
 static void mechanism(struct writer *w, const char *key, const struct mechanism *m)
 {
 	if (m)
@@ -323,6 +321,39 @@ static void mechanism(struct writer *w, const char *key, const struct mechanism 
 	else
 		json_null(&w->j, key);
 }
+
+/* The text's sentence on cycles that ran. */
+static void slow_cycles(struct writer *w)
+{
+	const struct slow_time *s = &w->t->slow;
+	if (!s->cycles) {
+		json_null(&w->j, "slow_cycles");
+		return;
+	}
+	json_open(&w->j, "slow_cycles", '{');
+	json_u64(&w->j, "count", s->cycles);
+	json_u64(&w->j, "alike", s->alike);
+	optional_string(w, "comm", s->comm);
+	json_u64(&w->j, "ns", s->ns);
+	json_u64(&w->j, "run_ns", s->run_ns);
+	frame_text(w, "function", s->function);
+	json_u64(&w->j, "samples", s->samples);
+	json_u64(&w->j, "in_function", s->in_function);
+	mechanism(w, "mechanism", s->mechanism);
+	if (s->stalled == TL_NONE) {
+		json_null(&w->j, "without_cpu");
+	} else {
+		const struct tl_thread *t = &w->tl->threads.v[s->stalled];
+		json_open(&w->j, "without_cpu", '{');
+		json_i64(&w->j, "tid", t->tid);
+		string(w, "comm", t->comm);
+		json_u64(&w->j, "ns", s->stalled_ns);
+		json_close(&w->j, '}');
+	}
+	json_close(&w->j, '}');
+}
+
+/* --- groups --------------------------------------------------------------------------- */
 
 static void root_members(struct writer *w, const struct tail_root *r)
 {
@@ -814,6 +845,7 @@ int tailjson_write(struct buf *b, struct tail *t, uint64_t rows, struct err *e)
 	sites(&w);
 	histogram(&w);
 	recurrence(&w);
+	slow_cycles(&w);
 	json_str(&w.j, "group_by", tail_group_name(t->group_by));
 	groups(&w);
 	json_open(&w.j, "episodes", '[');

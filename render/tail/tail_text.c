@@ -301,7 +301,7 @@ static void episode_row(struct table *table, const struct tail *t, size_t rank, 
 	const struct tail_row *row = &t->rows.v[rank];
 	const struct episode *ep = &t->episodes.v.v[row->episode];
 	table_count(table, rank + 1);
-	units_seconds(&table->text, ep->start_ns);
+	units_since(&table->text, ep->start_ns, t->tl->rec.origin_ns);
 	table_next(table);
 	if (ep->flags & OFF_OPEN)
 		buf_str(&table->text, "\xe2\x89\xa5 ");
@@ -385,9 +385,7 @@ static void detail_head(struct detail *d, size_t rank, const struct episode *ep)
 	buf_str(b, "  ");
 	units_duration(b, episode_ns(ep));
 	buf_str(b, "  from ");
-	units_seconds(b, ep->start_ns);
-	buf_str(b, " to ");
-	units_seconds(b, ep->end_ns);
+	units_stretch(b, ep->start_ns, ep->end_ns, d->t->tl->rec.origin_ns);
 	if (ep->flags & OFF_OPEN)
 		buf_str(b, ", open");
 	if (ep->flags & OFF_SUSPECT)

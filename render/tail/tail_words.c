@@ -565,6 +565,8 @@ static const char *hold_words(const struct evidence *ev, const struct chain_link
 		return "exited only after ";
 	case CAUSE_JOIN:
 		return "exited only after ";
+	case CAUSE_STOPPED:
+		return "kept it stopped for ";
 	case CAUSE_BARRIER:
 		return "reached the barrier only after ";
 	case CAUSE_SAFEPOINT:
@@ -667,25 +669,30 @@ static const char *why_no_thread(const struct chain_part *p)
 	return p->kept_ns ? "no single thread: " : "no other thread: ";
 }
 
-/* Whose work a kernel thread did: "; bulk/12 gave it that work, in backup() [fsync]". */
+/* Whose work a kernel thread did, if a good part of it was one's: "; bulk/12 gave it that work, in
+ * backup() [fsync]". */
 static void put_behind(struct buf *b, struct evidence *ev, const struct explanation *x,
 		       const struct chain_link *l)
 {
+	enum { SHARE = 4 }; /* who gave less than 1 in so many is not behind it */
 	const struct behind *by = &l->behind;
-	if (!by->ns)
+	if (!by->ns || by->ns < l->ns / SHARE)
 		return;
-	if (by->thread == TL_NONE) {
-		buf_str(b,
-			"; an interrupt or timer gave it that work, for whom is not recorded");
-		return;
-	}
 	buf_str(b, "; ");
-	describe_thread(b, ev->tl, by->thread, ev->tl->threads.v[by->thread].comm);
+	if (by->thread == TL_NONE)
+		buf_str(b, "an interrupt or timer");
+	else
+		describe_thread(b, ev->tl, by->thread, ev->tl->threads.v[by->thread].comm);
 	buf_str(b, by->thread == x->chain.v[0].thread ? " itself gave it" : " gave it");
-	buf_str(b, by->ns < l->ns - l->ns / 20 ? " work for " : " that work");
-	if (by->ns < l->ns - l->ns / 20)
+	if (is_slight(l->ns - by->ns, l->ns)) {
+		buf_str(b, " that work");
+	} else {
+		buf_str(b, " work for ");
 		units_part(b, by->ns, l->ns);
-	if (by->path) {
+	}
+	if (by->thread == TL_NONE) {
+		buf_str(b, ", for whom is not recorded");
+	} else if (by->path) {
 		buf_str(b, ", in ");
 		describe_stack(b, ev, by->path, 1);
 	}
@@ -745,7 +752,7 @@ void describe_period(struct buf *b, const struct recurrence *r, const char *they
 	buf_char(b, '.');
 }
 
-/* What the root did to the thread that waited for it: "held the GIL"; nothing if there is only
+/* What the root did to the thread that waited for it: "held the GIL", "thawed it"; nothing if there is only
  * what it did itself. 1 when something was appended. */
 static int put_role(struct buf *b, const struct tail_root *r)
 {
@@ -755,8 +762,8 @@ static int put_role(struct buf *b, const struct tail_root *r)
 		buf_str(b, "had the CPU");
 	else if (ended_lock(r->via, r->held_cause, m))
 		buf_fmt(b, "held %s", m ? m->words : "the lock");
-	else if (m)
-		buf_str(b, m->words);
+	else if (m) /* a stop's words are of the thread that was stopped */
+		buf_str(b, m->kind == MECHANISM_STOP ? m->verb : m->words);
 	if (r->doing && b->n > at)
 		buf_fmt(b, " %s", r->doing->words);
 	return b->n > at;

@@ -33,7 +33,7 @@ static int window_row(struct writer *w, struct table *table, size_t rank, struct
 	const struct timeline *tl = w->a->tl;
 	int r = look(w, rank, e);
 	table_count(table, rank + 1);
-	units_seconds(&table->text, ep->start_ns);
+	units_since(&table->text, ep->start_ns, tl->rec.origin_ns);
 	table_next(table);
 	table_duration(table, episode_ns(ep));
 	describe_name(&table->text, tl, episode_key_text(w->a->episodes, tl, ep));
@@ -135,9 +135,7 @@ static int detail(struct writer *w, size_t rank, struct err *e)
 	buf_fmt(w->b, "\n#%zu  ", rank + 1);
 	units_duration(w->b, episode_ns(ep));
 	buf_str(w->b, "  from ");
-	units_seconds(w->b, ep->start_ns);
-	buf_str(w->b, " to ");
-	units_seconds(w->b, ep->end_ns);
+	units_stretch(w->b, ep->start_ns, ep->end_ns, w->a->tl->rec.origin_ns);
 	buf_str(w->b, ep->flags & OFF_OPEN ? ", open\n" : "\n");
 	labels_words(&line, w->a->tl, ep->at);
 	if (line.n)

@@ -239,43 +239,48 @@ static int is_dummy(const char *name)
 	return !strcmp(name, "dummy") || !strncmp(name, "dummy:", 6);
 }
 
-static int by_event(const struct file_facts *f, struct event_count *v, size_t max)
+typedef VEC(struct event_count) event_counts;
+
+static int by_event(const struct file_facts *f, event_counts *v)
 {
-	size_t n = 0;
-	for (size_t i = 0; i < f->events.n; i++) {
+	struct u64map of = {0}; /* name → v */
+	int r = 0;
+	for (size_t i = 0; !r && i < f->events.n; i++) {
 		const struct file_event *ev = &f->events.v[i];
-		size_t k = 0;
+		uint32_t k = (uint32_t)v->n;
 		if (is_dummy(strtab_get(&f->stacks->strings, ev->name)))
 			continue;
-		while (k < n && v[k].name != ev->name)
-			k++;
-		if (k == n && n == max)
-			return -1;
-		if (k == n)
-			v[n++] = (struct event_count){ev->name, ev->tracepoint, i, 0};
-		v[k].samples += ev->samples;
+		if (!u64map_get(&of, ev->name, &k))
+			r = vec_push(v, ((struct event_count){ev->name, ev->tracepoint, i, 0})) ||
+					    u64map_put(&of, ev->name, k)
+				    ? ERR_NOMEM
+				    : 0;
+		if (!r)
+			v->v[k].samples += ev->samples;
 	}
-	return (int)n;
+	u64map_release(&of);
+	return r;
 }
 
 /* Names and counts of the first events, and how many others there are, in one line or two. */
 static void add_event_counts(struct buf *out, const struct file_facts *f)
 {
-	enum { SHOWN = 2, MOST = 256 };
-	struct event_count v[MOST];
+	enum { SHOWN = 2 };
+	event_counts v = {0};
 	struct buf b = {0};
-	int n = by_event(f, v, MOST);
 	size_t none = 0, more = 0;
-	if (n > 0)
-		qsort(v, (size_t)n, sizeof(*v), event_order);
-	for (int i = 0; i < n; i++) {
-		none += !v[i].samples;
-		more += v[i].samples && i >= SHOWN;
-		if (!v[i].samples || i >= SHOWN)
+	if (by_event(f, &v))
+		out->failed = ERR_NOMEM;
+	if (v.n)
+		qsort(v.v, v.n, sizeof(*v.v), event_order);
+	for (size_t i = 0; i < v.n; i++) {
+		none += !v.v[i].samples;
+		more += v.v[i].samples && i >= SHOWN;
+		if (!v.v[i].samples || i >= SHOWN)
 			continue;
 		buf_str(&b, b.n ? ", " : "");
-		add_text(&b, f, v[i].name);
-		counted(&b, " ", v[i].samples, "");
+		add_text(&b, f, v.v[i].name);
+		counted(&b, " ", v.v[i].samples, "");
 	}
 	if (more)
 		buf_fmt(&b, ", %zu more", more);
@@ -286,6 +291,7 @@ static void add_event_counts(struct buf *out, const struct file_facts *f)
 	}
 	if (b.n)
 		line(out, "samples", &b);
+	vec_release(&v);
 	buf_release(&b);
 }
 

@@ -409,24 +409,26 @@ static int shorter(const void *a, const void *b)
 	return low(x) < low(y) ? -1 : low(x) > low(y);
 }
 
-/* The arrows of all jumps between rows that are shown; the short ones are innermost. */
-static unsigned make_arrows(const struct code_rows *c, const uint8_t *shown, arrows_vec *out)
+/* The arrows of all jumps between rows that are shown, in *lanes lanes; the short ones are
+ * innermost. */
+static int make_arrows(const struct code_rows *c, const uint8_t *shown, arrows_vec *out,
+		       unsigned *lanes)
 {
-	unsigned lanes = 0;
+	*lanes = 0;
 	for (size_t i = 0; i < c->v.n; i++) {
 		struct arrow a = {.from = i};
 		if (shown[i] && c->v.v[i].target && row_at(c, c->v.v[i].target, &a.to) &&
 		    shown[a.to] && a.to != i && vec_push(out, a))
-			return 0;
+			return ERR_NOMEM;
 	}
 	if (out->n)
 		qsort(out->v, out->n, sizeof(*out->v), shorter);
 	for (size_t i = 0; i < out->n; i++) {
 		choose_lane(out, i);
-		if (out->v[i].lane < LANES && out->v[i].lane + 1 > lanes)
-			lanes = out->v[i].lane + 1;
+		if (out->v[i].lane < LANES && out->v[i].lane + 1 > *lanes)
+			*lanes = out->v[i].lane + 1;
 	}
-	return lanes;
+	return 0;
 }
 
 /* The part of row i left of its instruction: one lane is two characters, the innermost last. */
@@ -513,7 +515,9 @@ void source_table_code(struct buf *out, const struct code_rows *c,
 		return;
 	}
 	show_near(c, shown);
-	unsigned lanes = make_arrows(c, shown, &arrows);
+	unsigned lanes;
+	if (make_arrows(c, shown, &arrows, &lanes))
+		out->failed = ERR_NOMEM;
 	for (size_t i = 0; i < c->v.n; i++) {
 		if (shown[i]) {
 			put_code(&x, c, i, &arrows, lanes, &line);

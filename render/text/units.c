@@ -50,6 +50,22 @@ void units_seconds(struct buf *b, uint64_t ns)
 	buf_fmt(b, ".%06u", (unsigned)(ns % 1000000000 / 1000));
 }
 
+void units_since(struct buf *b, uint64_t ns, uint64_t origin_ns)
+{
+	buf_char(b, ns < origin_ns ? '-' : '+');
+	units_seconds(b, ns < origin_ns ? origin_ns - ns : ns - origin_ns);
+}
+
+void units_stretch(struct buf *b, uint64_t from_ns, uint64_t to_ns, uint64_t origin_ns)
+{
+	units_since(b, from_ns, origin_ns);
+	buf_str(b, " s (");
+	units_seconds(b, from_ns);
+	buf_str(b, " to ");
+	units_seconds(b, to_ns);
+	buf_char(b, ')');
+}
+
 void units_wall_clock(struct buf *b, uint64_t wall_ns, int exact)
 {
 	time_t s = (time_t)(wall_ns / 1000000000);

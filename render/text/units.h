@@ -18,6 +18,12 @@ void units_part(struct buf *b, uint64_t ns, uint64_t whole);
 /* A moment as perf script prints it: seconds with six decimals. */
 void units_seconds(struct buf *b, uint64_t ns);
 
+/* The same counted from the recording's first record: "+0.539214". */
+void units_since(struct buf *b, uint64_t ns, uint64_t origin_ns);
+
+/* Both: "+0.539214 s (45745.723042 to 45745.735454)". */
+void units_stretch(struct buf *b, uint64_t from_ns, uint64_t to_ns, uint64_t origin_ns);
+
 /* A moment since 1970 in ns: "2026-11-22 15:45:54.631561 UTC"; after "≈" unless `exact`. */
 void units_wall_clock(struct buf *b, uint64_t wall_ns, int exact);
 

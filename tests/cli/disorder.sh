@@ -4,7 +4,7 @@
 # (tldump checks it). PERFKIT_SEED=N tries others.
 set -eu
 seed=${PERFKIT_SEED:-1}
-echo "seed $seed"
+[ $# = 1 ] || echo "seed $seed"
 made=$O/tests/prog/disorder
 
 # said COMMAND...: run it; its status is 0, or 3 where it refuses
@@ -35,9 +35,11 @@ conserved()
 	"$O/tests/prog/tldump" "$1" >intervals.txt 2>err || { echo "$1: $(cat err)"; exit 1; }
 }
 
-recordings='waits sched switch-events syscalls truth/migrate truth/pool truth/storm truth/spinner'
-mkdir -p plain late
-for name in $recordings; do
+# tried NAME: the recording as it is, late, and in other orders
+tried()
+{
+	name=$1
+	mkdir plain late
 	f=$SRC/testdata/$name/perf.data
 	[ -f "$f" ] || gunzip -c "$f.gz" >unpacked.data
 	[ -f "$f" ] || f=unpacked.data
@@ -82,7 +84,17 @@ for name in $recordings; do
 		said "$PERFKIT" tail -q pipe.db
 		sed 's/pipe\.db/stdin/' out | cmp a - || { echo "$name: $how: pipe and store differ"; exit 1; }
 	done
-done
+}
+
+# one recording at a time on each CPU: this script with its name
+if [ $# = 1 ]; then
+	mkdir -p "$1"
+	cd "$1"
+	tried "$1"
+	exit
+fi
+printf '%s\n' waits sched switch-events syscalls truth/migrate truth/pool truth/storm truth/spinner |
+	xargs -P "$(nproc)" -n 1 sh "$0"
 
 # a pipe is not read again: what is said of it is what it suffers, and the waits are suspect
 # suspects FILE: how many waits are

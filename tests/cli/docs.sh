@@ -36,6 +36,12 @@ quoted()
 		/./ { after = 0 }' "$1"
 }
 
+# the options that each verb has
+for verb in $(perfkit help --verbs); do
+	perfkit help "$verb" --all | grep -o -e '--[a-z][a-z0-9-]*' | sort -u >help.$verb
+done
+cat help.record help.watch >help.record-watch
+
 ran=0 bad=0 quotes=0
 for page in "$SRC"/README.md "$SRC"/docs/*.md; do
 	[ "$live" = no ] || grep -q '^```sh perf$' "$page" || continue
@@ -70,16 +76,17 @@ for page in "$SRC"/README.md "$SRC"/docs/*.md; do
 	# Names: perfkit VERB and its --options, on one line, up to the next | or ; or `
 	grep -o 'perfkit [a-z][a-z]* [^|;`>)]*' "$page" | sort -u >named
 	while read -r _ verb words; do
-		perfkit help "$verb" --all >help 2>/dev/null || continue
-		case "$verb $words" in "record watch "*) perfkit help watch --all >>help ;; esac
+		case "$verb $words" in "record watch "*) verb=record-watch ;; esac
+		[ -s "$here/help.$verb" ] || continue
 		for w in $words; do
 			case $w in
-			--[a-z]*) w=${w%%=*} ;;
-			*) continue ;;
+			--[a-z]*) echo "$verb ${w%%=*}" ;;
 			esac
-			grep -q -e "$w\b" help || { echo "$name: perfkit $verb has no $w"; bad=1; }
 		done
-	done <named
+	done <named | sed 's/[^a-z0-9]*$//' | sort -u >options
+	while read -r verb option; do
+		grep -qx -e "$option" "$here/help.$verb" || { echo "$name: perfkit $verb has no $option"; bad=1; }
+	done <options
 	cd "$here" || exit 1
 done
 if [ "$live" != no ]; then

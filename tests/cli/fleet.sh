@@ -104,7 +104,7 @@ mv older.parquet "$(ls older/call_paths/*/*/* | head -1)"
 "$PERFKIT" fleet --csv new older >older.csv 2>err && cmp -s days.csv older.csv || wrong "older tables: $(cat err; diff days.csv older.csv)"
 # but one line says that there are no others, or that a table is missing
 mkdir oldest && cp -r older/* oldest && rm -r oldest/call_paths
-refuses 1 'a table that is asked for is not there' new oldest
+refuses 1 'a table that this question needs is missing' new oldest
 [ "$(wc -l <err)" = 1 ] || wrong "no table: $(cat err)"
 cp -r days/call_paths oldest
 for f in oldest/call_paths/*/*/*; do

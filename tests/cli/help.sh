@@ -27,10 +27,10 @@ for v in $verbs; do
 	for o in --force --strict; do # in EXIT STATUS, too
 		grep -q -e "$o" full.$v || ! tr -d '\\' <$v.1 | grep -e "$o" || wrong "$v has no $o"
 	done
-	for o in $(grep -o '^ *\(-.,\)\? *--[a-z0-9-]*' full.$v | grep -o -e '--[a-z0-9-]*'); do
-		echo "$o" >>options
-		tr -d '\\' <$v.1 | grep -q -e "fB${o}fR" || wrong "man page of $v lacks $o"
-	done
+	grep -o '^ *\(-.,\)\? *--[a-z0-9-]*' full.$v | grep -o -e '--[a-z0-9-]*' | sort -u >full.options
+	cat full.options >>options
+	tr -d '\\' <$v.1 | grep -o -e 'fB--[a-z0-9-]*fR' | sed 's/^fB//; s/fR$//' | sort -u >man.options
+	comm -23 full.options man.options | grep . && wrong "man page of $v lacks these"
 done
 
 # every option has its reason, and there are not too many
@@ -44,9 +44,8 @@ sed '/^Rarely needed:/,$d' reasons | grep -o -e '^  --[a-z0-9-]*' | tr -d ' ' >u
 [ "$(wc -l <usual)" -le 120 ] || wrong "$(wc -l <usual) options, and $(wc -l <exist) with the rare ones"
 cat help.* | grep -o -e '[ /]--[a-z0-9-]*' | tr -d ' /' | sort -u >seen
 comm -23 usual seen | grep . && wrong "no help shows these"
-for o in $(comm -23 named usual); do
-	grep -qe "^ *\(-., \)\?$o " help.* && wrong "$o is rare, and help shows it"
-done
+grep -ho '^ *\(-., \)\?--[a-z0-9-]* ' help.* | grep -o -e '--[a-z0-9-]*' | sort -u >shown
+comm -23 named usual | comm -12 - shown | grep . && wrong "these are rare, and help shows them"
 "$PERFKIT" tail --p50 --no-cache --max-stack 99 -q --no-local "$SRC/testdata/waits/perf.data" >out ||
 	wrong "rare options do not work"
 sed '1,/EXIT STATUS/d' record.1 | grep -q COMMAND || wrong "record.1: whose status is it?"
@@ -65,6 +64,15 @@ for topic in causes exit-status filters frames general mechanisms names stacks w
 done
 awk 'length > 80 { exit 1 }' all reasons topic.exit-status topic.filters topic.general topic.names topic.stacks \
 	topic.words || wrong "help is wider than 80 columns"
+# the glossary is Markdown: as plain text it has no marks, its paragraphs are filled, and all words are there
+grep '[*`|#]\(|\|[^0-9a-f]\|$\)\|](' topic.words && wrong "help words shows Markdown"
+for line in "are seconds of the recording's clock, as --time takes them; in pictures and JSON" \
+	'bundle: a recording packed with the binaries and symbols that name its frames,' '    in one .tar.zst.' \
+	'running: on a CPU; colour: dark green #0f7a5a' 'io: a disk; colour: blue #668cd5'; do
+	grep -qxF -e "$line" topic.words || wrong "help words has no line: $line"
+done
+[ "$(grep -c '^[a-zA-Z -]*: ' topic.words)" -ge \
+	"$(grep -v '^| word ' "$SRC/docs/words.md" | grep -c -e '^[*][*]' -e '^| [a-z]')" ] || wrong "help words leaves words out"
 cmp -s "$SRC/libtime/causes/causes.rules" topic.causes || wrong "help causes is not the table that is used"
 # each cause that --cause knows is explained before the rules
 named=$("$PERFKIT" tail --cause nosuch "$SRC/testdata/waits/perf.data" 2>&1 | sed 's/.*there are //; s/ (.*//; s/,//g')
@@ -84,6 +92,7 @@ cmp -s "$SRC/libsym/name/frames.rules" topic.frames || wrong "help frames is not
 # the order of help: usage, examples, then options in groups, each shown once
 awk '/^Examples:/ { e = NR } /^[A-Z].*:$/ && !/^Examples:/ && !g { g = NR } END { exit !(e && g && e < g) }' help.tail ||
 	wrong "help tail: examples come behind the options"
+cat topic.* help.tail | tr -s ' ' '\n' | grep -x -e '--[a-z0-9-]*' | sort -u >explained
 for v in collapse export html import report svg tail timeline; do
 	for g in Filters Symbols General; do
 		[ "$(grep -c "^$g:$" full.$v)" = 1 ] || wrong "help $v --all: group $g"
@@ -91,9 +100,8 @@ for v in collapse export html import report svg tail timeline; do
 	for g in filters names general; do
 		grep -q "^  $g " help.$v || [ $v = import ] || wrong "help $v does not name the topic $g"
 	done
-	for o in $(sed '1,/^Shared/d' help.$v | grep -o -e '--[a-z0-9-]*'); do
-		cat topic.* help.tail | grep -q -e " $o " || [ "$o" = --top ] || wrong "help $v: no topic explains $o"
-	done
+	sed '1,/^Shared/d' help.$v | grep -o -e '--[a-z0-9-]*' | grep -vx -e --top | sort -u | comm -23 - explained |
+		grep . && wrong "help $v: no topic explains these"
 	grep -o '^  \(-., \|    \)--[a-z0-9-]*' full.$v | sort | uniq -d | grep . && wrong "help $v names an option twice"
 done
 
@@ -210,20 +218,39 @@ if command -v bash >/dev/null; then
 			wrong "bash: tail $o"
 	done
 fi
-# every word that is offered, the program takes
-waits=$SRC/testdata/waits/perf.data
+# Every word that is offered, the program takes. Where a wrong word is refused before the file is
+# opened, none is needed; else all words of a list are asked about at once.
 sed -n "s/^\t\([a-z]*\):\(--[a-z-]*\)[^)]*) words='\(.*\)' ;;/\1 \2 \3/p" complete.bash >offers
 [ "$(wc -l <offers)" -gt 20 ] || wrong "few words are offered: $(cat offers)"
+taken()  # WORD : the command takes it
+{
+	# shellcheck disable=SC2086
+	"$PERFKIT" "$v" "$option" "$1" $with $file >out 2>err </dev/null
+	[ $? != 2 ]
+}
 while read -r v option words; do
+	case $v:$option in
+	record:*) with='cpu --dry-run --no-estimate' ;;
+	fleet:*) with=hosts ;;
+	export:--to) with='-o out.export' ;;
+	export:*) with='--tail --to pprof -o out.export' ;;
+	collapse:--unit) with=--offcpu ;;
+	report:--state | report:--cause) with='--offcpu --by function' ;;
+	tail:* | html:* | report:* | *:--weight | *:--split | *:--color | *:--for) with= ;;
+	*) with=--tail ;;
+	esac
+	# time running is known to tail and what picks episodes like it
+	case $v:$option in report:--state) words=${words% running} ;; esac
+	file=no.data
+	case $v in record | fleet) file= ;; esac
+	if taken nosuchword; then
+		file=$waits
+		case $option in --state | --cause) words=$(echo "$words" | tr ' ' ,) ;; esac
+	fi
+	taken nosuchword && wrong "$v $option takes nosuchword"
+	grep -q 'goes with' err && wrong "$v $option: $(cat err)"
 	for w in $words; do
-		case $v in
-		record) set -- cpu --dry-run --no-estimate ;;
-		fleet) set -- hosts ;;
-		export) set -- -q --no-local -o "out.$w" "$waits" ;;
-		*) set -- -q --no-local "$waits" ;;
-		esac
-		"$PERFKIT" "$v" "$option" "$w" "$@" >out 2>err </dev/null
-		[ $? != 2 ] || grep -q 'goes with\|does not go with\|has no spans' err || wrong "$v $option $w: $(cat err)"
+		taken "$w" || grep -q 'has no spans' err || wrong "$v $option $w: $(cat err)"
 	done
 done <offers
 for w in $(sed -n "s/.*record:.*words='\(cpu [a-z ]*\)'.*/\1/p" complete.bash); do

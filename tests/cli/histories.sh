@@ -137,7 +137,8 @@ fi
 # another process's, another version, nothing
 sed 's/^pid .*/pid 4194303/' "$kept/labels.txt" >stranger.txt
 "$PERFKIT" collapse --no-local --with stranger.txt --label table=events "$file" 2>err >out
-[ ! -s out ] && grep -q 'stranger.txt: 256 of 256 trampolines are of a process that was not recorded' err
+[ ! -s out ]
+grep -q 'stranger.txt: 256 of 256 trampolines are of a process that was not recorded' err
 refused()
 {
 	want=$1 words=$2

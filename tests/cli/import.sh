@@ -82,7 +82,9 @@ cmp one.txt three.txt
 cp "$rec" mine.data
 rc=0
 "$PERFKIT" import -q "$rec" -o mine.data 2>err || rc=$?
-[ $rc = 3 ] && cmp "$rec" mine.data && grep -q 'not replaced' err
+[ $rc = 3 ]
+cmp "$rec" mine.data
+grep -q 'not replaced' err
 
 # killed at any moment: the old store is whole, the next import works
 sum=$(sha256sum <run.db)

@@ -26,10 +26,10 @@ kept()
 }
 
 kept thief 75 '^[0-9]+ of [0-9]+ worst waits of front: thief had the CPU, running (thief|steal)\(\)' --comm front
-kept pipe 75 '^[0-9]+ of [0-9]+ worst waits of front: front waited( in [^ ]+)? for room in a full pipe, which reader emptied; (reader|it) was asleep' \
+kept pipe 75 '^[0-9]+ of [0-9]+ worst waits of front: front waited for room in a full pipe, which reader emptied; it was asleep in reads\(\)' \
 	--comm front --cause pipe --work-frame '^(full_pipe|send_report)$'
 # The C library's functions have no names here, so that a lock cannot be told from a condition.
-kept flood 75 '^[0-9]+ of [0-9]+ worst waits of front: front waited( in [^ ]+)? for a futex, which packer woke; (packer|it) was interrupted by softirq NET_RX' \
+kept flood 75 '^[0-9]+ of [0-9]+ worst waits of front: front waited for a futex, which packer woke; it was interrupted by softirq NET_RX' \
 	--comm front --cause futex
 kept reclaim 75 '^[0-9]+ of [0-9]+ worst waits of front: reclaiming memory, its cgroup is at its limit' --comm front --cause io
 kept dirty 75 '^[0-9]+ of [0-9]+ worst waits of front: throttled, too many dirty pages' --comm front --cause io
@@ -37,12 +37,12 @@ kept disk 75 'waiting for a device in [a-z_]+\(\), a write of 4.00 KiB to loop[0
 	--comm front --cause io
 kept fork 75 '^[0-9]+ of [0-9]+ worst waits of front: forker held mmap_lock that front wanted, in fork' \
 	--comm front --cause rwlock
-kept journal 75 "^[0-9]+ of [0-9]+ worst waits of front: front waited( in [^ ]+)? for the ext4 journal's commit, which jbd2/[^ ]* wrote" \
+kept journal 75 "^[0-9]+ of [0-9]+ worst waits of front: front waited in journal\(\) for the ext4 journal's commit, which jbd2/loop0-8 wrote" \
 	--comm front --cause io
 # Sockets' timers were not recorded.
-kept nagle 75 "^[0-9]+ of [0-9]+ worst waits of front: front waited( in [^ ]+)? for data on a socket, which server sent; it was waiting for data that Nagle's algorithm kept until a delayed ACK" \
+kept nagle 75 "^[0-9]+ of [0-9]+ worst waits of front: front waited for data on a socket, which server sent; it was waiting for data that Nagle's algorithm kept until a delayed ACK" \
 	--comm front --cause net --work-frame '^(query|read_all)$'
-kept backup 50 "^[0-9]+ of [0-9]+ worst waits of front: front waited( in [^ ]+)? for the ext4 journal's commit, which jbd2/[^ ]* wrote" \
+kept backup 50 "^[0-9]+ of [0-9]+ worst waits of front: front waited in journal\(\) for the ext4 journal's commit, which jbd2/loop0-8 wrote" \
 	--comm front --cause io
 grep -q '"behind":{"tid":[0-9]*,"comm":"bulk"' json || { echo "backup: who began the commit?"; fails=$((fails + 1)); }
 kept inversion 75 '^[0-9]+ of [0-9]+ worst waits of front: mid had the CPU while low held the lock that front wanted' \

@@ -106,7 +106,8 @@ END
 "$PERFKIT" tail -q --by gap --top 0 --json control.db | cmp - control.json
 
 # beside a recording: of another one they are left out; a spinner may have had none
-mkdir beside && tar --zstd -xf "$kept/spin.tar.zst" -C beside perf.data
+mkdir beside
+tar --zstd -xf "$kept/spin.tar.zst" -C beside perf.data
 "$PERFKIT" tail --by wait --top 1 --json beside/perf.data >wait.json 2>err
 printf 'perfkit-gaps v1\nclock mono\nspinner 0 7\ngap 0 5 900\n' >beside/perf.data.gaps
 "$PERFKIT" tail --by wait --top 1 --json beside/perf.data 2>err | cmp - wait.json
@@ -124,7 +125,7 @@ told() # WORDS: what is said of it, and the answer is as ever
 : >beside/perf.data.gaps
 told 'is empty'
 echo junk >beside/perf.data.gaps
-told 'no kind of side file'
+told 'not a known kind of side file'
 rm beside/perf.data.gaps
 mkfifo beside/perf.data.gaps
 timeout 20 "$PERFKIT" tail --by wait --top 1 --json beside/perf.data 2>err | cmp - wait.json

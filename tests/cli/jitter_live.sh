@@ -74,7 +74,8 @@ grep -q '^hog,' table.csv || bad "the thief is not in the table: $(cat table.csv
 "$PERFKIT" timeline -q run.tar.zst -o run.html
 grep -q 'spinner-0' run.html || bad "no spinner in the timeline"
 # packed again, and beside the recording, it is found as well
-mkdir new && tar --zstd -xf run.tar.zst -C new
+mkdir new
+tar --zstd -xf run.tar.zst -C new
 "$PERFKIT" tail -q --by gap --top 0 --json new/perf.data | cmp - gaps.json
 "$PERFKIT" pack -q --min-share 1 new/perf.data -o again.tar.zst
 "$PERFKIT" tail -q --by gap --top 0 --json again.tar.zst | cmp - gaps.json

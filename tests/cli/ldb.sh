@@ -122,7 +122,7 @@ refused()
 	[ $rc = "$want" ] && grep -q -e "$words" err || { echo "$*: exit $rc"; cat err; exit 1; }
 }
 refused 1 "old.data: LDB's older layout with 8 types of events" --with old.data
-refused 1 'shifted.data: no kind of side file' --with shifted.data
+refused 1 'shifted.data: not a known kind of side file' --with shifted.data
 printf '00400000-00401000 r--p 00000000 08:01 1835 /a\n00401000 r-xp\n' >torn.maps
 refused 1 'ldb.data: torn.maps: line 2: no mapping' --with ldb.data,maps=torn.maps
 refused 1 'ldb.data: nothere: ' --with ldb.data,maps=nothere

@@ -16,7 +16,8 @@ for f in "--no-local $orders" orders.db; do
 	[ "$(grep -v '^[^;]*;\[runnable\]' all.folded | sum)" = "$(cat blocked.folded unknown.folded | sum)" ]
 	! grep -v '^[^;]*;\[runnable\]' runnable.folded || exit 1
 	! grep '\[runnable\]' blocked.folded unknown.folded || exit 1
-	[ "$(sum runnable.folded)" -gt 0 ] && cp all.folded "all-$(echo "$f" | wc -w)"
+	[ "$(sum runnable.folded)" -gt 0 ]
+	cp all.folded "all-$(echo "$f" | wc -w)"
 done
 cmp all-1 all-2
 

@@ -45,7 +45,8 @@ grep -q handle_request one.svg
 cut -d, -f1,2,4- "$csv" >windows.csv
 "$PERFKIT" tail --no-local --with windows.csv --top 1 --comm server --comm snapshot "$file" >w.txt 2>err
 grep -q '134 name no thread: ask about these with --by window' err
-grep -q '^tail by window in ' w.txt && grep -q 'Windows tell what threads did' w.txt
+grep -q '^tail by window in ' w.txt
+grep -q 'Windows tell what threads did' w.txt
 grep -q '^ *in it  *server/[0-9]* ran ' w.txt
 "$PERFKIT" tail -q --no-local --with windows.csv --top 1 --comm snapshot "$file" | grep -q '^#1  snapshot/'
 "$PERFKIT" tail -q --no-local --with windows.csv --top 2 --json "$file" |
@@ -117,7 +118,8 @@ slow 'root cause: .*waiting for the disk to write its pages' --by span:store --t
 rc=0
 # shellcheck disable=SC2086
 "$PERFKIT" tail -q $otel --key 13138c683c415d765c2f76e633d598a7 --by span:store "$kept/otel.tar.zst" 2>err || rc=$?
-[ $rc = 3 ] && grep -q 'no span of that name has the key' err
+[ $rc = 3 ]
+grep -q 'no span of that name has the key' err
 python3 "$SRC/tests/truth/retell.py" chrome "$csv" >trace.json
 "$PERFKIT" tail -q --no-local --with trace.json --top 0 --open --json "$file" >chrome.json
 cmp all.json chrome.json
@@ -137,16 +139,23 @@ refused()
 	[ $rc = "$want" ] || { echo "$*: exit $rc"; cat err; exit 1; }
 	[ "$(wc -l <err)" = 1 ] && [ ! -e bad.db ] || { cat err; exit 1; }
 }
-refused 1 --with nowhere.csv && grep -q nowhere.csv err
+refused 1 --with nowhere.csv
+grep -q nowhere.csv err
 echo 'a,b' >none.csv
-refused 1 --with none.csv && grep -q 'none.csv: no kind of side file' err
-refused 3 --with "$csv,clock=raw" && grep -q 'requests.csv: .*perf record -k CLOCK_MONOTONIC_RAW' err
-refused 2 --with "$csv,clock=sun" && grep -q "not 'sun'" err
+refused 1 --with none.csv
+grep -q 'none.csv: not a known kind of side file' err
+refused 3 --with "$csv,clock=raw"
+grep -q 'requests.csv: .*perf record -k CLOCK_MONOTONIC_RAW' err
+refused 2 --with "$csv,clock=sun"
+grep -q "not 'sun'" err
 printf 'start_s,end_s\n5,6\n' >early.csv
-refused 3 --with early.csv && grep -q 'early.csv: .*outside of the recording' err
+refused 3 --with early.csv
+grep -q 'early.csv: .*outside of the recording' err
 rc=0
 "$PERFKIT" tail -q --key nobody with.db 2>err || rc=$?
-[ $rc = 3 ] && grep -q 'no span has the key nobody' err
+[ $rc = 3 ]
+grep -q 'no span has the key nobody' err
 rc=0
 "$PERFKIT" tail -q --where colour=red with.db 2>err || rc=$?
-[ $rc = 3 ] && grep -q 'no span has the label colour' err
+[ $rc = 3 ]
+grep -q 'no span has the label colour' err

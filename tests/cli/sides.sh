@@ -35,7 +35,8 @@ grep -E '^(apiclient|client) net (accepted|listening)|^dbserver net connected' k
 "$PERFKIT" import -q live.tar.zst -o packed.db 2>/dev/null
 kinds packed.db | cmp - kinds
 # A context of another recording says nothing.
-sed 's/^of .*/of 1/' live.data.context >other && mv other live.data.context
+sed 's/^of .*/of 1/' live.data.context >other
+mv other live.data.context
 "$PERFKIT" import -q live.data -o other.db --force 2>/dev/null
 kinds other.db | grep -E 'accepted|connected|listening' && { echo "another recording's descriptors are believed"; exit 1; }
 exit 0

@@ -96,7 +96,7 @@ python3 check.py "$PERFKIT" "$SRC"
 # without a root the text stays away; with one it is there, and its lines fit into 80 columns
 "$PERFKIT" source -q "$@" power "$dir/perf.data" >out
 grep -q 'its text is not below' out
-! grep -q 'r \* base' out
+! grep -q 'r \* base' out || exit 1
 COLUMNS=80 "$PERFKIT" source -q "$@" --source-dir "$dir" power "$dir/perf.data" >out
 grep -q '38 .*r = r \* base % 1000000007;' out
 [ "$(awk 'length > 110' out | wc -l)" -eq 0 ] # the file's path is a line of its own
@@ -109,7 +109,7 @@ echo "secret text" >secret/inlined.cc
 ln -s ../secret/inlined.cc root/inlined.cc
 "$PERFKIT" source -q "$@" --source-dir root power "$dir/perf.data" >out
 grep -q 'its text is not below' out
-! grep -q 'secret text' out
+! grep -q 'secret text' out || exit 1
 # a changed file is said to be one
 cp "$dir/inlined.cc" secret/inlined.cc
 "$PERFKIT" source -q "$@" --source-dir secret power "$dir/perf.data" | grep -q 'changed after the recording'

@@ -138,13 +138,14 @@ if command -v clang >/dev/null; then
 	perf record -q -e cpu-clock:u -o md5.data build/md5 2>err
 	"$PERFKIT" source --source-dir . divide md5.data >out 2>err
 	grep -q 'sum += ((i << 40) ^ sum) / divisor' out
-	! grep -q 'not checked\|not the text' out
+	! grep -q 'not checked\|not the text' out || exit 1
 	sed -i '1i /* moved */' hot.c
 	"$PERFKIT" source --source-dir . divide md5.data >out 2>err
 	grep -q 'hot.c is not the text that was compiled' out
 	# lines of two builds are matched by their text
 	clang -g -gdwarf-5 -O1 -o build/after hot.c
-	mkdir old && sed 1d hot.c >old/hot.c
+	mkdir old
+	sed 1d hot.c >old/hot.c
 	perf record -q -e cpu-clock:u -o after.data build/after 2>err
 	"$PERFKIT" source --json --source-dir . --before-dir old --against md5.data divide after.data >both 2>err
 	python3 - <<'PY'
@@ -159,5 +160,5 @@ PY
 	perf record -q -e cpu-clock:u -o evil.data build/evil 2>err
 	"$PERFKIT" source divide evil.data >out 2>err
 	grep -q '/etc/passwd: its text is not below' out
-	! grep -q 'root:' out
+	! grep -q 'root:' out || exit 1
 fi

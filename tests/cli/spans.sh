@@ -12,7 +12,8 @@ python3 "$SRC/tests/truth/check_spans.py" "$kept/log.txt" spans.txt "$(cat "$kep
 "$O/tests/prog/tldump" kept.data -s again=perfkit:req_start..req_end key=key 2>/dev/null |
 	sed -n 's/^again //p' | cut -d' ' -f1-8 >again.txt
 sed -n 's/^req //p' spans.txt | cut -d' ' -f1-8 >req.txt
-[ -s req.txt ] && cmp req.txt again.txt
+[ -s req.txt ]
+cmp req.txt again.txt
 "$PERFKIT" import -q --no-local kept.data -o kept.db
 "$O/tests/prog/tldump" kept.db -s | cmp - spans.txt
 "$PERFKIT" import -q --no-local --span 'turn=sched:sched_waking..sched_wakeup,key=pid' kept.data -o named.db
@@ -35,15 +36,21 @@ refused()
 	rc=0
 	"$PERFKIT" import -q --no-local "$@" kept.data -o bad.db 2>err || rc=$?
 	[ $rc = 2 ] || { echo "$*: exit $rc"; cat err; exit 1; }
-	[ "$(wc -l <err)" = 1 ] && [ ! -e bad.db ]
+	[ "$(wc -l <err)" = 1 ]
+	[ ! -e bad.db ]
 }
-refused --span 'x=perfkit:req_start..nowhere' && grep -q 'no event nowhere' err
-refused --span 'x=req_start..req_end,key=colour' && grep -q 'no field colour' err
-refused --span req && grep -q 'NAME=BEGIN..END' err
-refused --span syscalls && grep -q 'no such system call' err
+refused --span 'x=perfkit:req_start..nowhere'
+grep -q 'no event nowhere' err
+refused --span 'x=req_start..req_end,key=colour'
+grep -q 'no field colour' err
+refused --span req
+grep -q 'NAME=BEGIN..END' err
+refused --span syscalls
+grep -q 'no such system call' err
 rc=0
 "$PERFKIT" report --span 'x=req_start..req_end' kept.db 2>err >/dev/null || rc=$?
-[ $rc = 2 ] && grep -q 'import' err
+[ $rc = 2 ]
+grep -q 'import' err
 
 queue=$O/tests/truth/queue
 perf probe -q -d 'perfkit_t:*' 2>/dev/null || true

@@ -60,33 +60,44 @@ assert d["recording"]["host"] is None
 assert d["recording"]["duration_ns"] == sum(r["duration_ns"] for r in rec.values())
 EOF
 store tail --top 40 --rows 0 --details 40 two.db >two.txt
-grep -q '/[0-9]*@web2 ' two.txt && grep -q '/[0-9]*@vm ' two.txt
+grep -q '/[0-9]*@web2 ' two.txt
+grep -q '/[0-9]*@vm ' two.txt
 ! grep -q 'They recur' two.txt || { echo "times of two clocks were compared"; exit 1; }
 ! grep -q 'had CPU [^01]' two.txt || { echo "a CPU that no host has"; exit 1; }
 store tail --top 3 --csv two.db | head -1 | grep -q ',recording,host$'
 store svg --tail --top 9 two.db >tail.svg
-store svg --offcpu two.db >two.svg && grep -q 'vm, web2' two.svg
-store tail --top 40 --rows 40 --svg worst.svg two.db >/dev/null && grep -q @web2 worst.svg
+store svg --offcpu two.db >two.svg
+grep -q 'vm, web2' two.svg
+store tail --top 40 --rows 40 --svg worst.svg two.db >/dev/null
+grep -q @web2 worst.svg
 
 # what doctor found is told of the recording it is about, as of a recording alone
 "$PERFKIT" tail --top 1 two.db 2>told >/dev/null
 "$PERFKIT" tail --no-local --top 1 "$a" 2>&1 >/dev/null | sed -n "s|^perfkit: $a: ||p" >one
-[ -s one ] && sed -n 's|^perfkit: two.db, recording 1 of vm: ||p' told | cmp - one
+[ -s one ]
+sed -n 's|^perfkit: two.db, recording 1 of vm: ||p' told | cmp - one
 grep -q 'recording 2 of web2: ' told
 
 # report tells of each in turn
 store report two.db >report.txt
-grep -q '^store .*recording 1, of' report.txt && grep -q '^host *web2' report.txt
+grep -q '^store .*recording 1, of' report.txt
+grep -q '^host *web2' report.txt
 
 # what lies on one axis of time wants a choice, and says which there are
 refused() { rc=0; "$PERFKIT" "$@" >out 2>err || rc=$?; [ $rc = 2 ] || { echo "$*: exit $rc"; exit 1; }; }
-refused timeline two.db && grep -q -- '--recording 2  web2' err
+refused timeline two.db
+grep -q -- '--recording 2  web2' err
 refused svg --flamechart two.db
-refused doctor two.db && grep -q 'recording' err && grep -q '^| doctor |' "$SRC/docs/store.md"
-refused tail --time 5108.53,5108.60 two.db && grep -q 'clocks of their own' err
-refused report --recording 3 two.db && grep -q "no recording '3'" err
+refused doctor two.db
+grep -q 'recording' err
+grep -q '^| doctor |' "$SRC/docs/store.md"
+refused tail --time 5108.53,5108.60 two.db
+grep -q 'clocks of their own' err
+refused report --recording 3 two.db
+grep -q "no recording '3'" err
 for q in report collapse "svg -o x.svg" "tail" "collapse --offcpu"; do
-	refused $q --recording 1 "$a" && grep -q 'for stores' err
+	refused $q --recording 1 "$a"
+	grep -q 'for stores' err
 done
 
 # One process recorded twice, on one clock: times can be compared. The very same recording twice is
@@ -97,8 +108,9 @@ cp "$a" copy.data
 "$PERFKIT" import two.db a.db -o all.db 2>err
 [ "$(grep -c 'a.db: the same recording as two.db' err)" = 1 ]
 "$PERFKIT" import --no-local "$a" b.data -o two.db 2>err
-! grep 'the same recording' err
-store tail --top 2 twice.db >twice.txt && grep -q '@2:vm' twice.txt
+! grep 'the same recording' err || exit 1
+store tail --top 2 twice.db >twice.txt
+grep -q '@2:vm' twice.txt
 store collapse --offcpu --unit ns --time 5108.53,5108.60 twice.db >twice.folded
 store collapse --offcpu --unit ns --time 5108.53,5108.60 a.db >once.folded
 sum once.folded once.folded >want
@@ -107,7 +119,9 @@ LC_ALL=C sort twice.folded | cmp - want
 # A clock that cannot be compared is refused by name, and never merged.
 rc=0
 "$PERFKIT" import -q "$a" "$SRC/testdata/switch-events/perf.data" -o no.db 2>err || rc=$?
-[ $rc = 3 ] && grep -q 'cannot be compared' err && [ ! -e no.db ]
+[ $rc = 3 ]
+grep -q 'cannot be compared' err
+[ ! -e no.db ]
 
 # Stores go into stores, too.
 "$PERFKIT" import -q two.db a.db -o all.db

@@ -58,7 +58,7 @@ has total.svg 'a (4 samples, 50.00%)'
 "$PERFKIT" svg x.folded --random --seed 1 -o r1again.svg
 "$PERFKIT" svg x.folded --random --seed 2 -o r2.svg
 cmp r1.svg r1again.svg
-! cmp -s r1.svg r2.svg
+! cmp -s r1.svg r2.svg || exit 1
 long=$(printf '%0300d' 7)
 # what is too long for a line goes on in the next one
 for id in title subtitle; do
@@ -161,7 +161,8 @@ for o in --flamechart ''; do
 	"$PERFKIT" svg $o x.folded -o file.svg
 	"$PERFKIT" svg $o - <x.folded -o redirected.svg
 	cat x.folded | "$PERFKIT" svg $o - -o piped.svg
-	cmp file.svg redirected.svg && cmp file.svg piped.svg
+	cmp file.svg redirected.svg
+	cmp file.svg piped.svg
 done
 for o in --offcpu --flamechart; do
 	printf 'no\0text' >x.none
@@ -169,7 +170,8 @@ for o in --offcpu --flamechart; do
 	sed 's/x.none/-/' err >want
 	rc=0
 	cat x.none | "$PERFKIT" svg $o - 2>err || rc=$?
-	[ $rc = 1 ] && cmp want err
+	[ $rc = 1 ]
+	cmp want err
 done
 
 # One event is drawn, and what is not is said: in a picture of a recording and of its store.

@@ -106,7 +106,7 @@ has group-cause "lock"
 # The other front, which waited for the lock itself and then woke this one, held it only briefly.
 "$PERFKIT" tail -q "$file" --comm front-0,front-1 --over 2ms --group holder --details 0 >holder
 has holder "snapshot: held the lock in pause_ns()"
-! grep -q "front-[01]: held the lock" holder
+! grep -q "front-[01]: held the lock" holder || exit 1
 
 # Filters: the population's, and what is shown of the worst.
 "$PERFKIT" tail -q "$file" --comm front-0 --cause lock --state blocked --p90 --json >lock.json
@@ -202,7 +202,8 @@ has children "called exec or exited only after"
 
 # What cannot be answered, and what is not asked well.
 fails 3 "$PERFKIT" tail "$SRC/testdata/demo/perf.data"
-has err "record with: perf record -a"
+has err "record with: perfkit record tail"
+awk 'length > 80 { exit 1 }' err
 fails 2 "$PERFKIT" tail "$file" --by lunch
 fails 2 "$PERFKIT" tail "$file" --pct 99.9999
 fails 2 "$PERFKIT" tail "$file" --pct 0
@@ -270,7 +271,8 @@ awk -v want="$shown" '{ n += $NF } END { exit n < want - 99 || n > want + 99 }' 
 # --no-unclear takes unclear waits out of the list, of both percentiles, and says how many
 orders=$SRC/testdata/orders/orders.tar.zst
 "$PERFKIT" tail -q --no-local --comm front-0 --p99 --details 0 "$orders" >out
-grep -q 'work or unclear' out && grep -q 'decide with' out
+grep -q 'work or unclear' out
+grep -q 'decide with' out
 # an unclear wait without run-queue delay is in the second row alone
 "$PERFKIT" tail -q --all --no-local --top 1 "$SRC/testdata/orders-one-cpu/orders.tar.zst" >out
 awk '/^work  / { one = $2 } /^work or / { both = $4 } END { exit both == "" || one == both }' out

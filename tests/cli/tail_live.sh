@@ -126,7 +126,7 @@ refused()
 	got=0
 	"$PERFKIT" tail bad.data >out 2>err || got=$?
 	[ $got = 3 ] || { echo "exit $got, not 3: $1"; cat err; exit 1; }
-	grep -q "record with: perf record -a" err || { echo "$1: no right line"; cat err; exit 1; }
+	grep -q "record with: perfkit record tail$" err || { echo "$1: no right line"; cat err; exit 1; }
 }
 perf record -q -a -F 99 -e sched:sched_switch -o bad.data -- sleep 0.2 >/dev/null 2>&1
 refused "sched_switch was sampled"

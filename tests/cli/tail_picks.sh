@@ -72,4 +72,5 @@ usage timeline --tail --cpus -o x.svg
 usage svg --tail --p99 --top 3 -o x.svg
 rc=0
 "$PERFKIT" collapse --tail "$SRC/testdata/demo/perf.data" 2>err >out || rc=$?
-[ $rc = 3 ] && grep -q "record with: perf record -a" err
+[ $rc = 3 ]
+grep -q "record with: perfkit record tail$" err

@@ -46,7 +46,7 @@ def holder(h, where):
     need((h["tid"] is None) == (h["way"] in ("none", "queue")), where + ": thread")
 
 
-keys(d, """schema recording by span answer no_kernel_symbols population histogram recurrence group_by groups
+keys(d, """schema recording by span answer no_kernel_symbols population histogram recurrence slow_cycles group_by groups
 unclear sites episodes""".split(), "top")
 need(d["schema"] == 2, "schema")
 keys(d["recording"], "file host origin_ns clock duration_ns".split(), "recording")
@@ -78,6 +78,11 @@ keys(d["recurrence"], "occurrences together every pause held_up_by".split(), "re
 for r in [d["recurrence"]] + d["recurrence"]["held_up_by"]:
     beat(r["every"], "every")
     beat(r["pause"], "pause")
+slow = d["slow_cycles"]
+if slow:
+    keys(slow, "count alike comm ns run_ns function samples in_function mechanism without_cpu".split(), "slow_cycles")
+    need(slow["run_ns"] <= slow["ns"] and slow["in_function"] <= slow["samples"], "slow_cycles: sums")
+    need(slow["count"] / 2 < slow["alike"] <= slow["count"], "slow_cycles: alike")
 need(d["group_by"] in "root holder stack cause thread comm".split(), "group_by")
 for g in d["groups"]:
     keys(g, "root holder name count ns share".split(), "group")

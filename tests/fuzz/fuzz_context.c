@@ -70,7 +70,7 @@ static void ask(const struct fd_context *c)
 	r = r ? r : fact_table_apply(fd_context_facts(c), &tl);
 	for (uint32_t t = 0; !r && t < tl.threads.n; t++) {
 		uint32_t cgroup = fact_cgroup(&tl, t);
-		fuzz_must(cgroup < names.strings.entries.n, "a cgroup has a name");
+		fuzz_must(cgroup < strtab_count(&names.strings), "a cgroup has a name");
 		fuzz_must(!fact_quota(&tl, t, &q) || (cgroup && q.period_ns),
 			  "a quota is a cgroup's");
 		fact_container(&tl, t, cgroup);

@@ -8,6 +8,7 @@
 #include "base/hash.h"
 #include "base/text/hex.h"
 #include "base/mem.h"
+#include "base/text/path.h"
 #include "base/text/strtab.h"
 #include "base/vec.h"
 
@@ -75,10 +76,49 @@ static void strtab_gives_equal_ids_to_equal_text(void **state)
 		char s[16];
 		snprintf(s, sizeof(s), "f%d", i);
 		assert_int_equal(strtab_intern(&t, s, &c), 0);
+		assert_int_equal(c, strtab_count(&t) - 1);
+		assert_string_equal(strtab_get(&t, c), s);
 	}
 	assert_string_equal(strtab_get(&t, a), "main");
+	assert_string_equal(strtab_get(&t, c + 1), "");
+	assert_string_equal(strtab_get(&t, UINT32_MAX), "");
 	assert_true(strtab_find(&t, "f4999", &b) && b == c);
 	strtab_release(&t);
+	assert_string_equal(strtab_get(&t, a), "");
+}
+
+/* Readers hold no lock while another thread interns. */
+static void strtab_growth_moves_nothing(void **state)
+{
+	(void)state;
+	enum { N = 5000 };
+	static const struct strtab_entry *was[N];
+	struct strtab t = {0};
+	for (uint32_t i = 0, id; i < N; i++) {
+		char s[16];
+		snprintf(s, sizeof(s), "f%u", i);
+		assert_int_equal(strtab_intern(&t, s, &id), 0);
+		was[i] = strtab_entry(&t, i);
+	}
+	for (uint32_t i = 0; i < N; i++)
+		assert_ptr_equal(strtab_entry(&t, i), was[i]);
+	strtab_release(&t);
+}
+
+static void path_number_takes_digits_only(void **state)
+{
+	(void)state;
+	static const char *const not [] = {
+		"data",    "data.",   "data.x",  "data.+5",          "data. 5",
+		"data.-5", "data.05", "data.5x", "data.99999999999", "data.2147483648",
+		"Data.5"};
+	int32_t n = 7;
+	assert_true(path_number("data.0", "data.", "", &n) && n == 0);
+	assert_true(path_number("data.2147483647", "data.", "", &n) && n == INT32_MAX);
+	assert_true(path_number("perf-12.map", "perf-", ".map", &n) && n == 12);
+	assert_false(path_number("perf-12.map2", "perf-", ".map", &n));
+	for (size_t i = 0; i < sizeof(not ) / sizeof(*not ); i++)
+		assert_false(path_number(not [i], "data.", "", &n));
 }
 
 static void u64map_replaces_and_survives_growth(void **state)
@@ -255,6 +295,8 @@ int main(void)
 		cmocka_unit_test(vec_push_reports_exhaustion),
 		cmocka_unit_test(resize_refuses_overflow),
 		cmocka_unit_test(strtab_gives_equal_ids_to_equal_text),
+		cmocka_unit_test(strtab_growth_moves_nothing),
+		cmocka_unit_test(path_number_takes_digits_only),
 		cmocka_unit_test(u64map_replaces_and_survives_growth),
 		cmocka_unit_test(idmap_finds_every_id_of_a_hash),
 		cmocka_unit_test(keys_cannot_be_chosen_so_that_they_meet),

@@ -1,6 +1,7 @@
 /* libparse: containers. The same three samples of two events, whatever file they stand in:
  * every attr size, version, byte order, file, pipe, compressed, cut off, torn. */
 #include "tests/lib/perfwriter.h"
+#include "tests/lib/temptree.h"
 #include "tests/lib/torture.h"
 
 #include "base/bytes.h"
@@ -555,6 +556,38 @@ static void more_than_four_gigabytes(void **state)
 	unlink(path);
 }
 
+/* The message does not depend on the order in which a folder lists its files, nor on names that
+ * perf does not write. */
+static void the_first_part_after_a_gap_is_named(void **state)
+{
+	(void)state;
+	static const char *const stray[] = {"/data.+4", "/data. 4", "/data.-4", "/data.04",
+					    "/data.4x"};
+	char want[256], name[32];
+	struct recording *rec;
+	struct err e = {0};
+	struct pw w;
+	struct buf image = {0};
+	pw_begin(&w, &(struct pw_config){0});
+	add_events(&w);
+	assert_int_equal(pw_finish(&w, &image), 0);
+	put("/data", image.v, image.n);
+	put("/data.0", "", 0);
+	for (size_t i = 0; i < sizeof(stray) / sizeof(*stray); i++)
+		put(stray[i], "", 0);
+	assert_int_equal(recording_open(&rec, root, &e), 0);
+	recording_close(rec);
+	for (int i = 30; i > 2; i--) {
+		snprintf(name, sizeof(name), "/data.%d", i);
+		put(name, "", 0);
+		snprintf(want, sizeof(want), "%s/data.1: is missing, although there is data.%d",
+			 root, i);
+		assert_int_equal(recording_open(&rec, root, &e), ERR_FORMAT);
+		assert_string_equal(e.msg, want);
+	}
+	buf_release(&image);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -572,6 +605,7 @@ int main(void)
 		cmocka_unit_test(without_memory_a_pipe_is_an_error),
 		cmocka_unit_test(without_memory_a_folder_is_an_error),
 		cmocka_unit_test(what_is_no_recording_is_refused),
+		ON_A_TREE(the_first_part_after_a_gap_is_named),
 	};
 	return cmocka_run_group_tests_name("libparse container", tests, NULL, NULL);
 }

@@ -339,7 +339,7 @@ static void expect_kernel(const struct dso_options *o, const struct build_id *wa
 	struct kernel_place place = {.path = "[kernel.kallsyms]_text"};
 	if (want)
 		place.id = *want;
-	assert_int_equal(dso_find_kernel(o, &place, "6.1.0-test", &k, NULL), 0);
+	assert_int_equal(dso_find_kernel(o, &place, "6.1.0-test", 0, &k, NULL), 0);
 	assert_string_equal(dso_reason_text(k.reason), dso_reason_text(reason));
 	assert_int_equal(k.from, from);
 	assert_true((k.kallsyms || k.vmlinux) == (reason == DSO_FOUND));
@@ -375,13 +375,13 @@ static void the_list_of_the_very_boot_comes_before_the_caches(void **state)
 	put(path, "ffffffff81000000 T _text\n", 25);
 	for (int other_boot = 0; other_boot < 2; other_boot++) {
 		place.pgoff += (uint64_t)other_boot << 21;
-		assert_int_equal(dso_find_kernel(&o, &place, NULL, &k, NULL), 0);
+		assert_int_equal(dso_find_kernel(&o, &place, NULL, 0, &k, NULL), 0);
 		assert_int_equal(k.from, other_boot ? DSO_FROM_BUILDID_DIR : DSO_FROM_LOCAL);
 		kernel_files_release(&k);
 	}
 	o.no_local = 1;
 	place.pgoff = own_text();
-	assert_int_equal(dso_find_kernel(&o, &place, NULL, &k, NULL), 0);
+	assert_int_equal(dso_find_kernel(&o, &place, NULL, 0, &k, NULL), 0);
 	assert_int_equal(k.from, DSO_FROM_BUILDID_DIR);
 	kernel_files_release(&k);
 }

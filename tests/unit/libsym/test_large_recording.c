@@ -265,6 +265,30 @@ static void thread_may_change_its_name_and_life_at_any_rate(void **state)
 	world_end(&w);
 }
 
+static void mount_namespaces_are_told_apart_in_time(void **state)
+{
+	enum { NAMESPACES = UINT16_MAX - 1, RECORDS = 4 * NAMESPACES, MOUNT = 5 };
+	struct world w;
+	struct out o = {0};
+	(void)state;
+	world_begin(&w);
+	for (uint64_t i = 0; i < RECORDS; i++) {
+		put(&o, 7, 4);
+		put(&o, 7, 4);
+		put(&o, MOUNT + 1, 8);
+		for (uint64_t k = 0; k <= MOUNT; k++) {
+			put(&o, 4, 8);
+			put(&o, 1000 + i % NAMESPACES, 8);
+		}
+		take(&w, PERF_RECORD_NAMESPACES, i, &o);
+		assert_int_equal(machine_advance(&w.m, i, NULL), 0);
+		assert_int_equal(w.m.processes.v[w.m.processes.n - 1].mount,
+				 i % NAMESPACES + 1);
+	}
+	free(o.v);
+	world_end(&w);
+}
+
 static void build_ids_find_their_files_in_time(void **state)
 {
 	enum { FILES = 60000 };
@@ -453,6 +477,7 @@ int main(void)
 		cmocka_unit_test(mappings_may_come_between_questions),
 		cmocka_unit_test(bpf_programs_may_come_and_go),
 		cmocka_unit_test(thread_may_change_its_name_and_life_at_any_rate),
+		cmocka_unit_test(mount_namespaces_are_told_apart_in_time),
 		cmocka_unit_test(build_ids_find_their_files_in_time),
 		cmocka_unit_test(jitdumps_are_not_searched_for_each_process),
 	};

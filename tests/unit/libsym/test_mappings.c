@@ -248,8 +248,11 @@ static void a_kernel_is_placed_by_the_symbol_its_mapping_names(void **state)
 static void a_kernel_without_a_located_symbol_must_fit(void **state)
 {
 	(void)state;
-	for (uint64_t moved = 0; moved <= 0x4000000; moved += 0x4000000) {
+	for (int i = 0; i < 3; i++) {
+		uint64_t moved = i ? 0x4000000 : 0;
 		put_kallsyms(CACHED "kallsyms", moved);
+		if (i == 2) /* the next one fits */
+			put_kallsyms("/symfs/proc/kallsyms", 0);
 		begin();
 		mapped(UINT32_MAX, (struct pw_mmap){.misc = PW_MISC_KERNEL,
 						    .addr = TEXT,
@@ -260,8 +263,13 @@ static void a_kernel_without_a_located_symbol_must_fit(void **state)
 		sample(PW_MISC_KERNEL, 1, TEXT + 0x2010);
 		sample(PW_MISC_KERNEL, 2, TEXT - 0x4000000 + 0x2010);
 		fold();
-		expect(1, moved ? "" : "do_syscall_64");
+		expect(1, i == 1 ? "" : "do_syscall_64");
 		expect(2, "");
+		const char *detail;
+		uint32_t dso = profile->machine.maps.v[profile->machine.kernel_map].dso;
+		enum dso_reason reason = modules_reason(profile->modules, dso, &detail);
+		assert_int_equal(reason, i == 1 ? DSO_UNREADABLE : DSO_FOUND);
+		assert_true(i != 1 || strstr(detail, "not where the recorded kernel"));
 		end();
 	}
 }
@@ -534,6 +542,90 @@ static void a_build_id_of_the_table_is_of_perfs_own_mount_namespace(void **state
 	}
 }
 
+/* The records up to a time are known, and so is the table. */
+static void know_until(struct machine *m, struct recording *rec, uint64_t time, int has_id)
+{
+	assert_int_equal(machine_advance(m, time, NULL), 0);
+	for (int again = 0; again < 2; again++) {
+		assert_int_equal(machine_set_build_ids(m, rec, NULL), 0);
+		assert_true(m->dsos.n >= 1);
+		assert_int_equal(!!m->dsos.v[0].id.len, has_id);
+	}
+}
+
+/* Process 2 has ended, 3 comes later: whether it is in the namespace of 2 shows in the end. */
+static void a_mount_namespace_is_gone_only_in_the_end(void **state)
+{
+	(void)state;
+	for (int comes = 0; comes < 2; comes++) {
+		struct recording *rec;
+		struct strtab strings = {0};
+		struct machine m;
+		struct record r;
+		begin_with_id();
+		pw_comm(&w, &(struct pw_id){.pid = 1, .tid = 1}, 1, 1, "perf-exec", 0);
+		in_mount(1, 0, 1);
+		in_mount(2, 0, 9);
+		mapped_file(2, 2, (struct pw_mmap){.maj = 8, .ino = 6});
+		pw_exit(&w, &(struct pw_id){.pid = 2, .tid = 2, .time = 20}, 2, 1, 2, 1, 20);
+		mapped_file(1, 22, (struct pw_mmap){.maj = 8, .ino = 7, .filename = "/other"});
+		if (comes) {
+			in_mount(3, 30, 9);
+			mapped_file(3, 31, (struct pw_mmap){.maj = 8, .ino = 6});
+		}
+		assert_int_equal(pw_finish(&w, &image), 0);
+		assert_int_equal(recording_open_mem(&rec, image.v, image.n, "image", NULL), 0);
+		assert_int_equal(machine_init(&m, &strings, NULL), 0);
+		while (recording_next(rec, &r, NULL) == 1) {
+			struct record_id of;
+			recording_id(rec, &r, &of);
+			assert_int_equal(machine_apply(&m, rec, &r, of.time, NULL), 0);
+		}
+		know_until(&m, rec, 10, 1);
+		know_until(&m, rec, 25, 1);
+		know_until(&m, rec, TIME_END, comes);
+		machine_release(&m);
+		strtab_release(&strings);
+		recording_close(rec);
+		buf_release(&image);
+	}
+}
+
+/* A second process that may be the recorded command comes after a question was asked. */
+static void perfs_own_namespace_may_become_unsure(void **state)
+{
+	(void)state;
+	struct recording *rec;
+	struct strtab strings = {0};
+	struct machine m;
+	struct record r;
+	begin_with_id();
+	pw_feature_build_id(&w, PW_MISC_USER, UINT32_MAX, id, sizeof(id), "/srv/app");
+	pw_comm(&w, &(struct pw_id){.pid = 1, .tid = 1}, 1, 1, "perf-exec", 0);
+	in_mount(1, 0, 1);
+	in_mount(2, 0, 9);
+	mapped_file(1, 1, (struct pw_mmap){.maj = 8, .ino = 5});
+	mapped_file(2, 1, (struct pw_mmap){.maj = 8, .ino = 6});
+	pw_comm(&w, &(struct pw_id){.pid = 3, .tid = 3, .time = 20}, 3, 3, "x", 0);
+	pw_comm(&w, &(struct pw_id){.pid = 4, .tid = 4}, 4, 4, "perf-exec", 0);
+	in_mount(4, 0, 10);
+	assert_int_equal(pw_finish(&w, &image), 0);
+	assert_int_equal(recording_open_mem(&rec, image.v, image.n, "image", NULL), 0);
+	assert_int_equal(machine_init(&m, &strings, NULL), 0);
+	while (recording_next(rec, &r, NULL) == 1) {
+		struct record_id of;
+		recording_id(rec, &r, &of);
+		if (of.time == 20)
+			know_until(&m, rec, 10, 1);
+		assert_int_equal(machine_apply(&m, rec, &r, of.time, NULL), 0);
+	}
+	know_until(&m, rec, TIME_END, 0);
+	machine_release(&m);
+	strtab_release(&strings);
+	recording_close(rec);
+	buf_release(&image);
+}
+
 /* The generation in perf inject's records is none. */
 static void an_injected_files_generation_is_not_compared(void **state)
 {
@@ -769,6 +861,8 @@ int main(void)
 		ON_A_TREE(one_of_several_files_of_a_path_is_not_guessed),
 		ON_A_TREE(a_build_id_of_the_table_is_of_one_file),
 		ON_A_TREE(a_build_id_of_the_table_is_of_perfs_own_mount_namespace),
+		cmocka_unit_test(a_mount_namespace_is_gone_only_in_the_end),
+		cmocka_unit_test(perfs_own_namespace_may_become_unsure),
 		ON_A_TREE(an_injected_files_generation_is_not_compared),
 		ON_A_TREE(the_context_says_which_file_had_which_build_id),
 		ON_A_TREE(an_id_listed_for_another_file_is_not_given),

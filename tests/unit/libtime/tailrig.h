@@ -41,7 +41,7 @@ static inline uint32_t text(struct rig *r, const char *s)
 }
 
 /* "main;serve@12;[k]futex_wait": user frames of /bin/app, at line 12; those of libc after
- * "c:". */
+ * "c:", of Ruby after "r:". */
 static inline uint32_t path(struct rig *r, const char *s)
 {
 	uint32_t at = 0;
@@ -57,6 +57,9 @@ static inline uint32_t path(struct rig *r, const char *s)
 			w += 3;
 		} else if (!strncmp(w, "c:", 2)) {
 			f.dso = text(r, "/lib/libc.so.6");
+			w += 2;
+		} else if (!strncmp(w, "r:", 2)) {
+			f.dso = text(r, "/lib/libruby.so.3.1");
 			w += 2;
 		}
 		char *line = strchr(w, '@');

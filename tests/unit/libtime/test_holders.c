@@ -102,33 +102,83 @@ static void readers_have_it_while_in_the_function_that_takes_it(void **state)
 	}
 }
 
-/* c ends a's wait for the GIL, but slept before, when b interpreted. d interprets, too: two that
- * may have it are too many. */
-static void a_sleeping_thread_does_not_hold_the_gil(void **state)
+/* An interpreter: how its threads look that interpret, wait for its lock, or for something else. */
+struct interpreter {
+	const char *interprets, *wants_lock, *waits;
+	uint8_t cause;  /* of waits */
+	unsigned ended; /* threads of the process that ended before */
+};
+
+/* c ends a's wait for the lock, but waited itself before, when b interpreted. d interprets, too, if
+ * `two`: two that may have it are too many. */
+static void has_holder(const struct interpreter *in, int two)
 {
+	struct rig r;
+	struct explanation x = {0};
+	rig_init(&r, 20000);
+	uint32_t a = thread(&r, "a", 101, 0), b = thread(&r, "b", 102, 1),
+		 c = thread(&r, "c", 103, TL_NOCPU), d = thread(&r, "d", 104, TL_NOCPU);
+	for (unsigned i = 0; i < in->ended; i++) {
+		uint32_t t = thread(&r, "old", 200 + (int)i, TL_NOCPU);
+		r.tl.threads.v[t].last_ns = 500000;
+	}
+	woken_by(off(&r, a, 1000, 9000, 9000, CAUSE_LOCK, in->wants_lock), c);
+	off(&r, c, 500, 8900, 8900, in->cause, in->waits);
+	off(&r, b, 8950, 8950, 8990, CAUSE_PREEMPT, in->interprets)->flags = OFF_RUNNING;
+	off(&r, d, 0, two ? 600 : 9500, two ? 600 : 9500, CAUSE_SLEEP, in->waits);
+	if (two)
+		off(&r, d, 9100, 9500, 9500, CAUSE_SLEEP, in->waits);
+	struct tail t = explain_one(&r, "a", &x);
+	assert_int_equal(explanation_root(&x)->thread, two ? a : b);
+	assert_int_equal(explanation_root(&x)->ns, (two ? 8000 : 7900) * 1000);
+	explanation_release(&x);
+	tail_release(&t);
+	rig_release(&r);
+}
+
+/* More threads of the process live than are looked at. */
+static void too_many_threads_leave_the_holder_unknown(void **state)
+{
+	struct rig r;
+	struct explanation x = {0};
 	(void)state;
-	for (int two = 0; two < 2; two++) {
-		struct rig r;
-		struct explanation x = {0};
-		rig_init(&r, 20000);
-		uint32_t a = thread(&r, "a", 101, 0), b = thread(&r, "b", 102, 1),
-			 c = thread(&r, "c", 103, TL_NOCPU), d = thread(&r, "d", 104, TL_NOCPU);
-		struct offcpu *o =
-			off(&r, a, 1000, 9000, 9000, CAUSE_LOCK,
-			    "a;_PyEval_EvalFrameDefault;take_gil;c:pthread_cond_timedwait");
-		woken_by(o, c);
-		sleeps(&r, c, 500, 8900, "c;_PyEval_EvalFrameDefault;time_sleep;c:nanosleep");
-		off(&r, b, 8950, 8950, 8990, CAUSE_PREEMPT, "b;_PyEval_EvalFrameDefault")
-			->flags = OFF_RUNNING;
-		sleeps(&r, d, 0, two ? 600 : 9500, "d;_PyEval_EvalFrameDefault;c:nanosleep");
-		if (two)
-			sleeps(&r, d, 9100, 9500, "d;_PyEval_EvalFrameDefault;c:nanosleep");
-		struct tail t = explain_one(&r, "a", &x);
-		assert_int_equal(explanation_root(&x)->thread, two ? a : b);
-		assert_int_equal(explanation_root(&x)->ns, (two ? 8000 : 7900) * 1000);
-		explanation_release(&x);
-		tail_release(&t);
-		rig_release(&r);
+	rig_init(&r, 20000);
+	uint32_t a = thread(&r, "a", 101, 0), c = thread(&r, "c", 103, TL_NOCPU);
+	for (int i = 0; i < 600; i++)
+		thread(&r, "idle", 200 + i, TL_NOCPU);
+	woken_by(off(&r, a, 1000, 9000, 9000, CAUSE_LOCK,
+		     "a;_PyEval_EvalFrameDefault;take_gil;c:pthread_cond_timedwait"),
+		 c);
+	off(&r, c, 500, 8900, 8900, CAUSE_SLEEP,
+	    "c;_PyEval_EvalFrameDefault;time_sleep;c:nanosleep");
+	struct tail t = explain_one(&r, "a", &x);
+	assert_int_equal(explanation_root(&x)->thread, a);
+	explanation_release(&x);
+	tail_release(&t);
+	rig_release(&r);
+}
+
+static void a_waiting_thread_does_not_hold_an_interpreters_lock(void **state)
+{
+	static const struct interpreter all[] = {
+		{"b;_PyEval_EvalFrameDefault",
+		 "a;_PyEval_EvalFrameDefault;take_gil;c:pthread_cond_timedwait",
+		 "c;_PyEval_EvalFrameDefault;time_sleep;c:nanosleep", CAUSE_SLEEP, 0},
+		{"b;_PyEval_EvalFrameDefault",
+		 "a;_PyEval_EvalFrameDefault;take_gil;c:pthread_cond_timedwait",
+		 "c;_PyEval_EvalFrameDefault;c:fdatasync;[k]submit_bio_wait", CAUSE_IO, 0},
+		{"b;_PyEval_EvalFrameDefault",
+		 "a;_PyEval_EvalFrameDefault;take_gil;c:pthread_cond_timedwait",
+		 "c;_PyEval_EvalFrameDefault;time_sleep;c:nanosleep", CAUSE_SLEEP, 600},
+		{"r:vm_exec", "r:vm_exec;r:gvl_acquire_common;c:pthread_cond_wait",
+		 "r:vm_exec;c:nanosleep", CAUSE_SLEEP, 0},
+		{"r:rb_vm_exec", "r:rb_vm_exec;r:thread_sched_yield;c:pthread_cond_wait",
+		 "r:rb_vm_exec;c:nanosleep", CAUSE_SLEEP, 0},
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
+		has_holder(&all[i], 0);
+		has_holder(&all[i], 1);
 	}
 }
 
@@ -184,14 +234,42 @@ static void the_longest_of_several_holders_has_a_function(void **state)
 	rig_release(&r);
 }
 
+/* h is in the function that takes the lock, in more samples than are looked at; before these it was
+ * not. */
+static void who_had_it_before_a_search_was_given_up_is_not_known(void **state)
+{
+	(void)state;
+	for (int many = 0; many < 2; many++) {
+		struct rig r;
+		struct explanation x = {0};
+		rig_init(&r, 40000);
+		whole_stacks(&r);
+		uint32_t w = thread(&r, "w", 101, 0), h = thread(&r, "h", 102, 1);
+		struct offcpu *o = off(&r, w, 1000, 21000, 21000, CAUSE_LOCK,
+				       "_start;main;ask;c:pthread_mutex_lock");
+		woken_by(o, h);
+		o->waker_path = path(&r, "_start;main;ask;c:pthread_mutex_unlock");
+		sample(&r, h, 2000, "_start;main;work");
+		for (uint64_t us = 2500; us < 20500; us += many ? 2 : 1000)
+			sample(&r, h, us, "_start;main;ask");
+		struct tail t = explain_one(&r, "w", &x);
+		assert_int_equal(explanation_root(&x)->thread, many ? w : h);
+		explanation_release(&x);
+		tail_release(&t);
+		rig_release(&r);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_writer_had_it_since_the_reader_began_to_wait),
 		cmocka_unit_test(who_lets_it_go_has_it_no_longer),
 		cmocka_unit_test(readers_have_it_while_in_the_function_that_takes_it),
-		cmocka_unit_test(a_sleeping_thread_does_not_hold_the_gil),
+		cmocka_unit_test(too_many_threads_leave_the_holder_unknown),
+		cmocka_unit_test(a_waiting_thread_does_not_hold_an_interpreters_lock),
 		cmocka_unit_test(the_longest_of_several_holders_has_a_function),
+		cmocka_unit_test(who_had_it_before_a_search_was_given_up_is_not_known),
 		cmocka_unit_test(lines_of_a_function_are_one_function),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,7 +5,7 @@
 
 static const char *words(struct mechanisms *m, uint32_t path, uint32_t waker_path)
 {
-	const struct mechanism *is = mechanism_of(m, path, waker_path, 0);
+	const struct mechanism *is = mechanism_of(m, MECHANISMS_OF_WAIT, path, waker_path, 0);
 	return is ? is->words : "-";
 }
 
@@ -45,6 +45,16 @@ static void stacks_tell_what_a_wait_was_for(void **state)
 		 "", "the Java lock"},
 		{"main;send;c:write;[k]anon_pipe_write;[k]schedule", "", "room in a full pipe"},
 		{"main;match;c:pthread_mutex_lock;[k]futex_wait", "", "-"},
+		/* what those functions call takes other locks */
+		{"main;save;c:write;[k]ext4_file_write_iter;[k]ext4_map_blocks;"
+		 "[k]down_write;[k]rwsem_down_write_slowpath",
+		 "", "-"},
+		{"main;get;c:open64;[k]path_openat;[k]ext4_create;[k]ext4_map_blocks;"
+		 "[k]down_read;[k]rwsem_down_read_slowpath",
+		 "", "-"},
+		{"main;free;c:munmap;[k]__vm_munmap;[k]unlink_anon_vmas;[k]down_write;"
+		 "[k]rwsem_down_write_slowpath",
+		 "", "-"},
 		/* a function of the same name as one of the kernel's */
 		{"main;balance_dirty_pages;c:pthread_mutex_lock;[k]futex_wait", "", "-"},
 	};
@@ -138,7 +148,8 @@ static const struct rule_case {
 	{"gc", "main", "", "GC Thread#3"},
 	{"gc", "VMThread::run();VM_GenCollectForAllocation::doit()", "", "VM Thread"},
 };
-enum { RULE_CASES = sizeof(rule_cases) / sizeof(*rule_cases) };
+/* The first cases are of stops. */
+enum { STOPS = 3, RULE_CASES = sizeof(rule_cases) / sizeof(*rule_cases) };
 
 /* Different rules among those that the cases met, with that name. */
 static size_t rules_met(const struct mechanism *const *met, const char *name)
@@ -190,7 +201,10 @@ static void every_rule_has_a_stack_that_it_matches(void **state)
 		const struct rule_case *c = &rule_cases[i];
 		met[i] = c->comm ? mechanism_doing(m, paths[i][0], paths[i][1],
 						   text(&r, c->comm))
-				 : mechanism_of(m, paths[i][0], paths[i][1],
+				 : mechanism_of(m,
+						i < STOPS ? MECHANISMS_OF_STOP
+							  : MECHANISMS_OF_WAIT,
+						paths[i][0], paths[i][1],
 						c->timer_ms * 1000000);
 		if (met[i] && !strcmp(met[i]->name, c->name))
 			continue;
@@ -222,7 +236,7 @@ static void what_the_other_did_is_told_by_its_stacks_or_its_name(void **state)
 	assert_string_equal(mechanism_doing(m, other, 0, gc)->words, "for GC");
 	assert_null(mechanism_doing(m, other, other, app));
 	/* nor is that what a wait was for */
-	assert_null(mechanism_of(m, fork, 0, 0));
+	assert_null(mechanism_of(m, MECHANISMS_OF_WAIT, fork, 0, 0));
 	mechanisms_free(m);
 	rig_release(&r);
 }
@@ -237,6 +251,8 @@ static void bad_rules_are_refused_with_their_line(void **state)
 		"lock x kernel : words",
 		"lock x dso=a : words",
 		"lock x user=a user=b user=c user=d user=e : words",
+		"lock x calls=a : words",
+		"lock x user=a calls=b : words",
 	};
 	struct rig r;
 	struct mechanisms *m;
@@ -254,12 +270,36 @@ static void bad_rules_are_refused_with_their_line(void **state)
 	rig_release(&r);
 }
 
+/* A signal is delivered while a wait for memory goes on; a stopped thread was waiting before. */
+static void stops_and_waits_do_not_hide_each_other(void **state)
+{
+	struct rig r;
+	struct mechanisms *m;
+	(void)state;
+	rig_init(&r, 1000);
+	uint32_t swap = path(&r, "main;work;[k]exit_to_user_mode_loop;[k]get_signal;"
+				 "[k]exc_page_fault;[k]do_swap_page;[k]folio_wait_bit_common");
+	uint32_t stopped = path(&r, "main;c:read;[k]pipe_read;[k]do_signal_stop;[k]schedule");
+	uint32_t locked = path(&r, "main;work;[k]do_user_addr_fault;[k]down_read;"
+				   "[k]rwsem_down_read_slowpath;[k]try_to_compact_pages");
+	assert_int_equal(mechanisms_new(&r.tl, &m, NULL), 0);
+	assert_string_equal(mechanism_of(m, MECHANISMS_OF_WAIT, swap, 0, 0)->name, "swap");
+	assert_string_equal(mechanism_of(m, MECHANISMS_OF_STOP, stopped, 0, 0)->name,
+			    "signal-stop");
+	assert_string_equal(mechanism_of(m, MECHANISMS_OF_RUNNING, locked, 0, 0)->name,
+			    "compaction");
+	assert_null(mechanism_of(m, MECHANISMS_OF_RUNNING, stopped, 0, 0));
+	mechanisms_free(m);
+	rig_release(&r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(stacks_tell_what_a_wait_was_for),
 		cmocka_unit_test(every_rule_has_a_stack_that_it_matches),
 		cmocka_unit_test(what_the_other_did_is_told_by_its_stacks_or_its_name),
+		cmocka_unit_test(stops_and_waits_do_not_hide_each_other),
 		cmocka_unit_test(bad_rules_are_refused_with_their_line),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -151,7 +151,7 @@ static void files_that_will_not_do_are_refused_with_the_reason(void **state)
 {
 	(void)state;
 	refused("", "empty");
-	refused("a,b\n1,2\n", "no kind of side file");
+	refused("a,b\n1,2\n", "not a known kind of side file");
 	refused("start_us,tid\n1,2\n", "line 1");
 	refused("start_us,duration\n1,2\n", "duration has no unit");
 	refused("start_us,end_us,begin_ns\n1,2,3\n", "twice");

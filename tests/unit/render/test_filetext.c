@@ -141,11 +141,31 @@ static void a_store_keeps_all_that_is_said(void **state)
 	stacks_release(&st);
 }
 
+/* 300 events, each as perf has one that gives stacks and one that does not. */
+static void all_events_are_counted(void **state)
+{
+	struct file_facts f;
+	struct buf b = {0};
+	(void)state;
+	make(&f);
+	for (int i = 0; i < 600; i++) {
+		char name[32];
+		snprintf(name, sizeof(name), "many:event%d", i / 2);
+		struct file_event ev = {.samples = 1, .tracepoint = 1, .name = id(&f, name)};
+		assert_int_equal(vec_push(&f.events, ev), 0);
+	}
+	file_text_brief(&b, &f);
+	assert_non_null(strstr(buf_cstr(&b), "samples    cycles 95, a:b 1, 300 more\n"));
+	buf_release(&b);
+	file_facts_release(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(facts_are_said_in_words),
 		cmocka_unit_test(a_store_keeps_all_that_is_said),
+		cmocka_unit_test(all_events_are_counted),
 	};
 	return cmocka_run_group_tests(tests, make_dir, remove_dir);
 }

@@ -1,6 +1,7 @@
 /* tailwords: what is said of roots on hand-made timelines. */
 #include "render/tail/tail_words.h"
 #include "base/text/buf.h"
+#include "render/tail/object_words.h"
 #include "render/tail/site_words.h"
 #include "tests/unit/libtime/tailrig.h"
 
@@ -67,6 +68,44 @@ static void a_priority_inversion_is_called_by_its_name(void **state)
 	buf_release(&b);
 }
 
+/* jb, which front waited 40 ms for, did work for `ns` that a thread gave it, or an interrupt. */
+static void say_behind(uint64_t ns, int interrupt, struct buf *out)
+{
+	struct rig r;
+	struct explanation x = {0};
+	rig_init(&r, 100000);
+	uint32_t front = thread(&r, "front", 101, 1), jb = thread(&r, "jb", 102, 0),
+		 bulk = thread(&r, "bulk", 103, 0);
+	woken_by(off(&r, front, 10000, 50000, 50000, CAUSE_COND, "w;ask;c:cond"), jb);
+	struct tail t = explain_one(&r, "front", &x);
+	assert_int_equal(explanation_root(&x)->thread, jb);
+	x.chain.v[x.chain.n - 1].behind =
+		(struct behind){.ns = ns, .thread = interrupt ? TL_NONE : bulk};
+	buf_clear(out);
+	describe_root(out, explainer_evidence(t.explainer), &x);
+	explanation_release(&x);
+	tail_release(&t);
+	rig_release(&r);
+}
+
+static void who_gave_little_work_is_not_behind_it(void **state)
+{
+	struct buf b = {0};
+	(void)state;
+	say_behind(40000000, 0, &b);
+	assert_non_null(strstr(buf_cstr(&b), "; bulk/103 gave it that work"));
+	say_behind(12000000, 0, &b);
+	assert_non_null(strstr(buf_cstr(&b), "; bulk/103 gave it work for 12.0 ms"));
+	say_behind(12000000, 1, &b);
+	assert_non_null(strstr(buf_cstr(&b), "; an interrupt or timer gave it work for 12.0 ms, "
+					     "for whom is not recorded"));
+	say_behind(1000000, 0, &b);
+	assert_null(strstr(buf_cstr(&b), "gave it"));
+	say_behind(1000000, 1, &b);
+	assert_null(strstr(buf_cstr(&b), "gave it"));
+	buf_release(&b);
+}
+
 static void keep_line(void *ctx, const char *line)
 {
 	buf_str(ctx, line);
@@ -127,10 +166,42 @@ static void the_process_with_stacks_is_named(void **state)
 	rig_release(&r);
 }
 
+static void a_long_name_keeps_its_own(void **state)
+{
+	static const struct {
+		const char *name, *words;
+	} rows[] = {
+		{"spin_lock", "spin_lock()"},
+		{"OrderBook::insert(Order const&)", "OrderBook::insert(Order const&)"},
+		{"exchange::engine::matching::OrderBook<Order, std::less<Order> >::insert",
+		 "matching::OrderBook<…>::insert()"},
+		{"a_function_of_c_whose_name_is_longer_than_that",
+		 "a_function_of_c_whose_name_is_longer_than_that()"},
+		{"an\033other", "an␛other()"},
+		{"", "[unknown]"},
+	};
+	struct buf b = {0};
+	struct rig r;
+	(void)state;
+	rig_init(&r, 1000);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct frame f = {.name = text(&r, rows[i].name)};
+		uint32_t id;
+		assert_int_equal(stacks_frame(&r.stacks, &f, &id), 0);
+		buf_clear(&b);
+		put_function(&b, &r.tl, id);
+		assert_string_equal(buf_cstr(&b), rows[i].words);
+	}
+	buf_release(&b);
+	rig_release(&r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_priority_inversion_is_called_by_its_name),
+		cmocka_unit_test(who_gave_little_work_is_not_behind_it),
+		cmocka_unit_test(a_long_name_keeps_its_own),
 		cmocka_unit_test(the_process_with_stacks_is_named),
 		cmocka_unit_test(unsampled_code_asks_for_samples_or_for_more),
 	};
