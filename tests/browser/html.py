@@ -630,7 +630,7 @@ def check_first_screen(b):
     boxes = b.js(BOXES, parts)
     check("without waits: graph, functions and map", {q: r is not None and r[1] >= 0 and r[1] < 780 for q, r in boxes.items()}, {q: True for q in parts})
     check("the map is seen whole", boxes["#heat"][3] <= 900, True)
-    check("and the line that would record more", b.js("return document.querySelector('#case .line pre').textContent.startsWith('perf record -a -g ')"), True)
+    check("and the line that would record more", b.js("return document.querySelector('#case .line pre').textContent.startsWith('perfkit record ')"), True)
     for width in (375, 800):
         for name in ("orders", "demo", "labelled"):
             b.size(width, 800)
