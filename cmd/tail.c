@@ -11,6 +11,7 @@
 #include "cmd/input/output.h"
 #include "cmd/cli/say.h"
 #include "render/text/escape.h"
+#include "render/tail/tail_csv.h"
 #include "render/tail/tail_json.h"
 #include "render/tail/gap_text.h"
 #include "render/tail/window_text.h"

@@ -409,14 +409,14 @@ static int run_inherited(struct namer *r, const struct map *map, uint64_t ip,
 	uint64_t forked = x->first;
 	struct module_lookup l;
 	if (n->machine->dsos.v[map->dso].kind != DSO_ANON || x->pid <= 0 ||
-	    n->machine->dsos.v[map->dso].pid == x->pid)
+	    n->machine->dsos.v[map->dso].process == n->machine->spaces.v[x->space].process)
 		return 0;
 	modules_lock(n->modules);
-	int own = modules_own_code(n->modules, x->pid, map->dso), rc = own < 0 ? own : 0;
+	int own = modules_own_code(n->modules, x->space, map->dso), rc = own < 0 ? own : 0;
 	*timed |= own == 2;
 	if (!rc && (own || *timed) && !(*timed && w->early)) {
 		machine_map_then(n->machine, x->space, ip, &forked);
-		rc = modules_lookup_inherited(n->modules, map, x->pid, ip, x->first, forked,
+		rc = modules_lookup_inherited(n->modules, map, x->space, ip, x->first, forked,
 					      lookup_how(w), &l);
 		rc = rc ? rc : make_run(n, map->dso, ip, &l, w->guessed, run);
 		rc = rc ? rc : 1;

@@ -2,8 +2,9 @@
  * strtab.h - string interning: equal text has one u32 id for the life of the table.
  *
  * Id 0 is always the empty string. Texts are stored NUL-terminated. Neither they nor the table's
- * entries ever move, so a pointer from strtab_get stays valid until strtab_release, and any thread
- * may ask for the text of an id that it was given while another one interns. Writers take turns.
+ * entries ever move, so a pointer from strtab_get stays valid until strtab_release, and any
+ * thread may ask for the text of an id that it was given while another one interns. Writers take
+ * turns.
  */
 #ifndef BASE_TEXT_STRTAB_H
 #define BASE_TEXT_STRTAB_H
@@ -12,8 +13,8 @@
 #include "base/err.h"
 #include "base/hash.h"
 
-/* The first block has 1 << STRTAB_FIRST entries, the second as many, each later one twice as many
- * as the one before it: so many blocks hold every id. */
+/* The first block has 1 << STRTAB_FIRST entries, the second as many, each later one twice as
+ * many as the one before it: so many blocks hold every id. */
 enum { STRTAB_FIRST = 6, STRTAB_BLOCKS = 32 - STRTAB_FIRST + 1 };
 
 /* Zero-initialised is a valid, empty table. */

@@ -212,9 +212,8 @@ int probe_costs_measure(struct probe_costs *out, const struct calls_wish *w, str
 	own.pid = own.tid = NULL;
 	own.duration = own.inherit = 0;
 	own.output = buf_cstr(&file);
-	r = place_copy(&c, 0) || place_copy(&c, 1) || buf_failed(&file)
-		    ? err_nomem(e)
-		    : write_code(code, e);
+	r = place_copy(&c, 0) || place_copy(&c, 1) || buf_failed(&file) ? err_nomem(e)
+									: write_code(code, e);
 	r = r ? r : record_calls_define(&c, code, 0, e);
 	if (!r) {
 		r = run_empties(out, &c, &own, e);

@@ -261,7 +261,8 @@ static int is_run_only(mode_t mode)
 	       (mode & (S_IXOTH | S_IROTH)) == S_IXOTH;
 }
 
-int claimed_is_mapped(const struct claimed *c, const struct claim *k)
+/* 1 if it is the file of the mapping, unchanged since. */
+static int is_mapped(const struct claimed *c, const struct claim *k)
 {
 	const struct file_id *m = k->mapped;
 	struct file_id here;
@@ -275,7 +276,7 @@ int claimed_check(const struct claimed *c, const struct claim *k, const char *na
 	const struct stat *st = &c->st;
 	if (geteuid() || c->shown || k->trusted)
 		return 0;
-	if (!is_run_only(st->st_mode) && (k->id_read || claimed_is_mapped(c, k)))
+	if (!is_run_only(st->st_mode) && (k->id_read || is_mapped(c, k)))
 		return 0;
 	/* a second name of a file may lie where its owner did not put it */
 	if (k->has_owner && k->owner == st->st_uid && st->st_nlink == 1)

@@ -38,10 +38,10 @@ struct claimed {
 };
 
 /*
- * Open the regular file `path` in the folder `root` ("": this machine's root folder), as the kernel
- * would: ".." is of the folder that a link led to. fifos,
- * devices and files of procfs, sysfs, debugfs and tracefs are ERR_UNSUPPORTED; ERR_NOTFOUND;
- * ERR_REFUSED if a link is not followed; else as file_failed. *c is not open after an error.
+ * Open the regular file `path` in the folder `root` ("": this machine's root folder), as the
+ * kernel would: ".." is of the folder that a link led to. fifos, devices and files of procfs,
+ * sysfs, debugfs and tracefs are ERR_UNSUPPORTED; ERR_NOTFOUND; ERR_REFUSED if a link is not
+ * followed; else as file_failed. *c is not open after an error.
  */
 int claimed_open(const char *root, unsigned flags, const char *path, struct claimed *c,
 		 struct err *e);
@@ -60,8 +60,5 @@ struct claim {
  * with their own rights, which is always allowed. */
 int claimed_check(const struct claimed *c, const struct claim *k, const char *name,
 		  struct err *e);
-
-/* 1 if it is the inode of the mapping, unchanged since. */
-int claimed_is_mapped(const struct claimed *c, const struct claim *k);
 
 #endif

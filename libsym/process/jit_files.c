@@ -19,7 +19,7 @@
 
 struct map_search {
 	const struct dso_options *opt;
-	int32_t pid; /* as recorded */
+	const struct jit_process *of;
 	struct perfmap *out;
 	char **path;
 	struct err *why;
@@ -61,15 +61,21 @@ static int64_t began_ns(int32_t pid)
 	       ticks * (1000000000 / sysconf(_SC_CLK_TCK));
 }
 
+/* 1 when the process that has the pid here may be the recorded one. */
+static int is_running(const struct map_search *s)
+{
+	return !s->of->ended &&
+	       (!s->opt->written_ns || began_ns(s->of->pid) <= s->opt->written_ns);
+}
+
 /* The user as whom the recorded process makes files, while it runs. 0 if that is not known. */
 static int process_owner(const struct map_search *s, uid_t *uid)
 {
 	enum { FSUID = 3 }; /* real, effective, saved, file system */
 	char path[64], *text;
 	size_t n;
-	snprintf(path, sizeof(path), "/proc/%d/status", s->pid);
-	if ((s->opt->written_ns && began_ns(s->pid) > s->opt->written_ns) ||
-	    read_file(path, 1 << 20, &text, &n, NULL))
+	snprintf(path, sizeof(path), "/proc/%d/status", s->of->pid);
+	if (!is_running(s) || read_file(path, 1 << 20, &text, &n, NULL))
 		return 0;
 	long long x = number_in(text, "\nUid:", FSUID);
 	mem_free(text);
@@ -245,10 +251,12 @@ static int try_container(struct map_search *s, const char *symfs, int32_t pid)
 	       try_dir(s, &at, "/tmp", pid);
 }
 
-int jitfiles_perfmap(const struct dso_options *opt, const char *map_dir, int32_t pid,
-		     struct perfmap *out, char **path, struct err *why)
+int jitfiles_perfmap(const struct dso_options *opt, const char *map_dir,
+		     const struct jit_process *p, struct perfmap *out, char **path,
+		     struct err *why)
 {
-	struct map_search s = {.opt = opt, .pid = pid, .out = out, .path = path, .why = why};
+	struct map_search s = {.opt = opt, .of = p, .out = out, .path = path, .why = why};
+	int32_t pid = p->pid;
 	const char *symfs = opt->symfs && *opt->symfs ? opt->symfs : NULL;
 	int here = opt->host_is_ours && !opt->no_local;
 	*path = NULL;
@@ -260,7 +268,7 @@ int jitfiles_perfmap(const struct dso_options *opt, const char *map_dir, int32_t
 	       (symfs && try_container(&s, symfs, pid)) ||
 	       (map_dir && try_dir(&s, &beside, "", pid)) ||
 	       (here && try_dir(&s, &local, "/tmp", pid)) ||
-	       (here && has_other_root(pid) && try_container(&s, "", pid)));
+	       (here && is_running(&s) && has_other_root(pid) && try_container(&s, "", pid)));
 	return s.rc;
 }
 
@@ -289,21 +297,21 @@ int jitfiles_is_injected(const char *path)
 /* Find jitdumps among the mappings of one process image. In a container the pid in the file's
  * name differs from the recorded one. */
 static int find_in_space(struct jit_mappings *j, const struct machine *m,
-			 const uint8_t *is_dump, const struct process *p, const struct space *s)
+			 const uint8_t *is_dump, const struct space *s)
 {
 	for (size_t i = 0; i < s->by_start.n; i++) {
 		uint32_t dso = m->maps.v[s->by_start.v[i]].dso;
-		if (is_dump[dso] && vec_push(&j->of, ((struct jit_mapping){p->pid, dso})))
+		if (is_dump[dso] && vec_push(&j->of, ((struct jit_mapping){s->process, dso})))
 			return ERR_NOMEM;
 	}
 	return 0;
 }
 
-static int by_pid(const void *a, const void *b)
+static int by_process(const void *a, const void *b)
 {
 	const struct jit_mapping *x = a, *y = b;
-	if (x->pid != y->pid)
-		return x->pid < y->pid ? -1 : 1;
+	if (x->process != y->process)
+		return x->process < y->process ? -1 : 1;
 	return x->dso < y->dso ? -1 : x->dso > y->dso;
 }
 
@@ -311,9 +319,9 @@ static void sort_unique(struct jit_mappings *j)
 {
 	size_t n = 0;
 	if (j->of.n)
-		qsort(j->of.v, j->of.n, sizeof(*j->of.v), by_pid);
+		qsort(j->of.v, j->of.n, sizeof(*j->of.v), by_process);
 	for (size_t i = 0; i < j->of.n; i++)
-		if (!n || by_pid(&j->of.v[n - 1], &j->of.v[i]) != 0)
+		if (!n || by_process(&j->of.v[n - 1], &j->of.v[i]) != 0)
 			j->of.v[n++] = j->of.v[i];
 	j->of.n = n;
 }
@@ -321,19 +329,13 @@ static void sort_unique(struct jit_mappings *j)
 int jit_mappings_find(struct jit_mappings *j, const struct machine *m)
 {
 	uint8_t *is_dump = mem_zalloc(m->dsos.n, 1);
-	int rc = is_dump ? 0 : ERR_NOMEM;
+	int rc = is_dump ? 0 : ERR_NOMEM, any = 0;
 	for (uint32_t i = 0; !rc && i < m->dsos.n; i++) {
-		int32_t pid = dump_pid(strtab_get(m->strings, m->dsos.v[i].path));
-		is_dump[i] = pid >= 0;
-		if (pid >= 0)
-			rc = vec_push(&j->of, ((struct jit_mapping){pid, i}));
+		is_dump[i] = jitfiles_is_jitdump(strtab_get(m->strings, m->dsos.v[i].path));
+		any |= is_dump[i];
 	}
-	for (size_t i = 0; !rc && j->of.n && i < m->processes.n; i++) {
-		const struct process *p = &m->processes.v[i];
-		for (size_t k = 0; !rc && k < p->images.n; k++)
-			rc = find_in_space(j, m, is_dump, p,
-					   &m->spaces.v[p->images.v[k].space]);
-	}
+	for (size_t i = SPACE_KERNEL + 1; !rc && any && i < m->spaces.n; i++)
+		rc = find_in_space(j, m, is_dump, &m->spaces.v[i]);
 	mem_free(is_dump);
 	sort_unique(j);
 	return rc;
@@ -363,20 +365,20 @@ static int candidate_path(const struct dso_options *opt, const char *map_dir,
 }
 
 /* The first mapping of a process in the table. */
-static size_t first_of(const struct jit_mappings *j, int32_t pid)
+static size_t first_of(const struct jit_mappings *j, uint32_t process)
 {
-	return PARTITION_POINT(i, 0, j->of.n, j->of.v[i].pid < pid);
+	return PARTITION_POINT(i, 0, j->of.n, j->of.v[i].process < process);
 }
 
 int jitfiles_jitdump(const struct dso_options *opt, const char *map_dir,
-		     const struct machine *m, const struct jit_mappings *j, int32_t pid,
+		     const struct machine *m, const struct jit_mappings *j, uint32_t process,
 		     size_t *skip, struct jit_found *found)
 {
-	size_t first = first_of(j, pid);
+	size_t first = first_of(j, process);
 	*found = (struct jit_found){.path = NULL};
 	for (; first + *skip / 2 < j->of.n; ++*skip) {
 		const struct jit_mapping *at = &j->of.v[first + *skip / 2];
-		if (at->pid != pid)
+		if (at->process != process)
 			break;
 		const char *p = strtab_get(m->strings, m->dsos.v[at->dso].path);
 		int beside = *skip % 2,

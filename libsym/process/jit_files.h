@@ -18,11 +18,18 @@
 #include "libsym/jit/perf_map.h"
 #include "libsym/process/machine.h"
 
+/* A recorded process, whose files are looked for. */
+struct jit_process {
+	int32_t pid;
+	int ended; /* while it was recorded: it is not the one that has this pid here */
+};
+
 /* Load the perf map of a process; `map_dir` may be NULL. *path is the file's, on the heap;
  * NULL, with an empty *out, when there is none. 0 or ERR_NOMEM; if the map cannot be read,
  * `why` has the reason. */
-int jitfiles_perfmap(const struct dso_options *opt, const char *map_dir, int32_t pid,
-		     struct perfmap *out, char **path, struct err *why);
+int jitfiles_perfmap(const struct dso_options *opt, const char *map_dir,
+		     const struct jit_process *p, struct perfmap *out, char **path,
+		     struct err *why);
 
 /* 1 when a file of this path is a jitdump, by its name. */
 int jitfiles_is_jitdump(const char *path);
@@ -33,7 +40,7 @@ int jitfiles_is_injected(const char *path);
 /* Which process mapped which jitdumps, by the recording. */
 struct jit_mappings {
 	VEC(struct jit_mapping {
-		int32_t pid;
+		uint32_t process; /* of the machine's */
 		uint32_t dso;
 	})
 	of; /* sorted, each once */
@@ -54,11 +61,11 @@ struct jit_found {
 };
 
 /*
- * A place of the jitdump that process `pid` mapped, in *found; all NULL when there is none.
+ * A place of the jitdump that a process mapped, in *found; all NULL when there is none.
  * `skip` candidates are skipped. 1, 0 when there are no more, ERR_NOMEM.
  */
 int jitfiles_jitdump(const struct dso_options *opt, const char *map_dir,
-		     const struct machine *m, const struct jit_mappings *j, int32_t pid,
+		     const struct machine *m, const struct jit_mappings *j, uint32_t process,
 		     size_t *skip, struct jit_found *found);
 
 /* Open it if it may be read (claimed_file.h). As claimed_open, claimed_check, jitdump_open_fd. */

@@ -208,6 +208,7 @@ static uint32_t life_at(const struct machine *m, life_fn of, uint32_t id, uint64
 static int add_image(struct machine *m, uint32_t process, uint64_t time, uint32_t space)
 {
 	struct process_image im = {.since = time, .space = space};
+	m->spaces.v[space].process = process;
 	return vec_push(&m->processes.v[process].images, im);
 }
 
@@ -221,6 +222,8 @@ static int new_process(struct machine *m, int32_t pid, uint64_t time, uint32_t p
 		.pid = pid,
 		.ppid = -1,
 		.life = next_life(m, process_life, (uint32_t)m->processes.n, time, older)};
+	if (parent_space != NO_ID)
+		p.has_code = m->processes.v[m->spaces.v[parent_space].process].has_code;
 	if (machine_new_space(m, parent_space, time, &space) || vec_push(&m->processes, p))
 		return ERR_NOMEM;
 	*id = (uint32_t)(m->processes.n - 1);
@@ -340,6 +343,10 @@ static int apply_mmap(struct machine *m, const struct pending *p)
 		return machine_add_map(m, SPACE_KERNEL, p, &d);
 	if (find_process(m, p->pid, &process))
 		return ERR_NOMEM;
+	if (d.kind == DSO_ANON) {
+		d.process = process;
+		m->processes.v[process].has_code = 1;
+	}
 	uint32_t space = current_space(m, process), n = (uint32_t)m->maps.n;
 	int rc = machine_add_map(m, space, p, &d);
 	if (!rc && m->maps.n > n)
@@ -363,7 +370,8 @@ static int apply_namespaces(struct machine *m, const struct pending *p)
 
 static int apply_ksymbol(struct machine *m, const struct pending *p)
 {
-	struct dso d = {.name = p->name, .path = p->name, .kind = DSO_BPF, .pid = -1};
+	struct dso d = {
+		.name = p->name, .path = p->name, .kind = DSO_BPF, .pid = -1, .process = NO_ID};
 	enum { KSYMBOL_UNREGISTER = 1 };
 	size_t n = m->maps.n;
 	uint32_t gone;
@@ -585,6 +593,28 @@ void machine_kernel_at(const struct machine *m, uint64_t time, struct thread_vie
 static int is_unlinked(int32_t pid, int32_t tid)
 {
 	return pid > 0 && tid <= 0;
+}
+
+int machine_has_ended(const struct machine *m, uint32_t process)
+{
+	const struct process *p = &m->processes.v[process];
+	uint32_t id;
+	if (!u64map_get(&m->by_tid, (uint32_t)p->pid, &id))
+		return 0;
+	while (m->threads.v[id].process != process && m->threads.v[id].life.older != NO_ID)
+		id = m->threads.v[id].life.older;
+	const struct thread *t = &m->threads.v[id];
+	return t->process == process && t->exit != TIME_END;
+}
+
+int machine_is_pid_reused(const struct machine *m, uint32_t process)
+{
+	uint32_t id, with_code = 0;
+	if (!u64map_get(&m->by_pid, (uint32_t)m->processes.v[process].pid, &id))
+		return 0;
+	for (; id != NO_ID && with_code < 2; id = m->processes.v[id].life.older)
+		with_code += m->processes.v[id].has_code;
+	return with_code == 2;
 }
 
 /* The life of `pid` at `time`. */

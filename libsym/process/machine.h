@@ -48,7 +48,8 @@ struct dso {
 	uint8_t kind;  /* enum dso_kind */
 	struct build_id id;  /* recorded: inline in MMAP2, else from the build-id table */
 	struct file_id file; /* distinguishes two files that had the same path */
-	int32_t pid;         /* DSO_ANON: the process that has the memory; else -1 */
+	int32_t pid;         /* DSO_ANON: of the process that has the memory; else -1 */
+	uint32_t process;    /* … and that process: pids are used again; else NO_ID */
 	uint32_t recorded;   /* strings id: name (DSO_VDSO: path) before the table gave one */
 	uint8_t id_given;    /* id is not from the mappings, but from the table or a list */
 	uint8_t at_start, later; /* mapped when recording began (from /proc); afterwards */
@@ -100,6 +101,7 @@ struct map_extent {
 struct space {
 	uint32_t parent;    /* forked from: searched where this one has no mapping; or NO_ID */
 	uint64_t fork_time; /* … as it was then */
+	uint32_t process;   /* whose image it is; NO_ID for the kernel */
 	uint32_t execed_from; /* the image that called execve; NO_ID if forked or first */
 	uint64_t exec_time;
 	/*
@@ -144,6 +146,7 @@ struct thread {
 struct process {
 	int32_t pid, ppid; /* ppid -1: not known */
 	uint16_t mount;    /* as of the last record applied; see struct map */
+	uint8_t has_code;  /* it had memory with generated code, or its parent when it forked */
 	struct life life;
 	VEC(struct process_image {
 		uint64_t since;
@@ -225,6 +228,12 @@ void machine_thread_at(const struct machine *m, int32_t pid, int32_t tid, uint64
 
 /* The same for the kernel's space: its version at `time`, and how long it is valid. */
 void machine_kernel_at(const struct machine *m, uint64_t time, struct thread_view *out);
+
+/* 1 when the process ended: who has its pid later is another one. */
+int machine_has_ended(const struct machine *m, uint32_t process);
+
+/* 1 when two processes that had the pid of this one had generated code. */
+int machine_is_pid_reused(const struct machine *m, uint32_t process);
 
 /* Is it the kernel's page [uprobes], to which functions with a return probe return? */
 int machine_is_uprobes(const struct machine *m, const struct dso *d);

@@ -41,7 +41,7 @@ static int same_dso(const struct dso *known, const struct dso *d)
 {
 	uint8_t len = known->id_given ? 0 : known->id.len;
 	if (known->recorded != d->recorded || known->kind != d->kind ||
-	    !file_id_fits(&known->file, &d->file) || known->pid != d->pid)
+	    !file_id_fits(&known->file, &d->file) || known->process != d->process)
 		return 0;
 	return len == d->id.len && !memcmp(known->id.v, d->id.v, len);
 }
@@ -100,7 +100,7 @@ int machine_dso(struct machine *m, struct dso *d, uint32_t *id)
 {
 	d->recorded = d->kind == DSO_VDSO ? d->path : d->name;
 	uint64_t h = hash_u64(hash_seed() ^ ((uint64_t)d->recorded << 8 | d->kind));
-	h = hash_u64(h ^ d->file.ino) ^ hash_u64((uint32_t)d->pid);
+	h = hash_u64(h ^ d->file.ino) ^ hash_u64(d->process);
 	h = hash_u64(h ^ hash_bytes(d->id.v, d->id.len, h));
 	size_t at = 0;
 	while (idmap_next(&m->dso_index, h, &at, id))
@@ -157,7 +157,8 @@ int machine_classify(struct machine *m, const struct pending *p, struct dso *d)
 			  .kind = DSO_FILE,
 			  .id = p->id,
 			  .file = p->file,
-			  .pid = -1};
+			  .pid = -1,
+			  .process = NO_ID};
 	d->file.id_read = p->id.len != 0;
 	if (p->pid == -1 && p->exec) {
 		int kernel = starts(name, "[kernel.kallsyms]") || starts(name, "[kernel]");
@@ -488,6 +489,7 @@ static int set_id(struct id_giver *g, const struct recorded_build_id *b)
 		if (d->kind == DSO_ANON && d->path == name) { /* a program in /dev/shm */
 			d->kind = DSO_FILE;
 			d->pid = -1;
+			d->process = NO_ID;
 		}
 		d->name = name; /* as perf prints modules that the table lists by path */
 	}

@@ -9,8 +9,11 @@ enum { MAX_FORK_DEPTH = 64 }; /* a deeper chain of forks without exec is not fol
 
 int machine_new_space(struct machine *m, uint32_t parent, uint64_t time, uint32_t *id)
 {
-	struct space s = {
-		.parent = parent, .fork_time = time, .execed_from = NO_ID, .jitdump = NO_ID};
+	struct space s = {.parent = parent,
+			  .fork_time = time,
+			  .process = NO_ID,
+			  .execed_from = NO_ID,
+			  .jitdump = NO_ID};
 	if (vec_push(&m->spaces, s))
 		return ERR_NOMEM;
 	*id = (uint32_t)(m->spaces.n - 1);

@@ -158,8 +158,23 @@ int modules_jit_cfi(struct modules *ms, uint16_t machine, uint32_t space, uint64
 
 /* --- names ---------------------------------------------------------------------------- */
 
-/* Load what names JIT code of process `pid`: a jitdump it mapped, and its perf map. */
-static int maps_open(struct modules *ms, int32_t pid, struct module *mod)
+/* The perf map of a process; whose of several with its pid it is, the file does not tell. */
+static int perfmap_open(struct modules *ms, uint32_t process, struct module *mod,
+			struct err *why)
+{
+	const struct machine *m = ms->machine;
+	struct jit_process p = {m->processes.v[process].pid, machine_has_ended(m, process)};
+	if (!machine_is_pid_reused(m, process))
+		return jitfiles_perfmap(&ms->opt.find, ms->opt.map_dir, &p, &mod->perfmap,
+					&mod->perfmap_path, why);
+	if (!why->code)
+		err_set(why, ERR_REFUSED, "/tmp/perf-%d.map: several processes had this pid",
+			p.pid);
+	return 0;
+}
+
+/* Load what names JIT code of a process: a jitdump it mapped, and its perf map. */
+static int maps_open(struct modules *ms, uint32_t process, struct module *mod)
 {
 	const struct dso_options *f = &ms->opt.find;
 	struct err why = {0};
@@ -172,8 +187,8 @@ static int maps_open(struct modules *ms, int32_t pid, struct module *mod)
 	while (!mod->jitdump && rc == 1) {
 		struct jit_found found;
 		struct err e = {0};
-		rc = jitfiles_jitdump(f, ms->opt.map_dir, ms->machine, &ms->jit_mappings, pid,
-				      &skip, &found);
+		rc = jitfiles_jitdump(f, ms->opt.map_dir, ms->machine, &ms->jit_mappings,
+				      process, &skip, &found);
 		mod->jitdump_name = found.recorded;
 		const struct open_jitdump *j = rc == 1 ? jitdump_shared(ms, &found, &e) : NULL;
 		if (rc == 1 && !j)
@@ -188,8 +203,7 @@ static int maps_open(struct modules *ms, int32_t pid, struct module *mod)
 	if (mod->jitdump)
 		why = (struct err){0};
 	if (!rc || rc == 1)
-		rc = jitfiles_perfmap(f, ms->opt.map_dir, pid, &mod->perfmap,
-				      &mod->perfmap_path, &why);
+		rc = perfmap_open(ms, process, mod, &why);
 	if (!mod->perfmap_path && why.code && mod->files.reason == DSO_NOT_A_FILE) {
 		mod->files.reason = DSO_UNREADABLE;
 		snprintf(mod->files.detail, DSO_DETAIL_MAX, "%s", why.msg);
@@ -202,7 +216,7 @@ int jit_read(struct modules *ms, uint32_t dso, struct module **mod)
 	*mod = module_of(ms, dso);
 	if (!*mod)
 		return ERR_NOMEM;
-	return (*mod)->maps_tried ? 0 : maps_open(ms, ms->machine->dsos.v[dso].pid, *mod);
+	return (*mod)->maps_tried ? 0 : maps_open(ms, ms->machine->dsos.v[dso].process, *mod);
 }
 
 static int lookup_code(struct modules *ms, const struct module *mod, uint64_t ip, uint64_t time,
@@ -237,11 +251,12 @@ int lookup_jit(struct modules *ms, const struct map *map, uint64_t ip, uint64_t 
 
 /* --- of forked processes -------------------------------------------------------------- */
 
-/* What process `pid` wrote, searched on first use. Under the lock. */
-static int own_code(struct modules *ms, int32_t pid, uint32_t dso, struct module **mod)
+/* What the process of a space wrote, searched on first use. Under the lock. */
+static int own_code(struct modules *ms, uint32_t space, uint32_t dso, struct module **mod)
 {
-	uint32_t at;
-	if (u64map_get(&ms->forked_at, (uint32_t)pid, &at)) {
+	uint32_t at, process = ms->machine->spaces.v[space].process;
+	int32_t pid = ms->machine->processes.v[process].pid;
+	if (u64map_get(&ms->forked_at, process, &at)) {
 		*mod = ms->forked.v[at].mod;
 		return 0;
 	}
@@ -251,31 +266,31 @@ static int own_code(struct modules *ms, int32_t pid, uint32_t dso, struct module
 		mem_free(*mod);
 		return ERR_NOMEM;
 	}
-	return maps_open(ms, pid, *mod) || u64map_put(&ms->forked_at, (uint32_t)pid,
-						      (uint32_t)(ms->forked.n - 1))
+	return maps_open(ms, process, *mod) ||
+			       u64map_put(&ms->forked_at, process, (uint32_t)(ms->forked.n - 1))
 		       ? ERR_NOMEM
 		       : 0;
 }
 
-int modules_own_code(struct modules *ms, int32_t pid, uint32_t dso)
+int modules_own_code(struct modules *ms, uint32_t space, uint32_t dso)
 {
 	struct module *mod;
 	pthread_mutex_lock(&ms->lock);
-	int rc = own_code(ms, pid, dso, &mod);
+	int rc = own_code(ms, space, dso, &mod);
 	if (!rc)
 		rc = mod->jitdump ? 2 : mod->perfmap_path != NULL;
 	pthread_mutex_unlock(&ms->lock);
 	return rc;
 }
 
-int modules_lookup_inherited(struct modules *ms, const struct map *map, int32_t pid,
+int modules_lookup_inherited(struct modules *ms, const struct map *map, uint32_t space,
 			     uint64_t ip, uint64_t time, uint64_t forked, int how,
 			     struct module_lookup *out)
 {
 	struct module *mod;
 	out->n = out->at = 0;
 	pthread_mutex_lock(&ms->lock);
-	int rc = own_code(ms, pid, map->dso, &mod);
+	int rc = own_code(ms, space, map->dso, &mod);
 	if (!rc)
 		rc = lookup_code(ms, mod, ip - (how == LOOKUP_RETURN), time, out);
 	if (!rc && !out->n)

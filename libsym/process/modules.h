@@ -78,13 +78,13 @@ void modules_unlock(struct modules *ms);
 int modules_lookup(struct modules *ms, const struct map *map, uint64_t ip, uint64_t time,
 		   int how, struct module_lookup *out);
 
-/* 1 when process `pid` has a perf map or jitdump of its own; 2: a jitdump. ERR_NOMEM. The machine
- * must know all records. */
-int modules_own_code(struct modules *ms, int32_t pid, uint32_t dso);
+/* 1 when the process of this space has a perf map or jitdump of its own; 2: a jitdump. ERR_NOMEM.
+ * The machine must know all records. */
+int modules_own_code(struct modules *ms, uint32_t space, uint32_t dso);
 
-/* modules_lookup of generated code in memory that process `pid` inherited: what that process
- * wrote of it, else what its parent had written by `forked`, the time of the fork. */
-int modules_lookup_inherited(struct modules *ms, const struct map *map, int32_t pid,
+/* modules_lookup of generated code in memory that the process of `space` inherited: what that
+ * process wrote of it, else what its parent had written by `forked`, the time of the fork. */
+int modules_lookup_inherited(struct modules *ms, const struct map *map, uint32_t space,
 			     uint64_t ip, uint64_t time, uint64_t forked, int how,
 			     struct module_lookup *out);
 

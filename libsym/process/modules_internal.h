@@ -84,7 +84,7 @@ struct modules {
 	int jit_tried;
 	VEC(struct open_jitdump) jitdumps;
 	VEC(struct forked_code) forked;
-	struct u64map forked_at;  /* pid → index into forked */
+	struct u64map forked_at;  /* process → index into forked */
 	struct u64map jitdump_at; /* strings id of a path → index into jitdumps */
 	struct u64map jitdump_of; /* DSO → the same, for those that can be read */
 	struct idmap dso_named;   /* strings id → DSOs … */

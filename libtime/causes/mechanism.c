@@ -241,7 +241,8 @@ static int has_bit(const struct mask *mask, size_t i)
 	return mask->bits[i / 64] >> i % 64 & 1;
 }
 
-/* Add what holds of a frame. It matches a calls= only if its caller matches the kernel= before. */
+/* Add what holds of a frame. It matches a calls= only if its caller matches the kernel=
+ * before. */
 static void add_frame(const struct mechanisms *m, const struct mask *mask,
 		      const struct mask *caller, struct mask *sum)
 {
@@ -291,8 +292,7 @@ const struct mechanism *mechanism_of(struct mechanisms *m, unsigned kinds, uint3
 	match_stack(m, path, 0, &mask);
 	match_stack(m, waker_path, 1, &mask);
 	for (size_t i = 0; i < m->rules.n; i++)
-		if (kinds >> m->rules.v[i].is.kind & 1 &&
-		    fits(&m->rules.v[i], &mask, timer_ns))
+		if (kinds >> m->rules.v[i].is.kind & 1 && fits(&m->rules.v[i], &mask, timer_ns))
 			return &m->rules.v[i].is;
 	return NULL;
 }

@@ -54,9 +54,10 @@ int mechanisms_new(const struct timeline *tl, struct mechanisms **out, struct er
 /* NULL is accepted. */
 void mechanisms_free(struct mechanisms *m);
 
-/* The mechanism of a wait, a stop or running code, by `kinds`: `path` is its stack, `waker_path`
- * the stack that ended it; 0: none. `timer_ns` is how long it took until a timer interrupt sent the packet that
- * ended it; 0: none did. NULL if no rule of these kinds matches. It lives as long as the table. */
+/* The mechanism of a wait, a stop or running code, by `kinds`: `path` is its stack,
+ * `waker_path` the stack that ended it; 0: none. `timer_ns` is how long it took until a timer
+ * interrupt sent the packet that ended it; 0: none did. NULL if no rule of these kinds
+ * matches. It lives as long as the table. */
 const struct mechanism *mechanism_of(struct mechanisms *m, unsigned kinds, uint32_t path,
 				     uint32_t waker_path, uint64_t timer_ns);
 

@@ -419,7 +419,8 @@ int episodes_collect(const struct timeline *tl, const struct episode_query *q,
 	struct collector c = {.tl = tl, .of = &out->query.of, .out = out, .e = e};
 	int r = 0;
 	*out = (struct episodes){.query = *q};
-	if (!q->of.likely && q->of.ranked && (q->kind == EPISODE_WAIT || q->kind == EPISODE_ACTIVATION))
+	if (!q->of.likely && q->of.ranked &&
+	    (q->kind == EPISODE_WAIT || q->kind == EPISODE_ACTIVATION))
 		r = likely_new(tl, &out->likely);
 	out->query.of.likely = q->of.likely ? q->of.likely : out->likely;
 	if (r)

@@ -78,11 +78,11 @@ static inline int is_dirty(const struct episode *ep)
 
 struct episodes {
 	struct episode_query query; /* as collected */
-	struct likely *likely;      /* made for a ranking of waits, else NULL; query.of has it, or
+	struct likely *likely;    /* made for a ranking of waits, else NULL; query.of has it, or
 				       that of the query asked */
-	BIGVEC(struct episode) v;   /* clean and dirty ones, by thread and time */
-	BIGVEC(uint64_t) clean;     /* durations, ascending */
-	VEC(uint64_t) dirty;        /* those of open and suspect episodes, ascending */
+	BIGVEC(struct episode) v; /* clean and dirty ones, by thread and time */
+	BIGVEC(uint64_t) clean;   /* durations, ascending */
+	VEC(uint64_t) dirty;      /* those of open and suspect episodes, ascending */
 	BIGVEC(uint64_t)
 	both;            /* of waits: clean ones, with unclear ones in full, ascending; … */
 	int both_differ; /* … if there are any, else empty */

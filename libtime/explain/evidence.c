@@ -653,7 +653,8 @@ static int lock_kind(struct evidence *x, uint32_t path, const struct mechanism *
 		*out = x->lock_kinds.v[at];
 		return 0;
 	}
-	const struct mechanism *m = path ? mechanism_of(x->mechanisms, MECHANISMS_OF_WAIT, path, 0, 0) : NULL;
+	const struct mechanism *m =
+		path ? mechanism_of(x->mechanisms, MECHANISMS_OF_WAIT, path, 0, 0) : NULL;
 	*out = m && m->kind == MECHANISM_LOCK ? m : NULL;
 	if (u64map_put(&x->lock_kind_of, path, (uint32_t)x->lock_kinds.n) ||
 	    vec_push(&x->lock_kinds, *out))

@@ -1,6 +1,7 @@
 #include "libtime/explain/interpreter_lock.h"
 
-/* How many threads of the process at that time, and intervals of all, are looked at for one wait. */
+/* How many threads of the process at that time, and intervals of all, are looked at for one
+ * wait. */
 enum { MAX_THREADS = 512, MAX_INTERVALS = 1 << 15 };
 
 struct search {
@@ -58,8 +59,8 @@ static int lacks_lock(struct search *s, const struct offcpu *o, struct err *e)
 	return r > 0 ? lock == s->lock : r;
 }
 
-/* How long a thread may have had the lock in [from, to): *ns; 0 if no stack of that time, nor the
- * next one, is in the interpreter. */
+/* How long a thread may have had the lock in [from, to): *ns; 0 if no stack of that time, nor
+ * the next one, is in the interpreter. */
 static int may_have_it(struct search *s, uint32_t thread, uint64_t from, uint64_t to,
 		       uint64_t *ns, struct err *e)
 {
@@ -85,7 +86,8 @@ static int may_have_it(struct search *s, uint32_t thread, uint64_t from, uint64_
 	if (r < 0 || evidence_samples(s->ev, thread, from, to, &first, &last, e))
 		return ERR_NOMEM;
 	for (; !in && first < last; first++)
-		in = evidence_stack_role(tl, tl->samples.v[s->ev->samples.id.v[first]].path, ROLE_OPAQUE);
+		in = evidence_stack_role(tl, tl->samples.v[s->ev->samples.id.v[first]].path,
+					 ROLE_OPAQUE);
 	*ns = in ? *ns : 0;
 	return 0;
 }

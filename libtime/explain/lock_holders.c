@@ -478,7 +478,8 @@ static struct turn turn_before(const struct lock_wait *h, const struct lock_rele
 /* May the thread have had the lock together with others? */
 static int is_shared(const struct lock_wait *h, const struct turn *t)
 {
-	return h->o->cause == CAUSE_RWLOCK && !evidence_stack_role(h->tl, t->path, ROLE_EXCLUSIVE) &&
+	return h->o->cause == CAUSE_RWLOCK &&
+	       !evidence_stack_role(h->tl, t->path, ROLE_EXCLUSIVE) &&
 	       !evidence_stack_role(h->tl, t->wait, ROLE_EXCLUSIVE);
 }
 

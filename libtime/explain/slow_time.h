@@ -24,8 +24,8 @@ struct slow_time {
 	uint64_t ns, run_ns;               /* their length and running time, */
 	uint64_t samples, in_function;     /* the samples of that, and those in the function, */
 	const struct mechanism *mechanism; /* of it, the same in each, or NULL; */
-	/* the thread of the same process that lacked a CPU longest while they ran, for more than
-	 * half of run_ns; TL_NONE: none. */
+	/* the thread of the same process that lacked a CPU longest while they ran, for more
+	 * than half of run_ns; TL_NONE: none. */
 	uint32_t stalled;
 	uint64_t stalled_ns;
 };

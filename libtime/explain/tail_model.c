@@ -213,8 +213,8 @@ static unsigned role_of(const struct tail_root *r)
 					     : ROLE_SELF;
 }
 
-/* What a wait's stacks say of its cause is part of it: a packet that was late is not one that TCP
- * held back. */
+/* What a wait's stacks say of its cause is part of it: a packet that was late is not one that
+ * TCP held back. */
 static uint64_t root_key(const struct tail *t, const struct tail_root *r, uint32_t function)
 {
 	uintptr_t why = r->state == PART_BLOCKED ? (uintptr_t)r->mechanism : 0;
@@ -309,8 +309,8 @@ static uint32_t joined_group(struct tail *t, uint32_t g)
 	return g;
 }
 
-/* Join groups of functions with those of their callers. No group has moved yet, so that an id is
- * an index. */
+/* Join groups of functions with those of their callers. No group has moved yet, so that an id
+ * is an index. */
 static int join_callers(struct tail *t, const struct u64map *index)
 {
 	size_t n = t->groups.n, kept = 0;

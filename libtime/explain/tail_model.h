@@ -25,8 +25,8 @@ struct tail_root {
 	 * known. */
 	const struct mechanism *held_mechanism, *doing, *mechanism;
 	uint8_t guessed; /* no samples: function is not known, or taken from a wakeup */
-	/* Its own wait for a lock: how many threads had that meanwhile, as far as is known, and the
-	 * name of the one that had it longest. */
+	/* Its own wait for a lock: how many threads had that meanwhile, as far as is known,
+	 * and the name of the one that had it longest. */
 	uint32_t holders, holder_comm;
 };
 
@@ -46,8 +46,8 @@ struct tail_holder {
 	uint32_t thread, comm; /* TL_NONE, 0 for HOLDER_NONE and HOLDER_QUEUE */
 	uint32_t function;     /* where it was meanwhile; 0: not known */
 	uint64_t lock; /* HOLDER_LOCK: equal for waits for the same lock; 0: not known which */
-	uint8_t kind;          /* enum holder_kind */
-	uint8_t cause;         /* HOLDER_WAKER: of the wait that it ended */
+	uint8_t kind;  /* enum holder_kind */
+	uint8_t cause; /* HOLDER_WAKER: of the wait that it ended */
 };
 
 /* One selected episode, explained in short; explain() gives the full explanation. */
@@ -144,5 +144,11 @@ int tail_select(const struct timeline *tl, const struct tail_query *q, struct ta
 int tail_make(const struct timeline *tl, const struct tail_query *q, struct tail *out,
 	      struct err *e);
 void tail_release(struct tail *t);
+
+/* How many episodes are written of at most `rows` (0 = all). */
+static inline size_t tail_rows_shown(const struct tail *t, uint64_t rows)
+{
+	return rows && rows < t->rows.n ? (size_t)rows : t->rows.n;
+}
 
 #endif

@@ -560,6 +560,14 @@ const struct tl_counter *timeline_counter(const struct timeline *tl, uint32_t sp
 const struct tl_part *timeline_part_of(const struct timeline *tl, uint32_t thread);
 const struct tl_recording *timeline_recording_of(const struct timeline *tl, uint32_t thread);
 
+/* A moment counted from the begin of the thread's recording, as other programs are told it. */
+static inline uint64_t timeline_from_origin(const struct timeline *tl, uint32_t thread,
+					    uint64_t ns)
+{
+	uint64_t origin = timeline_recording_of(tl, thread)->origin_ns;
+	return ns > origin ? ns - origin : 0;
+}
+
 /* The flags of a thread's recording: enum timeline_flag. */
 uint32_t timeline_flags_of(const struct timeline *tl, uint32_t thread);
 

@@ -148,7 +148,8 @@ void put_function(struct buf *b, const struct timeline *tl, uint32_t frame)
 {
 	struct buf full = {0}, text = {0};
 	describe_frame(&full, tl, frame);
-	if (full.n > LONG_NAME) /* not name_fit: in a sentence the class says more than outer scopes */
+	if (full.n >
+	    LONG_NAME) /* not name_fit: in a sentence the class says more than outer scopes */
 		name_short(&text, full.v, full.n);
 	else
 		buf_add(&text, buf_cstr(&full), full.n);

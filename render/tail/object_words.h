@@ -30,7 +30,8 @@ void put_lock_name(struct buf *b, const struct timeline *tl, uint32_t offcpu, ui
  * function said before, a frame id or 0, has that name. */
 void put_syscall(struct buf *b, const struct timeline *tl, uint32_t path, uint32_t said);
 
-/* A function's name in a sentence: if it is long, short (simplify.h) and without outer scopes. */
+/* A function's name in a sentence: if it is long, short (simplify.h) and without outer
+ * scopes. */
 void put_function(struct buf *b, const struct timeline *tl, uint32_t frame);
 
 #endif

@@ -1,8 +1,9 @@
 #include "render/tail/tail_answer.h"
 #include "libtime/causes/causes.h"
 #include "libtime/explain/lock_holders.h"
-#include "libtime/sched/facts.h"
+#include "render/tail/host_words.h"
 #include "render/tail/object_words.h"
+#include "render/tail/slow_words.h"
 #include "render/text/escape.h"
 #include "render/text/units.h"
 
@@ -408,8 +409,8 @@ static void put_role(struct answer *a, size_t i)
 	}
 }
 
-/* ", which several threads used in turn", of the CPU that the root waited for; if threads of one
- * name had most of it, by that name. */
+/* ", which several threads used in turn", of the CPU that the root waited for; if threads of
+ * one name had most of it, by that name. */
 static void put_takers(struct answer *a)
 {
 	const struct explanation *x = &a->x;
@@ -498,8 +499,8 @@ static void put_last_holder(struct answer *a)
 	put_in_some(a, rows);
 }
 
-/* ", which render and 2 others held in turn"; of several episodes how many were so, not how many
- * others there were. */
+/* ", which render and 2 others held in turn"; of several episodes how many were so, not how
+ * many others there were. */
 static void put_several(struct answer *a, const struct chain_part *p)
 {
 	uint32_t comm = a->said->root.holder_comm;
@@ -613,8 +614,8 @@ static int put_root(struct answer *a)
 	return 1;
 }
 
-/* " (35 % of the time)", if the roots of the group, or what they mostly did (`did`), explain only
- * a part. */
+/* " (35 % of the time)", if the roots of the group, or what they mostly did (`did`), explain
+ * only a part. */
 static void put_share(struct answer *a, int did)
 {
 	uint64_t ns = 0;
@@ -629,8 +630,9 @@ static void put_share(struct answer *a, int did)
 			(unsigned)(100 * (double)ns / (double)a->group->ns + 0.5));
 }
 
-/* Of how many episodes of the group is it true? Of a chain of two, where relations are the same:
- * the root held the lock that they wanted, also if it went through others' hands first. */
+/* Of how many episodes of the group is it true? Of a chain of two, where relations are the
+ * same: the root held the lock that they wanted, also if it went through others' hands first.
+ */
 static uint64_t count_alike(const struct answer *a)
 {
 	const struct tail *t = a->t;
@@ -675,83 +677,7 @@ static void put_chain(struct answer *a)
 		buf_fmt(a->b, ", behind %zu more", last - 2);
 }
 
-/* --- what the host counted ------------------------------------------------------------ */
-
-/* The resource whose pressure may explain what the root did, or NULL. */
-static const char *pressure_of(const struct chain_part *p)
-{
-	static const char *const memory[] = {"memory-high", "reclaim-cgroup", "reclaim",
-					     "compaction", "swap"};
-	for (size_t i = 0; p->mechanism && i < sizeof(memory) / sizeof(*memory); i++)
-		if (!strcmp(p->mechanism->name, memory[i]))
-			return "memory";
-	if (p->state == PART_BLOCKED && (p->cause == CAUSE_IO || p->cause == CAUSE_FAULT))
-		return "io";
-	return p->state == PART_RUNNABLE ? "cpu" : NULL;
-}
-
-/* The CPU where the root ran or wanted to run. */
-static uint16_t root_cpu(const struct answer *a, const struct chain_part *p)
-{
-	const struct timeline *tl = a->t->tl;
-	if (p->state == PART_RUNNING)
-		return timeline_cpu_at(tl, explanation_root(&a->x)->thread, p->first_ns);
-	return p->state == PART_RUNNABLE && p->offcpu != TL_NONE
-		       ? offcpu_waited_cpu(&tl->offcpu.v[p->offcpu])
-		       : TL_NOCPU;
-}
-
-static void put_percent(struct answer *a, int64_t millipercent)
-{
-	if (millipercent < 10000)
-		buf_fmt(a->b, "%.1f %%", (double)millipercent / 1000);
-	else
-		buf_fmt(a->b, "%d %%", (int)((millipercent + 500) / 1000));
-}
-
-/* The NUMA node to which a page was moved. */
-static void put_node(struct answer *a, const struct chain_part *p)
-{
-	const struct timeline *tl = a->t->tl;
-	int nodes, node;
-	uint16_t cpu = p->offcpu != TL_NONE ? tl->offcpu.v[p->offcpu].cpu_out : root_cpu(a, p);
-	if (!p->mechanism || strcmp(p->mechanism->name, "numa"))
-		return;
-	node = fact_node(tl, explanation_root(&a->x)->thread, cpu, &nodes);
-	if (node >= 0)
-		buf_fmt(a->b, " CPU %u is in node %d, one of %d.", timeline_cpu(tl, cpu), node,
-			nodes);
-}
-
-/* One sentence for each count that may explain the answer; counts of the whole recording prove
- * nothing about one time in it. */
-static void put_host(struct answer *a)
-{
-	enum { WORTH = 1000 }; /* 1 % */
-	const struct chain_part *p = root_part(a);
-	const struct timeline *tl = a->t->tl;
-	uint32_t thread = explanation_root(&a->x)->thread;
-	uint16_t cpu = p ? root_cpu(a, p) : TL_NOCPU;
-	const char *of = p ? pressure_of(p) : NULL;
-	if (p)
-		put_node(a, p);
-	int64_t share = cpu == TL_NOCPU ? -1 : fact_steal(tl, thread, cpu);
-	if (share >= WORTH) {
-		put(a, " Over the whole recording, by /proc/stat, the hypervisor took ");
-		put_percent(a, share);
-		buf_fmt(a->b, " of CPU %u.", timeline_cpu(tl, cpu));
-	}
-	share = of ? fact_pressure(tl, thread, of) : -1;
-	if (share >= WORTH) {
-		put(a, " Over the whole recording, by /proc/pressure, ");
-		buf_fmt(a->b, "tasks waited for %s ",
-			*of == 'c'   ? "a CPU"
-			: *of == 'i' ? "I/O"
-				     : of);
-		put_percent(a, share);
-		put(a, " of the time.");
-	}
-}
+/* --- the answer ----------------------------------------------------------------------- */
 
 /* The worst row whose chain most rows of the group have, or NULL. */
 static const struct tail_row *commonest(const struct tail *t, const struct tail_group *g)
@@ -784,63 +710,15 @@ static const struct tail_row *directest(const struct tail *t, const struct tail_
 	return best;
 }
 
-/* The row that speaks for the group: its worst, if all chains are equal. If not, and the root had
- * the CPU, a row with the chain that most have; else one with the shortest chain, since the
- * others end in it. */
+/* The row that speaks for the group: its worst, if all chains are equal. If not, and the root
+ * had the CPU, a row with the chain that most have; else one with the shortest chain, since
+ * the others end in it. */
 static const struct tail_row *speaker_of(const struct tail *t, const struct tail_group *g)
 {
 	const struct tail_row *worst = &t->rows.v[g->row], *common = commonest(t, g);
 	const struct tail_row *row =
 		worst->root.via == VIA_CPU && common ? common : directest(t, g);
 	return g->unnamed || row->root.function == worst->root.function ? row : worst;
-}
-
-static unsigned percent_of(uint64_t ns, uint64_t whole)
-{
-	return (unsigned)(100 * (double)ns / (double)whole + 0.5);
-}
-
-/* ", while flusher had no CPU for 73 % of it": of the running time. */
-static void put_stalled(struct answer *a, const struct slow_time *s)
-{
-	if (s->stalled == TL_NONE)
-		return;
-	uint32_t comm = a->t->tl->threads.v[s->stalled].comm;
-	put(a, comm == s->comm ? ", while another thread named " : ", while ");
-	put_name(a, comm);
-	unsigned percent = percent_of(s->stalled_ns, s->run_ns);
-	if (percent < 100)
-		buf_fmt(a->b, " had no CPU for %u %% of it", percent);
-	else
-		put(a, " had no CPU");
-}
-
-/* "9 of 10 slowest cycles of front were 92 % running, 88 % of samples in spin_lock(), while flusher had no
- * CPU for 73 % of it. " */
-static void put_slow_time(struct answer *a)
-{
-	const struct slow_time *s = &a->t->slow;
-	unsigned ran = percent_of(s->run_ns, s->ns),
-		 in = percent_of(s->in_function, s->samples);
-	units_count(a->b, s->alike);
-	put(a, " of ");
-	units_count(a->b, s->cycles);
-	put(a, " slowest cycles");
-	if (s->comm) {
-		put(a, " of ");
-		put_name(a, s->comm);
-	}
-	buf_fmt(a->b, " were %u %% running", ran);
-	if (s->function) {
-		if (in < 100)
-			buf_fmt(a->b, ", %u %% of samples in", in);
-		put(a, " ");
-		put_function(a->b, a->t->tl, s->function);
-	}
-	if (s->mechanism)
-		buf_fmt(a->b, ", %s", s->mechanism->words);
-	put_stalled(a, s);
-	put(a, ". ");
 }
 
 /* The episodes of the group; also all others whose lock the same thread held, whatever it did
@@ -877,7 +755,7 @@ int tail_answer(struct buf *b, struct tail *t, struct err *e)
 {
 	struct answer a = {.b = b, .t = t, .group = t->groups.v};
 	if (t->slow.cycles)
-		put_slow_time(&a);
+		describe_slow_time(b, t->tl, &t->slow);
 	size_t begin = b->n;
 	if (!t->groups.n)
 		return buf_failed(b) ? err_nomem(e) : 0;
@@ -895,7 +773,7 @@ int tail_answer(struct buf *b, struct tail *t, struct err *e)
 			break;
 	}
 	if (t->group_by == GROUP_ROOT)
-		put_host(&a);
+		describe_host(b, t->tl, &a.x);
 	explanation_release(&a.x);
 	return buf_failed(b) ? err_nomem(e) : 0;
 }

@@ -2,7 +2,6 @@
 #include "libtime/causes/causes.h"
 #include "libtime/explain/tail_times.h"
 #include "libtime/sched/facts.h"
-#include "render/text/csv.h"
 #include "render/text/escape.h"
 #include "render/text/json.h"
 #include "render/text/labels.h"
@@ -23,7 +22,6 @@ struct writer {
 	shares_vec shares;
 	inner_events events;
 	struct buf text;
-	VEC(uint32_t) counters; /* of CSV: strings ids of events */
 };
 
 static void string(struct writer *w, const char *key, uint32_t id)
@@ -503,12 +501,6 @@ static void waker(struct writer *w, const struct explanation *x)
 	json_close(&w->j, '}');
 }
 
-static uint64_t from_origin(const struct timeline *tl, uint32_t thread, uint64_t ns)
-{
-	uint64_t origin = timeline_recording_of(tl, thread)->origin_ns;
-	return ns > origin ? ns - origin : 0;
-}
-
 static void prio(struct writer *w, int prio)
 {
 	if (prio < 0)
@@ -669,7 +661,8 @@ static int events(struct writer *w, const struct episode *ep, struct err *e)
 		string(w, "name", h->name);
 		json_u64(&w->j, "count", h->count);
 		json_u64(&w->j, "ns", h->ns);
-		json_u64(&w->j, "first_ns", from_origin(w->tl, ep->thread, h->first_ns));
+		json_u64(&w->j, "first_ns",
+			 timeline_from_origin(w->tl, ep->thread, h->first_ns));
 		optional_string(w, "text", h->text);
 		json_close(&w->j, '}');
 	}
@@ -731,8 +724,8 @@ static void identity(struct writer *w, const struct episode *ep)
 	const struct tl_part *p = timeline_part_of(w->tl, ep->thread);
 	if (p)
 		json_i64(&w->j, "recording", p->id);
-	json_u64(&w->j, "start_ns", from_origin(w->tl, ep->thread, ep->start_ns));
-	json_u64(&w->j, "end_ns", from_origin(w->tl, ep->thread, ep->end_ns));
+	json_u64(&w->j, "start_ns", timeline_from_origin(w->tl, ep->thread, ep->start_ns));
+	json_u64(&w->j, "end_ns", timeline_from_origin(w->tl, ep->thread, ep->end_ns));
 	json_u64(&w->j, "duration_ns", episode_ns(ep));
 }
 
@@ -819,11 +812,6 @@ int tailjson_median(struct buf *b, struct tail *t, struct err *e)
 	return r ? r : buf_failed(b) ? err_nomem(e) : 0;
 }
 
-static size_t rows_shown(const struct tail *t, uint64_t rows)
-{
-	return rows && rows < t->rows.n ? (size_t)rows : t->rows.n;
-}
-
 int tailjson_write(struct buf *b, struct tail *t, uint64_t rows, struct err *e)
 {
 	struct writer w = {.j = {.b = b}, .t = t, .tl = t->tl};
@@ -849,7 +837,7 @@ int tailjson_write(struct buf *b, struct tail *t, uint64_t rows, struct err *e)
 	json_str(&w.j, "group_by", tail_group_name(t->group_by));
 	groups(&w);
 	json_open(&w.j, "episodes", '[');
-	for (size_t i = 0; !r && i < rows_shown(t, rows); i++) {
+	for (size_t i = 0; !r && i < tail_rows_shown(t, rows); i++) {
 		buf_char(b, i ? ' ' : '\n');
 		r = episode(&w, i, &x, e);
 		buf_char(b, '\n');
@@ -861,132 +849,6 @@ int tailjson_write(struct buf *b, struct tail *t, uint64_t rows, struct err *e)
 	vec_release(&w.frames);
 	vec_release(&w.shares);
 	vec_release(&w.events);
-	r = r ? r : buf_failed(b) || buf_failed(&w.text) ? err_nomem(e) : 0;
-	buf_release(&w.text);
-	return r;
-}
-
-/* --- CSV ------------------------------------------------------------------------------ */
-
-static void string_field(struct writer *w, uint32_t id)
-{
-	const struct strtab *s = &w->tl->stacks->strings;
-	buf_char(w->j.b, ',');
-	csv_field(w->j.b, strtab_get(s, id), strtab_len(s, id));
-}
-
-static void function_field(struct writer *w, uint32_t frame)
-{
-	buf_char(w->j.b, ',');
-	if (!frame)
-		return;
-	buf_clear(&w->text);
-	describe_frame(&w->text, w->tl, frame);
-	csv_field(w->j.b, buf_cstr(&w->text), w->text.n);
-}
-
-/* Find the events counted in spans, in order of appearance. ERR_NOMEM. */
-static int find_counters(struct writer *w)
-{
-	for (size_t i = 0; i < w->tl->counters.n; i++) {
-		uint32_t event = w->tl->counters.v[i].event;
-		size_t k = 0;
-		while (k < w->counters.n && w->counters.v[k] != event)
-			k++;
-		if (k == w->counters.n && vec_push(&w->counters, event))
-			return ERR_NOMEM;
-	}
-	return 0;
-}
-
-/* Two columns for each: empty if the span has none, or if no error is known. */
-static void counter_fields(struct writer *w, uint32_t span)
-{
-	for (size_t i = 0; i < w->counters.n; i++) {
-		const struct tl_counter *c = timeline_counter(w->tl, span, w->counters.v[i]);
-		if (!c)
-			buf_str(w->j.b, ",,");
-		else if (c->flags & COUNTER_AT_LEAST)
-			buf_fmt(w->j.b, ",%" PRIu64 ",", c->value);
-		else
-			buf_fmt(w->j.b, ",%" PRIu64 ",%" PRIu64, c->value, c->error);
-	}
-}
-
-static void counter_heads(struct writer *w)
-{
-	const struct strtab *s = &w->tl->stacks->strings;
-	for (size_t i = 0; i < w->counters.n; i++) {
-		const char *name = strtab_get(s, w->counters.v[i]);
-		buf_char(w->j.b, ',');
-		csv_field(w->j.b, name, strlen(name));
-		buf_clear(&w->text);
-		buf_fmt(&w->text, "%s_error", name);
-		buf_char(w->j.b, ',');
-		csv_field(w->j.b, buf_cstr(&w->text), w->text.n);
-	}
-}
-
-static int csv_row(struct writer *w, size_t rank, struct explanation *x, struct err *e)
-{
-	const struct tail_row *row = &w->t->rows.v[rank];
-	const struct episode *ep = &w->t->episodes.v.v[row->episode];
-	const struct tl_thread *t = &w->tl->threads.v[ep->thread];
-	struct buf *b = w->j.b;
-	if (explain(w->t->explainer, ep, x, e))
-		return err_nomem(e);
-	uint32_t function = appframe_reported(w->tl, x->path);
-	buf_fmt(b, "%zu,%d,%d", rank + 1, t->pid, t->tid);
-	string_field(w, ep->comm);
-	buf_fmt(b, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64,
-		from_origin(w->tl, ep->thread, ep->start_ns),
-		from_origin(w->tl, ep->thread, ep->end_ns), episode_ns(ep));
-	buf_fmt(b, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64,
-		x->run_ns, x->blocked_ns, x->runnable_ns, x->preempted_ns, x->unknown_ns,
-		x->interrupted_ns);
-	buf_fmt(b, ",%s,%s", part_state_name(x->state),
-		x->state == PART_RUNNING ? "" : cause_name(x->cause));
-	function_field(w, function);
-	buf_fmt(b, ",%d", w->tl->threads.v[row->root.thread].tid);
-	string_field(w, row->root.comm);
-	buf_fmt(b, ",%s", row->root.state == PART_RUNNING ? "" : cause_name(row->root.cause));
-	function_field(w, row->root.function);
-	buf_fmt(b, ",%" PRIu64 ",%d,%d", row->root.ns, !!(ep->flags & OFF_SUSPECT),
-		!!(ep->flags & OFF_OPEN));
-	const struct tl_part *p = timeline_part_of(w->tl, ep->thread);
-	if (p) {
-		buf_fmt(b, ",%" PRId64, p->id);
-		string_field(w, p->rec.host);
-	}
-	if (w->t->episodes.query.kind == EPISODE_SPAN)
-		string_field(w, episode_key_text(&w->t->episodes, w->tl, ep));
-	if (w->t->episodes.query.kind == EPISODE_SPAN)
-		counter_fields(w, ep->at);
-	buf_char(b, '\n');
-	return 0;
-}
-
-int tailcsv_write(struct buf *b, struct tail *t, uint64_t rows, struct err *e)
-{
-	struct writer w = {.j = {.b = b}, .t = t, .tl = t->tl};
-	struct explanation x = {0};
-	int r = 0;
-	buf_str(b, "rank,pid,tid,comm,start_ns,end_ns,duration_ns,run_ns,blocked_ns,"
-		   "runnable_ns,preempted_ns,unknown_ns,interrupted_ns,state,cause,function,"
-		   "root_tid,"
-		   "root_comm,root_cause,root_function,root_ns,suspect,open");
-	buf_str(b, t->tl->parts.n ? ",recording,host" : "");
-	if (t->episodes.query.kind == EPISODE_SPAN) {
-		buf_str(b, ",key");
-		r = find_counters(&w);
-		counter_heads(&w);
-	}
-	buf_char(b, '\n');
-	for (size_t i = 0; !r && i < rows_shown(t, rows); i++)
-		r = csv_row(&w, i, &x, e);
-	explanation_release(&x);
-	vec_release(&w.counters);
-	r = r == ERR_NOMEM ? err_nomem(e) : r;
 	r = r ? r : buf_failed(b) || buf_failed(&w.text) ? err_nomem(e) : 0;
 	buf_release(&w.text);
 	return r;

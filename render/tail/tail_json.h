@@ -1,5 +1,5 @@
 /*
- * tail_json.h - the answer of `tail` for programs: JSON (schema 2) and CSV.
+ * tail_json.h - the answer of `tail` for programs as JSON (schema 2).
  *
  * The schema is fixed: keys are added, never changed. Times are ns; start_ns and end_ns count
  * from recording.origin_ns (the first record), which is a string, so that no reader loses
@@ -19,8 +19,5 @@ int tailjson_write(struct buf *b, struct tail *t, uint64_t rows, struct err *e);
 /* The median of the episodes recorded completely, as an object with the members that do not
  * depend on the selection, or null. ERR_NOMEM. */
 int tailjson_median(struct buf *b, struct tail *t, struct err *e);
-
-/* Append a header line and one line per episode (RFC 4180, "\n" ends). ERR_NOMEM. */
-int tailcsv_write(struct buf *b, struct tail *t, uint64_t rows, struct err *e);
 
 #endif

@@ -669,8 +669,8 @@ static const char *why_no_thread(const struct chain_part *p)
 	return p->kept_ns ? "no single thread: " : "no other thread: ";
 }
 
-/* Whose work a kernel thread did, if a good part of it was one's: "; bulk/12 gave it that work, in
- * backup() [fsync]". */
+/* Whose work a kernel thread did, if a good part of it was one's: "; bulk/12 gave it that
+ * work, in backup() [fsync]". */
 static void put_behind(struct buf *b, struct evidence *ev, const struct explanation *x,
 		       const struct chain_link *l)
 {
@@ -752,8 +752,8 @@ void describe_period(struct buf *b, const struct recurrence *r, const char *they
 	buf_char(b, '.');
 }
 
-/* What the root did to the thread that waited for it: "held the GIL", "thawed it"; nothing if there is only
- * what it did itself. 1 when something was appended. */
+/* What the root did to the thread that waited for it: "held the GIL", "thawed it"; nothing if
+ * there is only what it did itself. 1 when something was appended. */
 static int put_role(struct buf *b, const struct tail_root *r)
 {
 	const struct mechanism *m = r->held_mechanism;

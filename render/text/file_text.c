@@ -251,7 +251,8 @@ static int by_event(const struct file_facts *f, event_counts *v)
 		if (is_dummy(strtab_get(&f->stacks->strings, ev->name)))
 			continue;
 		if (!u64map_get(&of, ev->name, &k))
-			r = vec_push(v, ((struct event_count){ev->name, ev->tracepoint, i, 0})) ||
+			r = vec_push(v,
+				     ((struct event_count){ev->name, ev->tracepoint, i, 0})) ||
 					    u64map_put(&of, ev->name, k)
 				    ? ERR_NOMEM
 				    : 0;

@@ -169,6 +169,26 @@ static void forked_process_is_asked_first(void **state)
 	}
 }
 
+/* /tmp/perf-7.map is of one process; which of two with this pid wrote it, it does not tell. */
+static void a_map_is_not_of_another_process_with_its_pid(void **state)
+{
+	(void)state;
+	for (int had_code = 0; had_code < 2; had_code++) {
+		struct pw w;
+		begin(&w);
+		start_program(&w, 7);
+		if (had_code)
+			map_code(&w, 7, CODE, 0x1000, 0, "//anon");
+		struct pw_id at = next(7);
+		pw_exit(&w, &at, 7, 1, 7, 1, at.time);
+		fork_process(&w, 7, 1);
+		start_program(&w, 7);
+		map_code(&w, 7, CODE, 0x1000, 0, "//anon");
+		assert_string_equal(named(&w, 7, CODE + 8),
+				    had_code ? "[/tmp/perf-7.map]" : "parents");
+	}
+}
+
 static void files_of_memory_hold_generated_code(void **state)
 {
 	static const struct {
@@ -261,6 +281,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(forked_process_is_asked_first),
+		cmocka_unit_test(a_map_is_not_of_another_process_with_its_pid),
 		cmocka_unit_test(files_of_memory_hold_generated_code),
 		cmocka_unit_test(program_in_memory_is_a_program),
 		cmocka_unit_test(remapped_text_is_the_programs),

@@ -344,6 +344,7 @@ static void jitdumps_are_not_searched_for_each_process(void **state)
 	struct modules_options mopt = {.find = opt};
 	struct modules *modules;
 	struct jit_found found;
+	uint32_t process = 0;
 	char name[64];
 	(void)state;
 	world_begin(&w);
@@ -356,16 +357,18 @@ static void jitdumps_are_not_searched_for_each_process(void **state)
 	assert_int_equal(machine_advance(&w.m, TIME_END, NULL), 0);
 	assert_int_equal(modules_new(&modules, &w.m, &w.rec, &mopt, NULL), 0);
 	assert_int_equal(jit_mappings_find(&j, &w.m), 0);
-	assert_int_equal(j.of.n, 2 * DUMPS); /* by the file's name, and by its mapping */
+	assert_int_equal(j.of.n, DUMPS);
 	for (int i = 0; i < PROCESSES; i++) {
 		size_t skip = 0;
-		assert_int_equal(jitfiles_jitdump(&opt, NULL, &w.m, &j, 10 + i, &skip, &found),
+		assert_true(u64map_get(&w.m.by_pid, (uint64_t)(10 + i), &process));
+		assert_int_equal(jitfiles_jitdump(&opt, NULL, &w.m, &j, process, &skip, &found),
 				 0);
 	}
 	for (uint32_t i = 0; i < w.m.dsos.n; i++)
 		assert_int_equal(modules_dso_named(modules, w.m.dsos.v[i].name), i);
 	size_t skip = 0;
-	assert_int_equal(jitfiles_jitdump(&opt, "/maps", &w.m, &j, 1, &skip, &found), 1);
+	assert_true(u64map_get(&w.m.by_pid, 1, &process));
+	assert_int_equal(jitfiles_jitdump(&opt, "/maps", &w.m, &j, process, &skip, &found), 1);
 	assert_string_equal(found.recorded, "/tmp/jit-1000000.dump");
 	assert_string_equal(found.path, "/maps/jit-1000000.dump");
 	mem_free(found.path);

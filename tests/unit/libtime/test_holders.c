@@ -102,15 +102,16 @@ static void readers_have_it_while_in_the_function_that_takes_it(void **state)
 	}
 }
 
-/* An interpreter: how its threads look that interpret, wait for its lock, or for something else. */
+/* An interpreter: how its threads look that interpret, wait for its lock, or for something
+ * else. */
 struct interpreter {
 	const char *interprets, *wants_lock, *waits;
 	uint8_t cause;  /* of waits */
 	unsigned ended; /* threads of the process that ended before */
 };
 
-/* c ends a's wait for the lock, but waited itself before, when b interpreted. d interprets, too, if
- * `two`: two that may have it are too many. */
+/* c ends a's wait for the lock, but waited itself before, when b interpreted. d interprets,
+ * too, if `two`: two that may have it are too many. */
 static void has_holder(const struct interpreter *in, int two)
 {
 	struct rig r;
@@ -234,8 +235,8 @@ static void the_longest_of_several_holders_has_a_function(void **state)
 	rig_release(&r);
 }
 
-/* h is in the function that takes the lock, in more samples than are looked at; before these it was
- * not. */
+/* h is in the function that takes the lock, in more samples than are looked at; before these
+ * it was not. */
 static void who_had_it_before_a_search_was_given_up_is_not_known(void **state)
 {
 	(void)state;

@@ -35,10 +35,9 @@ static void the_order_of_sites_does_not_decide(void **state)
 		uint64_t at = 1000;
 		rig_init(&r, 100000);
 		for (int k = 0; k < SITES; k++)
-			assert_int_equal(
-				vec_push(&r.tl.sites,
-					 ((struct tl_site){.verdict = SITE_UNCLEAR})),
-				0);
+			assert_int_equal(vec_push(&r.tl.sites,
+						  ((struct tl_site){.verdict = SITE_UNCLEAR})),
+					 0);
 		uint32_t t = thread(&r, "front", 1, 0);
 		for (int k = 0; k < 3; k++)
 			at = waits_at(&r, t, orders[i][k], at);

@@ -74,8 +74,8 @@ static void stacks_tell_what_a_wait_was_for(void **state)
 	rig_release(&r);
 }
 
-/* A stack for each rule; `comm`: it is what another thread of that name did. They are written by
- * hand: they show that no rule before takes the wait, not how such waits look. */
+/* A stack for each rule; `comm`: it is what another thread of that name did. They are written
+ * by hand: they show that no rule before takes the wait, not how such waits look. */
 static const struct rule_case {
 	const char *name, *stack, *waker, *comm;
 	uint64_t timer_ms; /* until a timer interrupt sent the packet that ended it */
@@ -201,11 +201,10 @@ static void every_rule_has_a_stack_that_it_matches(void **state)
 		const struct rule_case *c = &rule_cases[i];
 		met[i] = c->comm ? mechanism_doing(m, paths[i][0], paths[i][1],
 						   text(&r, c->comm))
-				 : mechanism_of(m,
-						i < STOPS ? MECHANISMS_OF_STOP
-							  : MECHANISMS_OF_WAIT,
-						paths[i][0], paths[i][1],
-						c->timer_ms * 1000000);
+				 : mechanism_of(
+					   m,
+					   i < STOPS ? MECHANISMS_OF_STOP : MECHANISMS_OF_WAIT,
+					   paths[i][0], paths[i][1], c->timer_ms * 1000000);
 		if (met[i] && !strcmp(met[i]->name, c->name))
 			continue;
 		print_message("%s: %s is %s\n", c->name, c->stack, met[i] ? met[i]->name : "-");
@@ -270,7 +269,8 @@ static void bad_rules_are_refused_with_their_line(void **state)
 	rig_release(&r);
 }
 
-/* A signal is delivered while a wait for memory goes on; a stopped thread was waiting before. */
+/* A signal is delivered while a wait for memory goes on; a stopped thread was waiting before.
+ */
 static void stops_and_waits_do_not_hide_each_other(void **state)
 {
 	struct rig r;

@@ -68,7 +68,8 @@ static void a_priority_inversion_is_called_by_its_name(void **state)
 	buf_release(&b);
 }
 
-/* jb, which front waited 40 ms for, did work for `ns` that a thread gave it, or an interrupt. */
+/* jb, which front waited 40 ms for, did work for `ns` that a thread gave it, or an interrupt.
+ */
 static void say_behind(uint64_t ns, int interrupt, struct buf *out)
 {
 	struct rig r;
@@ -97,8 +98,9 @@ static void who_gave_little_work_is_not_behind_it(void **state)
 	say_behind(12000000, 0, &b);
 	assert_non_null(strstr(buf_cstr(&b), "; bulk/103 gave it work for 12.0 ms"));
 	say_behind(12000000, 1, &b);
-	assert_non_null(strstr(buf_cstr(&b), "; an interrupt or timer gave it work for 12.0 ms, "
-					     "for whom is not recorded"));
+	assert_non_null(strstr(buf_cstr(&b),
+			       "; an interrupt or timer gave it work for 12.0 ms, "
+			       "for whom is not recorded"));
 	say_behind(1000000, 0, &b);
 	assert_null(strstr(buf_cstr(&b), "gave it"));
 	say_behind(1000000, 1, &b);

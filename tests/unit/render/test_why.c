@@ -1,4 +1,5 @@
-/* tail_answer: which unclear waits rank with work, and what the sentence says by general evidence. */
+/* tail_answer: which unclear waits rank with work, and what the sentence says by general
+ * evidence. */
 #include "render/tail/tail_answer.h"
 #include "render/tail/tail_json.h"
 #include "render/tail/tail_words.h"
@@ -167,8 +168,8 @@ static void the_last_holder_is_that_of_as_many_as_it_says(void **state)
 	struct rig r;
 	(void)state;
 	rig_init(&r, 100000);
-	uint32_t front = thread(&r, "front", 1, 0), by[] = {thread(&r, "render", 2, 1),
-							    thread(&r, "render", 3, 1)};
+	uint32_t front = thread(&r, "front", 1, 0),
+		 by[] = {thread(&r, "render", 2, 1), thread(&r, "render", 3, 1)};
 	for (uint64_t i = 0; i < 4; i++) {
 		uint64_t at = 1000 + 20000 * i;
 		struct offcpu *o = off(&r, front, at, at + 5000, at + 5000, CAUSE_LOCK,
@@ -222,8 +223,8 @@ static void add_cycles(struct rig *r, const char *name, uint64_t lacks)
 	}
 }
 
-/* A sample of front each ms of the slow cycles: of each ten the first `n` in `stack`, the others
- * in parse; in the last cycle all there. */
+/* A sample of front each ms of the slow cycles: of each ten the first `n` in `stack`, the
+ * others in parse; in the last cycle all there. */
 static void add_cycle_samples(struct rig *r, const char *stack, uint64_t n)
 {
 	for (uint64_t i = 0; i < 10; i++)
