@@ -31,7 +31,7 @@ struct report {
 	const struct timeline *shown; /* the recording's, or `thin` */
 	uint64_t grain_ns;            /* of `thin`; 0: nothing is summed up */
 	struct findings findings;
-	struct buf subtitle, filters, answer, note, text, head;
+	struct buf subtitle, filters, answer, also, note, text, head;
 	struct buf scratch;
 	int failed; /* scratch did, before it was used again */
 	struct population of;
@@ -136,6 +136,23 @@ static void head_groups(struct report *p, struct json *j)
 	json_close(j, ']');
 }
 
+/* What the page's first sentence speaks of: how much of the worst episodes' time. */
+static void head_told(struct report *p, struct json *j)
+{
+	const struct tail *t = p->opt->verdict ? p->opt->verdict : p->t;
+	uint64_t count = 0, ns = 0;
+	for (size_t i = 0; i < t->groups.n; i++) {
+		count += t->groups.v[i].count;
+		ns += t->groups.v[i].ns;
+	}
+	json_open(j, "told", '{');
+	json_u64(j, "count", t->groups.n ? t->groups.v[0].count : 0);
+	json_u64(j, "ns", t->groups.n ? t->groups.v[0].ns : 0);
+	json_u64(j, "of", count);
+	json_u64(j, "of_ns", ns);
+	json_close(j, '}');
+}
+
 static void put_sites(struct report *p, struct json *j, const struct set_apart *x)
 {
 	static const char *const names[] = {NULL, "idle", "unclear", "left_out", "life"};
@@ -219,6 +236,7 @@ static int head_tail(struct report *p, struct json *j, struct err *e)
 	}
 	json_close(j, ']');
 	head_groups(p, j);
+	head_told(p, j);
 	head_lengths(p, j);
 	return rc ? rc : head_sites(p, j, e);
 }
@@ -420,7 +438,7 @@ static int put_columns(struct report *p, FILE *out, struct err *e)
 /* 1 if memory for a text of the page ran out. */
 static int texts_failed(const struct report *p)
 {
-	const struct buf *const all[] = {&p->subtitle, &p->filters, &p->answer,
+	const struct buf *const all[] = {&p->subtitle, &p->filters, &p->answer, &p->also,
 					 &p->note,     &p->text,    &p->scratch};
 	int failed = p->failed;
 	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
@@ -436,6 +454,7 @@ static int put_page(struct report *p, FILE *out, struct err *e)
 				 .subtitle = buf_cstr(&p->subtitle),
 				 .filters = buf_cstr(&p->filters),
 				 .answer = buf_cstr(&p->answer),
+				 .also = buf_cstr(&p->also),
 				 .note = buf_cstr(&p->note),
 				 .text = buf_cstr(&p->text)};
 	html_page_begin(&page, &b, out);
@@ -563,10 +582,9 @@ static int say_all(struct report *p, struct err *e)
 	tailtext_unclear(&p->note, p->t, "Wait sites");
 	struct tail *verdict = p->opt->verdict ? p->opt->verdict : p->t;
 	int whole = !p->r->ti.meant && !tlinput_asks_threads(&p->r->opt->wait.tl);
-	int rc = whole && program_words(&p->answer, verdict) ? err_nomem(e) : 0;
+	int rc = whole && program_words(&p->also, verdict) ? err_nomem(e) : 0;
 	rc = rc ? rc : tail_answer(&p->answer, verdict, e);
-	buf_str(&p->answer, p->answer.n ? " " : "");
-	tailtext_recurrence(&p->answer, verdict);
+	tailtext_recurrence(&p->also, verdict);
 	struct tail_opts text = *p->r->opt;
 	struct tail_run as_text = *p->r;
 	text.details = 3;
@@ -589,6 +607,7 @@ int html_report(struct tail_run *r, struct tail *t, const struct html_request *o
 	buf_release(&p.subtitle);
 	buf_release(&p.filters);
 	buf_release(&p.answer);
+	buf_release(&p.also);
 	buf_release(&p.note);
 	buf_release(&p.text);
 	buf_release(&p.head);

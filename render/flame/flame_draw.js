@@ -261,8 +261,11 @@ class Painter {
 		this.texts = new Pool("text", make("g", {}, group));
 	}
 
-	// Draw boxes (with y set); `hit(frame)` says which frames the search matches.
-	draw(boxes, hit) {
+	// Draw boxes (with y set); `hit(frame)` says which frames the search matches, if one does;
+	// the others are dim.
+	draw(boxes, hit, isSearch) {
+		this.rects.parent.classList.toggle("searched", isSearch);
+		this.texts.parent.classList.toggle("searched", isSearch);
 		const slivers = new Map(), h = conf.frameHeight - 1;
 		this.last = new Map();
 		for (const pool of [this.paths, this.rects, this.texts])
@@ -274,8 +277,8 @@ class Painter {
 				this.sliver(b, color, h, slivers);
 				continue;
 			}
-			this.rect(b, color, h);
-			this.label(b);
+			this.rect(b, color, h, isHit);
+			this.label(b, isHit);
 		}
 		for (const [color, parts] of slivers) {
 			const p = this.paths.take();
@@ -299,18 +302,18 @@ class Painter {
 			Math.max(0.5, Math.round(b.w * 100) / 100));
 	}
 
-	rect(b, color, h) {
+	rect(b, color, h, isHit) {
 		this.rects.put({x: Math.round(b.x * 100) / 100, y: b.y, width: Math.round(b.w * 100) / 100, height: h,
-			rx: b.w >= 4 ? 2 : 0, fill: color, class: b.above ? "caller" : ""});
+			rx: b.w >= 4 ? 2 : 0, fill: color, class: (b.above ? "caller" : "") + (isHit ? " found" : "")});
 	}
 
-	label(b) {
+	label(b, isHit) {
 		const room = Math.floor((b.w - 4) / (conf.fontSize * conf.fontWidth));
 		if (room < 3)
 			return;
 		const frame = b.tree.frame[b.node], text = fitName(frame, room - (frames.label[frame].length > room ? 1 : 0));
 		const t = this.texts.put({x: (b.x + 3).toFixed(2), y: (b.y + conf.frameHeight / 2 + conf.fontSize * 0.3).toFixed(2),
-			class: b.above ? "caller" : ""});
+			class: (b.above ? "caller" : "") + (isHit ? " found" : "")});
 		if (t.textContent !== text)
 			t.textContent = text;
 	}

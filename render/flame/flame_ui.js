@@ -89,7 +89,7 @@ function hitsBelow(tree, top) {
 function findHits() {
 	const tree = view.trees[0], top = state.tree === 0 ? state.zoom : 0;
 	const [found, sum] = hitsBelow(tree, top), all = top ? hitsBelow(tree, 0)[1] : sum;
-	hits = found;
+	hits = found.sort((a, b) => tree.total[b] - tree.total[a] || a - b); // Enter goes to the widest first
 	bar.matched.textContent = matcher ? "Matched: " + weightText(all) + ", " +
 		percent(all, tree.whole) + " of all" + (top ? " \u00b7 " + percent(sum, tree.total[top]) +
 		" of the view" : "") + " \u00b7 " + hits.length + (hits.length === 1 ? " place" : " places") : "";
@@ -189,7 +189,7 @@ function redraw() {
 	setRows();
 	showDrawn(made.pruned);
 	findHits();
-	painter.draw(boxes, matches);
+	painter.draw(boxes, matches, matcher !== null);
 	select(selected);
 	hideTip();
 	setButtons();
@@ -509,7 +509,10 @@ function replaceTree(tree, isOther) {
 }
 
 // For pages around the picture and for tests: what is drawn, and how long that took.
-svg.flame = {state, replaceTree, load: loadText, tree: () => base,
+svg.flame = {state, replaceTree, search: (text) => {
+	if (state.search !== text)
+		search(text);
+}, nextHit, load: loadText, tree: () => base,
 	focus: (name) => change(() => { state.focus = name; }), boxes: () => boxes.map((b) => ({name: frames.label[b.tree.frame[b.node]],
 	tree: b.t, node: b.node, row: b.row, x: b.x, y: b.y, w: b.w, above: b.above})),
 	drawMs: () => drawMs, nodes: base.n};

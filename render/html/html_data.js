@@ -145,6 +145,28 @@ function placeCgroups(thread) {
 	});
 }
 
+// Threads get the numbers of their programs in head.programs: the name of the process's first thread.
+function placePrograms(thread) {
+	const first = new Map(), no = new Map();
+	thread.pid.forEach((pid, i) => {
+		if (thread.tid[i] === pid || !first.has(pid))
+			first.set(pid, strings[thread.name[i]]);
+	});
+	head.programs = [];
+	thread.program = Int32Array.from(thread.pid, (pid) => {
+		const name = first.get(pid);
+		if (!no.has(name)) {
+			no.set(name, head.programs.length);
+			head.programs.push(name);
+		}
+		return no.get(name);
+	});
+}
+
+function programOf(thread) {
+	return head.programs[data.thread.program[thread]];
+}
+
 function hex(rgb) {
 	return "#" + rgb.toString(16).padStart(6, "0");
 }
@@ -202,6 +224,7 @@ async function readData() {
 	placeSamples(data.sample);
 	placeLives(data);
 	placeCgroups(data.thread);
+	placePrograms(data.thread);
 	frames = makeFrames();
 	given = makeGraphs();
 }

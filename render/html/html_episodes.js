@@ -1,5 +1,5 @@
 // html_episodes.js - the worst episodes as `perfkit tail` explains them: a table, and of the
-// chosen one the text, the chain, its stacks and its picture.
+// chosen one the text, the chain and its stacks.
 
 function threadText(x) {
 	return x ? (x.comm || "?") + "/" + x.tid : "?";
@@ -15,33 +15,30 @@ function placeOf(ep) {
 	return {from, to: from + ep.duration_ns};
 }
 
+// Is an episode of the chosen threads?
+function isOfChosen(ep) {
+	const chosen = chosenThreads(), no = data.thread.tid.indexOf(ep.tid + 1);
+	return !chosen || (no >= 0 && chosen(no, data.thread.comm[no]));
+}
+
 function drawEpisodes() {
 	const box = document.getElementById("episodes"), all = head.tail.episodes, s = view.stretch;
-	const seen = all.filter((ep) => !s || (placeOf(ep).to > s.from && placeOf(ep).from < s.to));
+	const seen = all.filter((ep) => (!s || (placeOf(ep).to > s.from && placeOf(ep).from < s.to)) && isOfChosen(ep));
 	box.textContent = "";
-	box.append(wholeNote() || "", table("The " + all.length + " worst episodes (" + head.tail.by + ")" + (s ? ", " + seen.length + " of them in the selection" : ""),
+	box.append(wholeNote() || "", table("The " + all.length + " worst episodes (" + head.tail.by + ")" + (s || view.who ? ", " + seen.length + " of them in the selection" : ""),
 		["#", "from (s)", "length", "thread", "cause", "root"], seen.map((ep) => ({
-			attrs: {class: view.ep === ep.rank ? "chosen" : null},
-			cells: [el("a", {href: "#", class: "link", "aria-current": view.ep === ep.rank ? "true" : null,
+			attrs: {class: caseEpisode() === ep ? "chosen" : null},
+			cells: [el("a", {href: "#", class: "link", "aria-current": caseEpisode() === ep ? "true" : null,
 				onclick: (e) => { e.preventDefault(); chooseEpisode(ep.rank); }}, "#" + ep.rank),
 				clockText(placeOf(ep).from).slice(0, -3), timeText(ep.duration_ns), threadText(ep), ep.cause || ep.state || "", head.roots[all.indexOf(ep)]]})), [1, 2]));
+	dimRows();
 	return drawEpisode();
 }
 
 async function chooseEpisode(rank) {
-	view.ep = view.ep === rank ? 0 : rank;
-	view.pane = "episodes";
-	const drawn = showPane();
-	saveView(true);
-	await drawn;
-	showEpisode();
-}
-
-// Below a long table it would open out of sight.
-function showEpisode() {
-	const e = document.querySelector("#episode h3");
-	if (e && e.getBoundingClientRect().bottom > window.innerHeight)
-		e.scrollIntoView({block: "start"});
+	view.ep = rank;
+	heat.draw();
+	await Promise.all([drawCase(), goTo("episodes")]);
 }
 
 // Links: to the thread of each link of the chain, in the timeline, and to the episode's stretch.
@@ -64,8 +61,8 @@ function linkText(ep, link) {
 function chainList(ep) {
 	const p = placeOf(ep), margin = (p.to - p.from) / 10;
 	const go = (tid) => () => {
-		view.pane = "timeline";
 		choose({from: Math.max(0, Math.round(p.from - margin)), to: Math.min(head.span_ns, Math.round(p.to + margin))}, null);
+		goTo("timeline");
 		goToThread(tid, p.from);
 	};
 	const how = {self: "", waker: "until woken by ", owner: "lock held by ", cpu: "behind, on its CPU, "};
@@ -105,33 +102,26 @@ function stacksOf(ep) {
 // To the flame graphs that the program made of one episode.
 function graphLinks(ep) {
 	return given.filter((g) => g.episode === ep.rank).map((g) => el("button", {onclick: () => {
-		Object.assign(view, {of: ep.rank, graph: g.kind, pane: "flame"});
-		showPane();
-		saveView(true);
+		Object.assign(view, {of: ep.rank, graph: g.kind});
+		goTo("flame");
 	}}, "Flame graph: " + kinds[g.kind].name.toLowerCase()));
 }
 
 let shownEpisode = 0;
 
-async function drawEpisode() {
-	const box = document.getElementById("episode"), ep = head.tail.episodes.find((x) => x.rank === view.ep);
-	if (shownEpisode === view.ep && box.firstChild)
+function drawEpisode() {
+	const box = document.getElementById("episode"), ep = caseEpisode();
+	if (shownEpisode === ep.rank && box.firstChild)
 		return;
-	shownEpisode = view.ep;
+	shownEpisode = ep.rank;
 	box.textContent = "";
-	if (!ep)
-		return;
-	const p = placeOf(ep), picture = el("div", {class: "picture"});
+	const p = placeOf(ep);
 	box.append(el("div", {class: "text"}, el("h3", {}, "#" + ep.rank + "  " + threadText(ep) + ", " + timeText(ep.duration_ns)),
 		el("p", {class: "choices"}, el("button", {onclick: () => choose({from: Math.max(p.from, 0), to: Math.min(p.to, head.span_ns)}, null)},
 			"Select its time in all views"), graphLinks(ep)),
 		el("pre", {tabindex: 0}, (head.texts[head.tail.episodes.indexOf(ep)] || "").trim()),
 		el("h3", {}, "Chain"), chainList(ep)),
-		el("div", {class: "stacks"}, el("h3", {}, "Stacks, innermost frame first"), stacksOf(ep)), picture);
-	if (ep.rank <= head.pictures)
-		await putPicture(picture, "episode" + ep.rank, {onView: null});
-	else
-		picture.append(el("p", {class: "note"}, "Only the worst " + countText(head.pictures) + " have a picture of their own: select its time, and see Timeline."));
+		el("div", {class: "stacks"}, el("h3", {}, "Stacks, innermost frame first"), stacksOf(ep)));
 }
 
 // --- pictures that the program drew ------------------------------------------------------------
@@ -146,13 +136,17 @@ async function putPicture(into, id, hooks) {
 	root.append(svg);
 	into.textContent = "";
 	into.append(host);
-	pictures.timeline(svg, {page, state: () => "", save: () => {}, back: () => {}, ...hooks});
+	pictures.timeline(svg, {page, above: BARE_HEIGHT, state: () => "", save: () => {}, back: () => {}, ...hooks});
 	return svg;
 }
 
 let timelineSvg = null, timelineWait = null, timelineTold = null;
 
 async function drawTimeline() {
+	const title = document.querySelector("#pane-timeline > .title");
+	title.textContent = panes.timeline.name + " ";
+	if (view.who)
+		title.append(el("span", {class: "badge"}, "all threads"));
 	const box = document.getElementById("timeline-box");
 	if (!timelineWait)
 		timelineWait = putPicture(box, "timeline", {onView: onTimelineView, isCut: () => label !== null}).then((svg) => { timelineSvg = svg; });

@@ -47,6 +47,7 @@ void html_page_begin(const struct html_page *p, struct buf *b, FILE *out)
 	element(b, "<p id=\"filters\">filters: ", p->filters, "</p>\n");
 	buf_str(b, "</header>\n<main id=\"main\">\n");
 	element(b, "<p id=\"answer\">", p->answer, "</p>\n");
+	element(b, "<p id=\"also\">", p->also, "</p>\n");
 	element(b, "<p id=\"note\">", p->note, "</p>\n");
 	buf_str(b, "<noscript>");
 	buf_str(b, "<pre>");

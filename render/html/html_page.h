@@ -20,6 +20,7 @@ struct html_page {
 	const char *subtitle; /* host, date, file, length */
 	const char *filters;
 	const char *answer; /* the sentence that matters; also for readers without scripts */
+	const char *also;   /* about the same: how often, of which programs */
 	const char *note;   /* what else may be the answer, and where it stands */
 	const char *text;   /* the answer of `tail` as preformatted text, for them */
 };

@@ -121,6 +121,7 @@ function drawSandwich(tree, kind) {
 		box.append(el("div", {class: "beside"}, sideTable("Callers of " + functionText(view.fn), callers, kind, whole),
 			sideTable("Called by " + functionText(view.fn), callees, kind, whole)));
 	}
+	dimRows();
 }
 
 // Callers and callees of one function, in the graph and beside it; the same again: of none.

@@ -284,9 +284,11 @@ function isInside(path, of) {
 }
 
 // What tells by a thread's number and its name then (a frame) whether it is among those chosen,
-// "comm:NAME", "tid:TID" or "cgroup:PATH"; null: all are.
+// "comm:NAME", "tid:TID", "cgroup:PATH" or "program:NAME"; null: all are.
 function chosenThreads() {
-	const [, by, what] = /^(comm|tid|cgroup):(.*)$/s.exec(view.who) || [];
+	const [, by, what] = /^(comm|tid|cgroup|program):(.*)$/s.exec(view.who) || [];
+	if (by === "program")
+		return (thread) => thread >= 0 && head.programs[data.thread.program[thread]] === what;
 	if (by === "tid")
 		return (thread) => data.thread.tid[thread] - 1 === Number(what);
 	if (by === "cgroup") {

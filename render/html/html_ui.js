@@ -2,14 +2,15 @@
 // which the URL's fragment keeps.
 
 // The chosen stretch and band (null: all), the pane, what its parts show.
-const view = {stretch: null, band: null, pane: "overview", map: "", graph: "", event: 0, ep: 0, of: 0, who: "", label: "", fn: "", sort: "self",
+const view = {stretch: null, band: null, pane: "timeline", map: "", graph: "", event: 0, ep: 0, of: 0, who: "", label: "", fn: "", sort: "self",
 	flame: {}, tree: null, functions: []};
 
+// The parts of the workspace, from top to foot.
 const panes = {
-	overview: {name: "Overview", has: () => true, draw: drawOverview},
-	flame: {name: "Flame graph", has: () => Object.keys(kinds).some((k) => kinds[k].has()), draw: drawFlamePane},
 	timeline: {name: "Timeline", has: () => head.why_not === null, draw: drawTimeline},
+	flame: {name: "Flame graph", has: () => Object.keys(kinds).some((k) => kinds[k].has()), draw: drawFlamePane},
 	episodes: {name: "Episodes", has: () => head.tail && head.tail.episodes.length > 0, draw: drawEpisodes},
+	overview: {name: "Overview", has: () => true, draw: drawOverview},
 	sites: {name: "Wait sites", has: () => head.sites !== undefined, draw: drawSites},
 };
 
@@ -42,7 +43,7 @@ function viewText() {
 		q.set("t", view.stretch.from + "," + view.stretch.to);
 	if (view.band)
 		q.set("band", view.band.low + "," + view.band.high);
-	put("pane", view.pane, view.ep ? "episodes" : "overview");
+	put("pane", view.pane, firstOf(panes));
 	put("map", view.map, firstOf(maps));
 	put("graph", view.graph, firstOf(kinds));
 	put("event", view.event, firstEvent());
@@ -72,8 +73,10 @@ function saveView(isNew) {
 	}
 }
 
-// Of a recording that tells of waits these first.
+// Of a recording that tells of spans or waits these first.
 function firstOf(table) {
+	if (head.tail && table.span && table.span.has())
+		return "span";
 	if (head.tail && table.off && table.off.has())
 		return "off";
 	return Object.keys(table).find((k) => table[k].has()) || Object.keys(table)[0];
@@ -107,7 +110,7 @@ function loadView() {
 	view.stretch = t && t[1] <= head.span_ns ? {from: t[0], to: t[1]} : null;
 	view.band = band ? {low: band[0], high: band[1]} : null;
 	view.ep = Number(q.get("ep")) || 0;
-	view.pane = known(panes, q.get("pane") || (view.ep ? "episodes" : "overview"));
+	view.pane = known(panes, q.get("pane"));
 	view.map = known(maps, q.get("map"));
 	view.graph = known(kinds, q.get("graph"));
 	view.event = head.events[q.get("event")] ? Number(q.get("event")) : firstEvent();
@@ -204,7 +207,7 @@ function pickLabel(text) {
 function labelPart() {
 	const all = labelChoices().slice(0, LABELS_LISTED);
 	return !labelChoices().length ? null : el("label", {class: "label"}, "label ", el("input", {id: "label", list: "labels", value: view.label,
-		placeholder: "KEY=VALUE", autocomplete: "off", onchange: (e) => pickLabel(e.target.value)}),
+		placeholder: "KEY=VALUE", autocomplete: "off", size: 16, onchange: (e) => pickLabel(e.target.value)}),
 		el("datalist", {id: "labels"}, all.map((text) => el("option", {value: text}))),
 		view.label ? el("button", {onclick: () => { document.getElementById("label").value = ""; pickLabel(""); }}, "All labels") : null);
 }
@@ -223,14 +226,56 @@ function wholeNote() {
 		"These are " + of + ".");
 }
 
+// Whom the views are about: "server/123", "of redis-server", "" for all.
+function whoText() {
+	const [, by, what] = /^(comm|tid|cgroup|program):(.*)$/s.exec(view.who) || [];
+	const no = by === "tid" ? data.thread.tid.indexOf(Number(what) + 1) : -1;
+	return !by ? "" : no >= 0 ? strings[data.thread.name[no]] + "/" + what : by === "tid" ? "thread " + what : what;
+}
+
+// The option that chooses the same threads.
+function whoOption() {
+	const [, by, what] = /^(comm|tid|cgroup|program):(.*)$/s.exec(view.who) || [], word = (text) => "'" + text.replaceAll("'", "'\\''") + "'";
+	const pids = () => [...new Set(Array.from(data.thread.pid).filter((pid, i) => programOf(i) === what && pid > 1))].map((pid) => pid - 1).join();
+	return !by ? "" : by === "tid" ? " --tid " + what : by === "program" ? " --pid " + pids() : " --" + by + " " + word(what);
+}
+
+function isSelected() {
+	return Boolean(view.stretch || view.band || view.who || view.label);
+}
+
+// What of the recording is seen, with the options that show the same on the command line.
 function drawSelected() {
-	const s = view.stretch;
-	replace("selected", s || view.band ? [
-		el("strong", {}, stretchText({...stretch(), band: view.band})), " \u00b7 ",
-		el("code", {}, "--time " + clockText(stretch().from) + "," + clockText(stretch().to) + labelOption()), " ",
-		el("button", {onclick: () => choose(null, null)}, "Show all (Esc)")] :
-		["All of the recording: " + timeText(head.span_ns) + ".", el("span", {class: "hint"}, "Drag over the map to select a stretch: every view follows."),
-			view.label ? el("code", {}, labelOption().trim()) : null], labelPart());
+	const s = view.stretch, time = s ? "--time " + clockText(s.from) + "," + clockText(s.to) : "", said = [whoText(), view.label].filter((x) => x).join(", ");
+	const options = (time + whoOption() + labelOption()).trim();
+	replace("selected", isSelected() ? [
+		el("strong", {}, (said ? said + (s || view.band ? ", " : "") : "") + (s || view.band ? stretchText({...stretch(), band: view.band}) : "")),
+		options ? el("code", {title: "options of perfkit that choose the same" + (view.band ? ", but for the lengths" : "")}, options) : null,
+		el("button", {class: "clear", title: "show all (Esc)", onclick: showAll}, "Show all \u00d7")] :
+		[el("span", {class: "dim"}, "All of " + timeText(head.span_ns)), el("span", {class: "hint dim"}, "Drag over the map: time. Shift-drag: also lengths.")], labelPart());
+	drawChips();
+}
+
+// Nothing is selected any more.
+function showAll() {
+	const input = document.getElementById("label"), was = view.label || view.who;
+	view.who = "";
+	if (was) {
+		drawCase();
+		drawHeadline();
+	}
+	if (input && view.label) {
+		view.label = input.value = "";
+		chooseLabel("");
+	}
+	if (was)
+		drawHeat();
+	choose(null, null);
+}
+
+// In grey: a selection does nothing to this.
+function wholeBadge() {
+	return isSelected() ? el("span", {class: "badge"}, "whole recording") : null;
 }
 
 // --- overview --------------------------------------------------------------------------------------
@@ -254,13 +299,15 @@ function someTime(ns) {
 }
 
 function threadTable() {
-	const s = stretch(), sums = sumThreads(s.from, s.to), whole = s.to - s.from;
+	const s = stretch(), sums = sumThreads(s.from, s.to), whole = s.to - s.from, isChosen = chosenThreads();
 	const busy = (x) => x.run + x.runnable + x.preempted;
+	if (isChosen)
+		sums.threads = sums.threads.filter((x) => isChosen(x.thread, data.thread.comm[x.thread]));
 	const shown = sums.threads.sort((a, b) => busy(b) - busy(a) || a.thread - b.thread).slice(0, 30);
 	const has = (keys) => keys.filter((key) => shown.some((x) => x[key])), first = has(["unclear"]), last = has(["unknown", "hidden"]);
 	const rows = shown.map((x) => {
 		const t = data.thread, i = x.thread, some = (keys) => keys.map((key) => someTime(x[key]));
-		return [strings[t.name[i]] + "/" + (t.tid[i] - 1), barOf(x, whole), timeText(x.run), timeText(x.blocked), ...some(first),
+		return [threadLink(t.tid[i] - 1, strings[t.name[i]] + "/" + (t.tid[i] - 1)), barOf(x, whole), timeText(x.run), timeText(x.blocked), ...some(first),
 			timeText(x.runnable + x.preempted), ...some(last)];
 	});
 	const key = el("p", {class: "legend"}, STATES.map(([, name, color]) => {
@@ -273,9 +320,15 @@ function threadTable() {
 		rows, [2, 3, 4, 5, 6, 7]), key), cpuTable(sums.cpus, whole)];
 }
 
+// All views of one thread; the same again: of all.
+function threadLink(tid, text) {
+	const who = "tid:" + tid;
+	return el("button", {class: "link", "aria-pressed": String(view.who === who), title: "only this thread in all views", onclick: () => chooseThread(view.who === who ? "" : who)}, text);
+}
+
 function cpuTable(cpus, whole) {
 	const rows = [...cpus].map((ns, i) => ["CPU " + i, barOf({run: ns}, whole), timeText(ns), share(ns, whole)]);
-	return rows.length ? table("CPUs: time that threads ran", ["CPU", "of " + timeText(whole), "busy", "share"], rows, [2, 3]) : null;
+	return rows.length ? table("CPUs: time that threads ran" + (view.who ? " (all of them)" : ""), ["CPU", "of " + timeText(whole), "busy", "share"], rows, [2, 3]) : null;
 }
 
 // What the worst episodes rest on.
@@ -321,16 +374,16 @@ function doctorPart() {
 		el("summary", {}, head.findings.length + (head.findings.length === 1 ? " finding" : " findings")),
 		el("ul", {class: "findings"}, head.findings.map(findingItem)),
 		head.line ? el("p", {}, "All together: ", el("code", {}, head.line)) : null) : el("p", {}, "Nothing was found that limits an answer.");
-	return [el("h3", {}, "Can this recording answer?"), verdicts, found];
+	return [el("h3", {}, "Can this recording answer? ", wholeBadge()), verdicts, found];
 }
 
 const HOT = 10; // functions of the overview, and threads
 
 // Where the samples fell: functions, and where no switches were recorded, threads.
 function samplesByThread() {
-	const s = data.sample, {from, to} = stretch(), sums = new Map(), t = data.thread;
+	const s = data.sample, {from, to} = stretch(), sums = new Map(), t = data.thread, chosen = chosenThreads();
 	for (let i = firstWhere(0, s.t.length, (k) => s.t[k] >= from); i < s.t.length && s.t[i] <= to; i++)
-		if (s.event[i] === view.event && hasLabel(s, i))
+		if (s.event[i] === view.event && hasLabel(s, i) && (!chosen || chosen(s.thread[i] - 1, data.row.comm[s.row[i]])))
 			sums.set(s.thread[i], (sums.get(s.thread[i]) || 0) + s.weight[i]);
 	const all = [...sums].sort((a, b) => b[1] - a[1] || a[0] - b[0]), whole = all.reduce((sum, [, x]) => sum + x, 0);
 	return table("Threads with the most " + kinds.cpu.what() + (all.length > HOT ? ", " + HOT + " of " + all.length : ""), ["thread", "weight", "share"],
@@ -338,15 +391,23 @@ function samplesByThread() {
 }
 
 function toFunction(name) {
-	Object.assign(view, {pane: "flame", graph: "cpu", fn: name});
-	showPane();
+	Object.assign(view, {graph: "cpu", fn: name});
+	goTo("flame");
+}
+
+// Show a part of the workspace, and go there.
+function goTo(pane) {
+	view.pane = pane;
+	const drawn = showPane();
 	saveView(true);
+	document.getElementById("pane-" + pane).scrollIntoView({block: "start"});
+	return drawn;
 }
 
 let hotAsked = 0;
 
 async function drawHot(box) {
-	const no = ++hotAsked, {tree, functions} = await askSum("cpu", {...stretch(), band: null}, "");
+	const no = ++hotAsked, {tree, functions} = await askSum("cpu", {...stretch(), band: null}, view.who);
 	if (no !== hotAsked)
 		return;
 	const all = functions.sort((a, b) => b.self - a.self || (a.name < b.name ? -1 : 1)), whole = tree.total[0];
@@ -366,15 +427,14 @@ function lossPart() {
 
 function drawOverview() {
 	const parts = [doctorPart()];
-	if (head.why_not !== null)
-		parts.push(el("p", {class: "note"}, "No waits are shown: " + head.why_not));
 	if (head.tail)
-		parts.push(wholeNote(), groupTable(), el("div", {class: "beside"}, percentileTable(), histogram()));
+		parts.push(wholeNote(), wholeBadge(), groupTable(), el("div", {class: "beside"}, percentileTable(), histogram()));
 	if (data.run.any)
 		parts.push(threadTable());
 	const hot = el("div", {id: "hot", class: "beside"});
 	parts.push(kinds.cpu.has() ? hot : null, lossPart());
 	replace("overview", parts.flat(2).filter((x) => x));
+	dimRows();
 	return kinds.cpu.has() ? drawHot(hot) : null;
 }
 
@@ -383,7 +443,7 @@ function drawOverview() {
 let choicesOf = ""; // what the tabs and choices above the graph show
 
 function drawFlamePane() {
-	const isGiven = kinds[view.graph].given, of = JSON.stringify([view.graph, view.who, view.of, view.event, view.label]);
+	const isGiven = kinds[view.graph].given, of = JSON.stringify([view.graph, view.who, view.of, view.event, view.label, isSelected()]);
 	if (choicesOf !== of)
 		drawChoices(isGiven);
 	choicesOf = of;
@@ -391,13 +451,14 @@ function drawFlamePane() {
 }
 
 function drawChoices(isGiven) {
-	replace("flame-tabs", tabs("Flame graph", kinds, view.graph, (k) => {
+	const isOne = Object.values(kinds).filter((kind) => kind.has()).length < 2;
+	replace("flame-tabs", isOne ? null : tabs("Flame graph", kinds, view.graph, (k) => {
 		view.graph = k;
 		drawFlamePane();
 		saveView(true);
 	}, "flame"), el("p", {class: "choices"}, isGiven ? episodeChoice() : threadChoice(),
 		view.graph === "cpu" && head.events.length > 1 ? eventChoice() : null,
-		isGiven ? el("span", {class: "note"}, kinds[view.graph].what() + "; whatever is selected above") : null), isGiven ? wholeNote() : null);
+		isGiven ? el("span", {class: "note"}, kinds[view.graph].what(), " ", wholeBadge()) : null), isGiven ? wholeNote() : null);
 }
 
 // A list of [value, text] to choose from.
@@ -459,7 +520,11 @@ function threadChoice() {
 
 function chooseThread(who) {
 	view.who = who;
-	drawFlame();
+	drawHeat();
+	drawCase();
+	drawHeadline();
+	redraw();
+	saveView(true);
 }
 
 // With the program where there are several: a role may be a function of each.
@@ -481,17 +546,57 @@ function drawSites() {
 	if (s.unclear.length)
 		parts.unshift(el("p", {}, "A thread at rest is not slow. Where the recording does not show what a wait was for, it is unclear, and the last column says what would decide it."));
 	replace("sites", wholeNote(), parts.length ? parts : el("p", {}, "Nothing is hidden."),
-		el("p", {class: "note"}, "Counts are of the whole recording, whatever is selected above."));
+		el("p", {class: "note"}, "Counts are of the whole recording. ", wholeBadge()));
 }
 
+// --- the workspace: parts are drawn when they are in sight -------------------------------------
+
+const inWindow = new Set(), stale = new Set();
+let restTimer = 0;
+
+function shownPanes() {
+	return Object.keys(panes).filter((k) => panes[k].has());
+}
+
+function watchPanes() {
+	const watch = new IntersectionObserver((entries) => {
+		for (const e of entries) {
+			const k = e.target.id.slice(5);
+			inWindow[e.isIntersecting ? "add" : "delete"](k);
+			if (e.isIntersecting)
+				drawSoon();
+		}
+	}, {rootMargin: "200px"});
+	for (const k of shownPanes())
+		watch.observe(document.getElementById("pane-" + k));
+}
+
+// Those in sight that show something else, one after the other.
+function drawSoon() {
+	clearTimeout(restTimer);
+	restTimer = setTimeout(async () => {
+		for (const k of [...stale].filter((x) => inWindow.has(x))) {
+			stale.delete(k);
+			await panes[k].draw();
+		}
+	}, 60);
+}
+
+const IDLE_MS = 1500; // then what is out of sight is drawn, too, so that a search of the browser finds it
+
+function drawStale() {
+	for (const k of ["episodes", "overview", "sites"].filter((x) => stale.delete(x)))
+		panes[k].draw();
+}
+
+// Draw the chosen part now, the others when they are seen.
 function showPane() {
-	replace("nav", tabs("Views", panes, view.pane, (k) => {
-		view.pane = k;
-		showPane();
-		saveView(true);
-	}, "pane"));
-	for (const k in panes)
-		document.getElementById("pane-" + k).hidden = k !== view.pane;
+	for (const k of shownPanes())
+		stale.add(k);
+	stale.delete(view.pane);
+	for (const b of document.querySelectorAll("#nav button"))
+		b.setAttribute("aria-current", String(b.id === "tab-pane-" + view.pane));
+	drawSoon();
 	return panes[view.pane].draw();
 }
 
@@ -514,30 +619,55 @@ function grainNote() {
 // --- the skeleton ------------------------------------------------------------------------------------
 
 function build() {
-	const main = document.getElementById("main"), worst = head.tail && head.tail.episodes[0], says = el("p", {id: "says", "aria-live": "polite"});
+	const main = document.getElementById("main"), says = el("p", {id: "says", "aria-live": "polite"});
 	const canvas = el("canvas", {id: "heat", tabindex: 0, role: "application",
-		"aria-label": "heat map: arrows move, Shift and arrows select, Enter takes the selection, Escape shows all"});
-	if (worst)
-		main.append(el("p", {}, episodeLink(worst.rank, "The worst one"), ": its chain, picture and stacks"));
-	main.append(el("section", {id: "map", "aria-label": "Heat map"}, el("div", {id: "heat-tabs"}), grainNote(), el("div", {id: "heat-box"}, canvas), says,
-		el("p", {id: "selected"})), el("nav", {id: "nav", "aria-label": "Views"}));
-	const pane = (k, ...children) => el("section", {id: "pane-" + k, role: "tabpanel", "aria-label": panes[k].name, hidden: true},
-		k === "episodes" || k === "sites" ? null : grainNote(), children);
-	main.append(el("div", {id: "pane"},
-		pane("overview", el("div", {id: "overview"})),
-		pane("flame", el("div", {id: "flame-tabs"}), el("p", {id: "flame-empty", hidden: true}, "Nothing of this in the selection."),
-			el("div", {id: "flame"}), el("div", {id: "sandwich"})),
-		pane("timeline", el("div", {id: "timeline-box"})),
-		pane("episodes", el("div", {class: "episodes"}, el("div", {id: "episodes"}), el("div", {id: "episode"}))),
-		pane("sites", el("div", {id: "sites"}))));
+		"aria-label": "map: arrows move, Shift and arrows select, Enter takes the selection, Escape shows all"});
+	const answer = document.getElementById("answer"), also = document.getElementById("also"), bar = shareBar();
+	if (answer && bar)
+		answer.after(bar);
+	// One sentence is the headline.
+	const [first, ...rest] = answer ? answer.textContent.split(/(?<=\.) (?=[A-Z])/) : [];
+	if (rest.length) {
+		answer.textContent = first;
+		bar.append(el("span", {}, rest.join(" ")));
+	}
+	if (also && bar)
+		bar.append(also);
+	document.body.prepend(topBar());
+	const cpuOnly = !head.tail && kinds.cpu.has();
+	const pane = (k, ...children) => el("section", {id: "pane-" + k, class: k === "flame" && cpuOnly ? "room first" : "room", "aria-label": panes[k].name, hidden: !panes[k].has()},
+		el("h3", {class: "title"}, panes[k].name), k === "episodes" || k === "sites" ? null : grainNote(), children);
+	const flame = pane("flame", el("div", {id: "flame-tabs"}), el("p", {id: "flame-empty", hidden: true}, "Nothing of this in the selection."),
+		el("div", {id: "flame"}), el("div", {id: "sandwich"}));
+	main.append(el("section", {id: "case", "aria-label": "The worst episode"}), cpuOnly ? flame : "",
+		el("section", {id: "map", "aria-label": "Map"}, el("div", {class: "map-head"}, el("div", {id: "heat-tabs"}), says), grainNote(), el("div", {id: "heat-box"}, canvas)),
+		document.getElementById("note") || "",
+		el("div", {id: "pane"},
+			pane("timeline", el("div", {id: "timeline-box"})), cpuOnly ? null : flame,
+			pane("episodes", el("div", {class: "episodes"}, el("div", {id: "episodes"}), el("div", {id: "episode"}))),
+			pane("overview", el("div", {id: "overview"})),
+			pane("sites", el("div", {id: "sites"}))));
 	heat = new Heat(canvas, (text) => { says.textContent = text || heat.caption(); });
 	canvas.addEventListener("focus", () => heat.draw());
 	canvas.addEventListener("blur", () => heat.draw());
+	watchPanes();
 }
 
 function onKey(e) {
-	if (e.key === "Escape" && !e.defaultPrevented && document.activeElement === document.body)
-		choose(null, null);
+	const at = document.activeElement, isTyping = at && /^(INPUT|SELECT|TEXTAREA)$/.test(at.tagName);
+	if (e.defaultPrevented || isTyping || at && at.closest("dialog") || e.ctrlKey || e.metaKey || e.altKey)
+		return;
+	if (e.key === "Escape")
+		pressEscape();
+	else if (e.key === "?")
+		showHelp();
+	else if (e.key === "/")
+		document.getElementById("find").focus();
+	else if ((e.key === "," || e.key === ".") && head.tail && (at === document.body || at.closest("#case, #map")))
+		stepEpisode(e.key === "." ? 1 : -1);
+	else
+		return;
+	e.preventDefault();
 }
 
 async function start() {
@@ -546,9 +676,11 @@ async function start() {
 	build();
 	loadView();
 	drawHeat();
+	await drawCase();
+	drawHeadline();
 	await showPane();
-	if (view.ep && view.pane === "episodes")
-		showEpisode();
+	if (/(^#|&)pane=/.test(location.hash))
+		document.getElementById("pane-" + view.pane).scrollIntoView({block: "start"});
 	let width = window.innerWidth;
 	window.addEventListener("resize", () => {
 		if (window.innerWidth !== width) {
@@ -557,10 +689,14 @@ async function start() {
 		}
 	});
 	window.addEventListener("keydown", onKey);
+	window.addEventListener("beforeprint", drawStale);
+	setTimeout(drawStale, IDLE_MS);
 	window.addEventListener("beforeprint", () => document.querySelectorAll("details").forEach((d) => { d.open = true; }));
 	window.addEventListener("popstate", () => {
 		loadView();
 		drawHeat();
+		drawCase();
+		drawHeadline();
 		showPane();
 	});
 	window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => heat.draw());
@@ -585,7 +721,7 @@ if (!isWorker) {
 	// For scripts that test the page: the view, sums of a stretch, and times in ms.
 	window.report = {view, choose, foldTree, showPane, sumCpu, sumOff, sumWall, sumThreads, chooseLabel, labelChoices, head: () => head, data: () => data,
 		frames: () => frames, ms: () => ({redraw: drawMs, flame: document.getElementById("flame").ms, inWorker: !!(worker && worker.ask)}),
-		flame: (kind) => flames[flameKey(kind)] && flames[flameKey(kind)].svg, given: () => given, timeline: () => timelineSvg};
+		flame: (kind) => flames[flameKey(kind)] && flames[flameKey(kind)].svg, given: () => given, timeline: () => timelineSvg, heat: () => heat, programOf, chooseProgram, caseEpisodes};
 	start().catch((e) => {
 		document.getElementById("main").append(el("p", {class: "note"}, "This report cannot be shown here: " + e.message +
 			" (it needs a browser with DecompressionStream, of 2023 or later)"));

@@ -7,7 +7,7 @@ const source = isWorker ? "" : document.currentScript.textContent;
 // What sums need of the data, table by table.
 const SUMMED = {sample: ["t", "row", "weight", "event", "thread"], run: ["n", "start", "end", "thread", "comm", "out"],
 	wait: ["n", "start", "end", "thread", "blocked", "bits", "row", "cause"], row: ["comm", "path"], path: ["parent", "frame"],
-	thread: ["comm", "tid", "flags", "cgroup"]};
+	thread: ["comm", "tid", "flags", "cgroup", "program"]};
 
 let worker = null;
 const asked = new Map(); // by number: who waits for the answer
@@ -42,7 +42,7 @@ function startWorker() {
 	};
 	const labelled = {sample: ["label"], run: ["parts", "first"], wait: ["parts", "first"]};
 	const fields = (name) => SUMMED[name].concat(head.labels.flatMap((key, no) => (labelled[name] || []).map((f) => f + no)));
-	worker.ask.postMessage({head: some(head, ["marks", "causes", "shows_system", "events", "span_ns", "labels", "cgroups"]),
+	worker.ask.postMessage({head: some(head, ["marks", "causes", "shows_system", "events", "span_ns", "labels", "cgroups", "programs"]),
 		data: {...some(data, head.labels.map((key, no) => "piece" + no)),
 			...Object.fromEntries(Object.keys(SUMMED).map((name) => [name, some(data[name], fields(name))]))},
 		frames: some(frames, ["n", "label", "order", "kind", "part"])});

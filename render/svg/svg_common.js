@@ -122,10 +122,10 @@ function toPicture(event) {
 	return p.matrixTransform(svg.getScreenCTM().inverse());
 }
 
-// Top and end of what the window shows, in the picture's units.
+// Top and end of what the window shows below the bar of the page, in the picture's units.
 function inSight() {
-	const m = svg.getScreenCTM();
-	return m && m.d ? [-m.f / m.d, (window.innerHeight - m.f) / m.d] : [0, Infinity];
+	const m = svg.getScreenCTM(), above = host && host.above || 0;
+	return m && m.d ? [(above - m.f) / m.d, (window.innerHeight - m.f) / m.d] : [0, Infinity];
 }
 
 // Lines of text in a card beside the point (x, y); the first one is a name.
@@ -276,8 +276,9 @@ class Bar {
 	layout(y) {
 		let at = 4;
 		this.y = y;
-		this.tools.setAttribute("display", printing ? "none" : "inline");
-		if (!printing)
+		const isPlain = printing || Boolean(host && host.isBare);
+		this.tools.setAttribute("display", isPlain ? "none" : "inline");
+		if (!isPlain)
 			at = this.placeTools(at) + ROW_Y;
 		at = this.placeLegend(at);
 		this.details.setAttribute("y", at + 13);
@@ -392,12 +393,14 @@ function linesOf(e) {
 	return [...e.children].map((line) => line.textContent).join(" ");
 }
 
-const headTexts = ["title", "subtitle", "filters", "hidden"].map((id) => svg.querySelector("#" + id))
+const headTexts = (host ? ["hidden"] : ["title", "subtitle", "filters", "hidden"]).map((id) => svg.querySelector("#" + id))
 	.filter((e) => e).map((e) => [e, linesOf(e)]);
 
-// Put the title and subtitle; returns where they end.
+// Put the title and subtitle, which a page has itself; returns where they end.
 function layoutHead() {
-	let y = 28;
+	let y = host ? 14 : 28;
+	if (host && !headTexts.length)
+		return 0;
 	headTexts.forEach(([e, text], i) => {
 		y += wrapText(e, text, conf.width / 2, y, i ? 17 : 22, conf.width - 2 * conf.pad);
 	});

@@ -662,7 +662,7 @@ class Plot {
 	// Put the panel at y; returns where it ends.
 	layout(y) {
 		const p = this.panel, lanes = [];
-		if (this.caption)
+		if (this.caption && !isBare)
 			y += wrapText(this.caption, this.captionText, conf.pad, y + 13, conf.captionH, conf.width - 2 * conf.pad);
 		p.axisY = y;
 		y = p.rowsY = y + conf.axisH + (p.losses.length ? conf.lostH : 0);

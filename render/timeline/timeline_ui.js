@@ -2,6 +2,9 @@
 // in the URL's fragment.
 
 const LEAST_SPAN = 20; // ns
+const isBare = Boolean(host && host.isBare); // without tools
+svg.classList.toggle("in-page", Boolean(host));
+svg.classList.toggle("bare", isBare);
 const state = {search: "", fold: false, at: 0}; // at: the panel that keys act on
 const episodeAsked = new URLSearchParams(urlState()).get("ep"); // #ep=3 opens at the third panel
 let selected = null; // {p, row, seg}: numbers
@@ -96,7 +99,7 @@ function rearrange(p) {
 function relayout() {
 	plotW = conf.width - conf.names - 2 * conf.pad;
 	let y = Math.ceil(layoutHead());
-	y += bar.layout(y) + 6;
+	y += bar.layout(y) + (isBare ? 0 : 6);
 	for (const plot of plots)
 		y = plot.layout(y) + conf.panelGap;
 	y -= conf.panelGap;
@@ -445,10 +448,13 @@ function onWheel(event) {
 	const q = toPicture(event), p = panelAt(q.y);
 	if (!p || q.x < plotX)
 		return; // over the names the page scrolls
+	const unit = event.deltaMode ? 30 : 1, dx = event.shiftKey ? event.deltaY || event.deltaX : event.deltaX;
+	const isPan = event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY);
+	if (!isPan && !event.ctrlKey && !event.metaKey)
+		return; // the page scrolls
 	event.preventDefault();
 	hideCard();
-	const unit = event.deltaMode ? 30 : 1, dx = event.shiftKey ? event.deltaY || event.deltaX : event.deltaX;
-	if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY))
+	if (isPan)
 		panBy(p, dx * unit / plotW * (p.view.to - p.view.from));
 	else
 		zoomBy(p, Math.pow(1.0025, event.deltaY * unit), timeAt(p, q.x));
@@ -710,15 +716,15 @@ const actions = {
 
 const buttons = [
 	["reset", "Reset zoom", 84, "Show the whole timeline (Esc)"],
-	["closer", "+", 24, "Zoom in (+, wheel, or drag a stretch)"],
-	["wider", "\u2212", 24, "Zoom out (-)"],
-	["left", "\u2190", 24, "Earlier (Left, or Shift-drag)"],
-	["right", "\u2192", 24, "Later (Right)"],
+	["closer", "+", 24, "Zoom in (w, +, Ctrl-wheel, or drag a stretch)"],
+	["wider", "\u2212", 24, "Zoom out (s, -)"],
+	["left", "\u2190", 24, "Earlier (a, Left, or Shift-drag)"],
+	["right", "\u2192", 24, "Later (d, Right)"],
 	["selected", "To interval", 80, "Zoom to the selected interval (Enter, double click)"],
-	["waker", "To waker", 70, "Who ended this wait (w; h: who held its lock or had its CPU)"],
+	["waker", "To waker", 70, "Who ended this wait (g; h: who held its lock or had its CPU)"],
 	["rows", "All rows", 62, "Show all rows again (X). A row pointed at: t pins it on top, x hides it. A click on a process folds its threads"],
-	["A", "A", 24, "Mark the moment pointed at (a), to measure from"],
-	["B", "B", 24, "Mark another (b): the difference stands below"],
+	["A", "A", 24, "Mark the moment pointed at (Shift-a), to measure from"],
+	["B", "B", 24, "Mark another (Shift-b): the difference stands below"],
 	["undo", "Undo", 52, "Take the last step back (u, Backspace, or the browser's Back)"],
 ];
 
@@ -734,8 +740,8 @@ function setButtons() {
 	markSearch();
 }
 
-const keys = {"+": "closer", "=": "closer", "-": "wider", ArrowLeft: "left", ArrowRight: "right",
-	Enter: "selected", w: "waker", h: "holder", t: "pin", x: "hideRow", X: "rows", a: "A", b: "B", u: "undo", Backspace: "undo", n: "next", p: "previous", N: "previous", c: "fold", 0: "reset"};
+const keys = {"+": "closer", "=": "closer", "-": "wider", ArrowLeft: "left", ArrowRight: "right", w: "closer", s: "wider", a: "left", d: "right",
+	Enter: "selected", g: "waker", h: "holder", t: "pin", x: "hideRow", X: "rows", A: "A", B: "B", u: "undo", Backspace: "undo", n: "next", p: "previous", N: "previous", c: "fold", 0: "reset"};
 
 function onOwnKey(e) {
 	if (selected && [",", ".", "ArrowUp", "ArrowDown"].includes(e.key)) {
@@ -758,7 +764,7 @@ for (const plot of plots) {
 	const g = plot.group;
 	g.setAttribute("tabindex", 0);
 	g.setAttribute("role", "application");
-	g.setAttribute("aria-label", "timeline: plus and minus zoom, arrows move, w goes to the waker");
+	g.setAttribute("aria-label", "timeline: w and s zoom, a and d move, g goes to the waker");
 	g.addEventListener("mousemove", (e) => { if (!drag.p) onMove(e); });
 	g.addEventListener("mouseleave", () => { hideCard(); moveCursor(null); focusRow(null); });
 	g.addEventListener("mousedown", onDown);
@@ -803,6 +809,6 @@ function showThread(tid, t) {
 }
 
 // For pages around the picture and for tests: what is drawn, and how long that took.
-svg.timeline = {state, panels, actions, goToMoment, setView, showThread, cut, load: loadText, relayout: fitWindow, plots, drawMs: () => drawMs, selected: () => selected, under,
+svg.timeline = {state, panels, search, actions, goToMoment, setView, showThread, cut, load: loadText, relayout: fitWindow, plots, drawMs: () => drawMs, selected: () => selected, under,
 	linesOf: (row, seg) => segmentLines(panels[0], row, seg),
 	xOf: (p, t) => plotX + xOf(panels[p].view, t), view: (p) => panels[p].view};

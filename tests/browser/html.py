@@ -352,10 +352,10 @@ def check_orders(b):
     compare_wall(b, path, ORDERS)
     compare_timeline(b)
     show(b, path, "#ep=3")
-    check("#ep=3 opens the third episode", b.js("return document.querySelector('#episode h3').textContent.slice(0, 2)"), "#3")
-    check("its picture", settled(b, "!!document.querySelector('#episode .island').shadowRoot.querySelector('svg')", True), True)
-    seen = "['#episode h3', '#episode .stacks'].every((s) => { const r = document.querySelector(s).getBoundingClientRect(); return r.top >= -30 && r.bottom <= innerHeight; })"
-    check("with its stacks in sight", settled(b, seen, True), True)
+    check("#ep=3 opens the third episode", b.js("return document.querySelector('#case .count').textContent"), "3/20")
+    check("its picture", settled(b, "!!document.querySelector('#case .island').shadowRoot.querySelector('svg')", True), True)
+    show(b, path, "#ep=3&pane=episodes")
+    check("all about it", b.js("return document.querySelector('#episode h3').textContent.slice(0, 2)"), "#3")
     text = ask("tail", *LOCAL, "--all", "--top", "20", "--details", "3", ORDERS).decode()
     line = [x for x in text.splitlines() if x.startswith("#3  ")][0]
     check("its text is tail's", b.js("return document.querySelector('#episode pre').textContent.includes(arguments[0])", line), True)
@@ -363,16 +363,16 @@ def check_orders(b):
     parts = [s for s in chain["shares"] if s["tid"] == chain["chain"][-1]["tid"]]
     last = b.js("return [...document.querySelectorAll('#episode .chain li')].pop().textContent")
     check("the end of the chain did several things", len(parts) > 2 and all(s["function"] in last for s in parts[:3]), True)
-    for pane in ("overview", "timeline"):
-        b.js("document.querySelector('[role=tab][id$=-' + arguments[0] + ']').click()", pane)
+    for pane in ("overview", "flame"):
+        b.js("document.getElementById('tab-pane-' + arguments[0]).click()", pane)
     b.js("history.back()")
     check("Back after an episode", settled(b, "report.view.pane", "overview"), "overview")
-    show(b, path, "#ep=3")
+    show(b, path, "#ep=3&pane=episodes")
     settled(b, "!!document.querySelector('#episode .chain button')", True)
     b.js("document.querySelector('#episode .chain button').click()")
     check("a thread of the chain is shown in the timeline",
           settled(b, "report.timeline() ? report.timeline().timeline.selected() !== null : false", True), True)
-    check("and in the address", "pane=timeline" in b.js("return location.hash"), True)
+    check("and in the address", "pane=" in b.js("return location.hash"), False)
     check("the episode's stretch is selected", b.js("return report.view.stretch !== null"), True)
 
 
@@ -384,7 +384,7 @@ def check_thinned(b):
     grain, threads = b.js("return [report.head().grain_ns, new Set(report.data().wait.thread).size]")
     check("a grain", grain >= 10000, True)
     check("each view says so", b.js("return [...document.querySelectorAll('.grain')].map((x) => x.closest('section').id)"),
-          ["map", "pane-overview", "pane-flame", "pane-timeline"])
+          ["map", "pane-timeline", "pane-flame", "pane-overview"])
     for a, z, clock in stretches(b, BRUSHES):
         got = b.js("return report.sumOff(%d, %d, null).total[0]" % (a, z))
         want = sum(int(x.split()[-1]) for x in folded(ask("collapse", *LOCAL, "--offcpu", "--unit", "ns", "--time", clock, ORDERS)))
@@ -497,7 +497,7 @@ def check_keys(b, path):
 def check_demo(b):
     path = report("demo", DEMO, "--symfs", SRC + "/testdata/demo/symfs")
     show(b, path, "#pane=flame")
-    show(b, path)
+    show(b, path, "#pane=overview")
     sums = {}
     for line in folded(ask("collapse", *LOCAL, "--symfs", SRC + "/testdata/demo/symfs", DEMO)):
         leaf, weight = line.split(";")[-1].rsplit(" ", 1)
@@ -558,16 +558,122 @@ def check_sites(b):
 
 
 def check_map(b):
-    """What the heat map shows is said below it; what is missing, too."""
+    """What the map shows is said beside it; what is missing is hatched."""
     path = os.path.abspath("sites.html")
     show(b, path)
     check("the map is explained", b.js("return document.getElementById('says').textContent"),
-          "Waits. Across: when they began; up: how long they lasted, in steps of equal ratio; the stronger the colour, the more. "
-          "Red below: records are missing.")
-    left, red, blank = b.js("""const c = document.getElementById('heat'), g = c.getContext('2d'), at = (ns) => {
-        const x = 62 + ns / report.head().span_ns * (c.clientWidth - 62); return [...g.getImageData(x, c.clientHeight - 20, 1, 1).data]; };
-        const l = report.data().loss; return [l.t.length, at(l.t[0] + l.ns[0] / 2), at(l.t[0] / 2)]""")
-    check("what is missing is red", (left > 0, red[0] > 200 and red[1] < 100 and red[3] > 200, blank[3]), (True, True, 0))
+          "Spans by begin and length: grey for all, the darker the more; the 40 longest as dots. "
+          "Triangles: the worst episodes; a click opens one. Hatched: records are missing.")
+    red = """const c = document.getElementById('heat'), g = c.getContext('2d'), red = (a, z) => {
+        const at = (ns) => 62 + ns / report.head().span_ns * (c.clientWidth - 62), w = Math.max(Math.round(at(z) - at(a)) - 2, 1);
+        const px = g.getImageData(Math.round(at(a)) + 1, 20, w, 40).data; let n = 0;
+        for (let i = 0; i < px.length; i += 4) n += px[i] > 150 && px[i + 1] < 120 ? 1 : 0; return n / (px.length / 4); };
+        const l = report.data().loss; return [l.t.length, red(l.t[0], l.t[0] + l.ns[0]), red(0, l.t[0] - 1)]"""
+    left, hatched, blank = b.js(red)
+    check("what is missing is hatched", (left > 0, 0.1 < hatched < 0.8, blank), (True, True, 0))
+
+
+BOXES = """return Object.fromEntries(arguments[0].map((q) => { const e = document.querySelector(q), r = e && e.getBoundingClientRect();
+	return [q, r ? [r.left, r.top, r.right, r.bottom].map(Math.round) : null]; }))"""
+# Where a moment and a length lie on the map.
+PLACE = """const c = document.getElementById('heat').getBoundingClientRect(), {heat} = report;
+	return [c.left + heat().xOf(arguments[0]), c.top + 12 + heat().yOf(arguments[1])]"""
+
+
+def drag(b, a, z, key=None):
+    """With the mouse from one point to another."""
+    moves = [{"type": "pointerMove", "x": round(a[0]), "y": round(a[1])}, {"type": "pointerDown", "button": 0},
+             {"type": "pointerMove", "x": round((a[0] + z[0]) / 2), "y": round((a[1] + z[1]) / 2)},
+             {"type": "pointerMove", "x": round(z[0]), "y": round(z[1])}, {"type": "pointerUp", "button": 0}]
+    sources = [{"type": "pointer", "id": "mouse", "parameters": {"pointerType": "mouse"}, "actions": moves}]
+    if key:
+        moves.insert(0, {"type": "pause"})
+        sources.insert(0, {"type": "key", "id": "keys", "actions": [{"type": "keyDown", "value": key}] + [{"type": "pause"}] * 5 + [{"type": "keyUp", "value": key}]})
+    b.call("POST", b.base + "/actions", {"actions": sources})
+    b.call("DELETE", b.base + "/actions")
+
+
+def check_first_screen(b):
+    """The answer is on the first screen: headline, the worst episode's picture, what differs, the map."""
+    b.size(1400, 900)
+    path = os.path.abspath("orders.html")
+    show(b, path)
+    parts = ["#bar", "#answer", ".told", "#case .what", "#case .island", ".differs", "#heat"]
+    boxes = b.js(BOXES, parts)
+    check("the first screen has all", {q: r is not None and r[1] >= 0 and r[3] <= 900 for q, r in boxes.items()}, {q: True for q in parts})
+    check("the picture is left, what differs right", boxes["#case .island"][2] <= boxes[".differs"][0], True)
+    check("the headline is one line", boxes["#answer"][3] - boxes["#answer"][1] <= 28, True)
+    check("the picture has no head and no tools", b.js("const s = document.querySelector('#case .island').shadowRoot.querySelector('svg');"
+          "return ['#title', '#subtitle', '#tools'].map((q) => s.querySelector(q) ? s.querySelector(q).getBoundingClientRect().height : 0)"), [0, 0, 0])
+    rows = b.js("return [...document.querySelectorAll('.differs tbody tr')].map((r) => r.innerText.split(/\\s*\\t\\s*/).map((x) => x.trim()).filter((x) => x))")
+    check("what differs", ([rows[0][0], rows[0][-1]], [r for r in rows if r[-1] == "match_order"][0][:2]), (["12.2 ms", "waiting: lock"], ["100 %", "\u2013"]))
+    check("no plumbing among it", [r[-1] for r in rows if r[-1] in ("__schedule", "entry_SYSCALL_64_after_hwframe", "start_thread", "__clone3")], [])
+    b.js("document.querySelector('#case .stepper button:last-child').click()")
+    check("the next one", settled(b, "document.querySelector('#case .count').textContent", "2/20"), "2/20")
+    check("is in the address", "ep=2" in b.url(), True)
+    b.js("history.back()")
+    check("Back: the first again", settled(b, "document.querySelector('#case .count').textContent", "1/20"), "1/20")
+    where = "const ep = report.head().tail.episodes[3]; return [Number(BigInt(report.head().tail.recording.origin_ns) + BigInt(ep.start_ns) - BigInt(report.head().from_ns)), ep.duration_ns]"
+    x, y = b.js(PLACE, *b.js(where))
+    b.click(x, y)
+    check("a click on a dot opens its episode", b.js("return [report.view.ep, report.view.stretch]"), [4, None])
+    b.click(x, boxes["#heat"][1] + 4)
+    check("so does one on its triangle", b.js("return report.view.ep"), 4)
+    mid = (boxes["#heat"][1] + boxes["#heat"][3]) / 2
+    drag(b, (300, mid - 5), (500, mid + 15))
+    check("a drag selects time, however crooked", b.js("return [report.view.stretch !== null, report.view.band]"), [True, None])
+    drag(b, (300, mid - 15), (500, mid + 15), "\ue008")
+    check("a Shift-drag a band of lengths", b.js("return report.view.band !== null && report.view.band.high > 10 * report.view.band.low"), True)
+    show(b, os.path.abspath("demo.html"))
+    settled(b, "!!report.flame('cpu')", True)
+    parts = ["#case .answer", "#case .told", "#flame .island", "#sandwich table", "#heat"]
+    boxes = b.js(BOXES, parts)
+    check("without waits: graph, functions and map", {q: r is not None and r[1] >= 0 and r[1] < 780 for q, r in boxes.items()}, {q: True for q in parts})
+    check("the map is seen whole", boxes["#heat"][3] <= 900, True)
+    check("and the line that would record more", b.js("return document.querySelector('#case .line pre').textContent.startsWith('perfkit record ')"), True)
+    for width in (375, 800):
+        for name in ("orders", "demo", "labelled"):
+            b.size(width, 800)
+            show(b, os.path.abspath(name + ".html"))
+            time.sleep(0.3)
+            check("%s: %d px without sideways scroll" % (name, width), b.js("return document.documentElement.scrollWidth"), width)
+    b.size(0, 0)
+
+
+def check_bar(b):
+    """The bar stays; programs, the selection, the search, the card of keys."""
+    source = SRC + "/testdata/incidents/disk.tar.zst"
+    path = report("programs", source)
+    show(b, path)
+    b.js("window.scrollTo(0, 700)")
+    check("the bar stays on top", b.js("const r = document.getElementById('bar').getBoundingClientRect(); return [r.top, r.height]"), [0, 40])
+    b.js("window.scrollTo(0, 0)")
+    chips = b.js("return [...document.querySelectorAll('#chips button')].map((x) => x.textContent)")
+    check("programs", (chips[0], len(chips) > 2), ("all", True))
+    name = b.js("return report.programOf(report.data().thread.tid.indexOf(report.head().tail.episodes[0].tid + 1))")
+    whole = b.js("return report.sumOff(0, report.head().span_ns, null).total[0]")
+    b.js("report.chooseProgram('program:' + arguments[0])", name)
+    pids = b.js("const t = report.data().thread; return [...new Set([...t.pid].filter((p, i) => p > 1 && report.programOf(i) === arguments[0]))].map((p) => p - 1)", name)
+    want = folded(ask("collapse", *LOCAL, "--offcpu", "--unit", "ns", "--pid", ",".join(map(str, pids)), source))
+    check("a program's waits are collapse's of its processes", b.js("return report.foldTree(report.sumOff(0, report.head().span_ns, null))"), want)
+    check("which are fewer", sum(int(x.split()[-1]) for x in want) < whole, True)
+    check("the options say so", b.js("return document.querySelector('#selected code').textContent"), "--pid " + ",".join(map(str, pids)))
+    tids = b.js("return [...new Set(report.caseEpisodes().map((ep) => report.programOf(report.data().thread.tid.indexOf(ep.tid + 1))))]")
+    check("the episodes are its own", tids, [name])
+    check("the headline, too", name in b.js("return document.getElementById('answer').textContent"), True)
+    check("what does not follow says so", settled(b, "document.querySelectorAll('.badge').length > 0", True), True)
+    b.js("document.activeElement.blur()")
+    b.keys("Escape")
+    check("Escape clears", b.js("return [report.view.who, document.querySelectorAll('#selected .clear').length]"), ["", 0])
+    b.keys("?")
+    check("? shows all keys", b.js("return document.getElementById('help').open && document.querySelectorAll('#help dt').length > 20"), True)
+    b.keys("Escape")
+    check("Escape closes them", b.js("return document.getElementById('help').open"), False)
+    show(b, os.path.abspath("demo.html"), "#pane=flame")
+    b.js("document.getElementById('find').focus()")
+    b.keys(*"sort")
+    check("the search is of all views", settled(b, "report.flame('cpu').flame.state.search", "sort"), "sort")
+    check("rows that do not match are dim", settled(b, "document.querySelectorAll('#sandwich tr.unmatched').length > 3", True), True)
 
 
 def check_losses(b):
@@ -667,6 +773,8 @@ def main():
         check_hostile(b)
         check_sites(b)
         check_map(b)
+        check_first_screen(b)
+        check_bar(b)
         check_losses(b)
         check_capture(b)
         check_axe(b)

@@ -14,9 +14,9 @@ PERFKIT, OUT = sys.argv[1:3]
 FLAME, OFF, TIME, SPAN = "#pane=flame", "#pane=flame&graph=off", "#pane=timeline", "#map=span"
 # name, recording, options, the view, size
 VIEWS = [
-    ("report.png", "orders/orders.tar.zst", [], TIME + "&t=532000000,557000000", 1280, 900),
-    ("report-episode.webp", "orders/orders.tar.zst", ["--comm", "front-0,front-1"], "#ep=1", 1440, 1250),
-    ("report-cpu.webp", "demo/perf.data", ["--symfs", "testdata/demo/symfs"], FLAME, 1280, 1000),
+    ("report.png", "orders/orders.tar.zst", [], "", 1280, 900),
+    ("report-episode.webp", "orders/orders.tar.zst", [], "#t=532000000,557000000&pane=episodes", 1400, 900),
+    ("report-cpu.webp", "demo/perf.data", ["--symfs", "testdata/demo/symfs"], "", 1400, 900),
     ("report-spans.webp", "requests/serve.tar.zst", ["--with", "testdata/requests/requests.csv"], SPAN, 1280, 900),
 ]
 # kind, recording, its side file, the view: one for each folder of testdata with recordings (cli/html)

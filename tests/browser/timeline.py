@@ -94,9 +94,14 @@ def drag(b, x0, x1, y, shift=False):
     settle(b)
 
 
-def wheel(b, x, y, delta):
-    b.call("POST", b.base + "/actions", {"actions": [{"type": "wheel", "id": "wheel", "actions": [
-        {"type": "scroll", "x": round(x), "y": round(y), "deltaX": 0, "deltaY": delta, "duration": 0}]}]})
+def wheel(b, x, y, delta, key=None):
+    turn = [{"type": "scroll", "x": round(x), "y": round(y), "deltaX": 0, "deltaY": delta, "duration": 0}]
+    sources = [{"type": "wheel", "id": "wheel", "actions": turn}]
+    if key:
+        turn.insert(0, {"type": "pause"})
+        sources.insert(0, {"type": "key", "id": "keys", "actions": [{"type": "keyDown", "value": key}, {"type": "pause"}]})
+    b.call("POST", b.base + "/actions", {"actions": sources})
+    b.call("DELETE", b.base + "/actions")
     settle(b)
 
 
@@ -140,7 +145,9 @@ def zoom_and_pan(b, path):
     near("a link shows the same: from", view(b)[0], kept[0], 1)
     near("a link shows the same: to", view(b)[1], kept[1], 1)
     center = x_of(b, 15 * MS)
-    wheel(b, center, y, -400)
+    wheel(b, center, y, 400)
+    near("the wheel alone does not zoom", view(b)[1] - view(b)[0], kept[1] - kept[0], 1)
+    wheel(b, center, y, -400, "\ue009")
     near("the wheel zooms around the pointer", x_of(b, 15 * MS), center, 1.5)
     check("closer", view(b)[1] - view(b)[0] < (kept[1] - kept[0]) / 2, True)
     b.keys("-")
@@ -155,6 +162,12 @@ def zoom_and_pan(b, path):
     b.keys("Right")
     settle(b)
     check("Right moves a fifth", view(b), (14 * MS, 34 * MS))
+    b.keys("a")
+    settle(b)
+    check("a moves back", view(b), (10 * MS, 30 * MS))
+    b.keys("w", "d", "s")
+    settle(b)
+    check("w, d, s: closer, later, wider", view(b), (12 * MS, 32 * MS))
 
 
 def tooltips(b, path):
@@ -186,10 +199,10 @@ def tooltips(b, path):
     show(b, path, "#z0=9000000,24000000")
     b.click(x_of(b, 15 * MS), row_y(b, "worker-0"))
     settle(b)
-    b.keys("w")
+    b.keys("g")
     settle(b)
     s = b.js("return %s.selected()" % T)
-    check("w goes to the waker", b.js("return %s.plots[0].panel.rows[%d].thread.comm" % (T, s["row"])),
+    check("g goes to the waker", b.js("return %s.plots[0].panel.rows[%d].thread.comm" % (T, s["row"])),
           "snapshot")
     says("selection in the URL", b.url(), "i=")
     b.keys("Enter")
@@ -421,9 +434,9 @@ def rows_and_marks(b, path):
     b.keys("X")
     check("X shows all", [row_y(b, "worker-%d" % i) for i in (3, 4)], before)
     b.move(x_of(b, 12 * MS), row_y(b, "snapshot"))
-    b.keys("a")
+    b.keys("A")
     b.move(x_of(b, 20 * MS), row_y(b, "snapshot"))
-    b.keys("b")
+    b.keys("B")
     settle(b)
     near("two marks, their difference", b.js("const m = %s.panels[0].markers; return m.B - m.A" % T), 8 * MS, 0.1 * MS)
     says("is said", text(b, "#drawn"), "A to B: 8.0 ms")

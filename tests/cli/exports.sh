@@ -214,6 +214,17 @@ for f in waits/perf.data kinds/perf.data.gz switch-events/perf.data orders/order
 	fi
 done
 command -v protoc >/dev/null || echo "no protoc here"
+# without scheduler events there are samples alone, as many as collapse counts
+export_ --to perfetto $(at demo) -o run.pftrace
+"$PERFKIT" collapse -q --no-local --weight samples $(at demo) >want.folded || wrong "collapse"
+python3 - "$SRC/tests" want.folded <<'E2' || wrong "perfetto: samples alone"
+import sys
+sys.path.insert(0, sys.argv[1])
+from exportcheck import Perfetto
+p = Perfetto("run.pftrace")
+want = sum(int(line.rsplit(" ", 1)[1]) for line in open(sys.argv[2]))
+assert sum(p.samples.values()) == want > 1000, (sum(p.samples.values()), want)
+E2
 
 # --- firefox --------------------------------------------------------------------------------------
 # Every sample, wait, span and loss is the store's, and a thread's CPU time is its running time.

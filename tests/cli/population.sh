@@ -36,7 +36,7 @@ grep -q '^worst  *time  *longest  *program  *option$' all && grep -q '^ *13 .* w
 [ "$(head -1 all | tr -s ' ')" = 'worst time longest program option' ] || wrong "programs come later: $(head -1 all)"
 "$PERFKIT" tail -q --no-local --top 20 "$data" | grep -q '^worst .* program' && wrong "programs of one"
 "$PERFKIT" html -q --no-local --all --top 20 "$data" -o page.html
-grep -q '<p id="answer">Of the worst, [0-9]* .* of [^ ]* (--' page.html || wrong "html does not begin with programs"
+grep -q '<p id="also">Of the worst, [0-9]* .* of [^ ]* (--' page.html || wrong "html does not name the programs"
 
 # report, too: with the sums of their threads, on one screen; of one program its threads
 "$PERFKIT" report -q --no-local --all "$data" >all
