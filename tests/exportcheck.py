@@ -325,7 +325,7 @@ def inside(db, tid, start, end):
 
 
 def worst(got, db, tail):
-    """The worst episodes: waits are tail's, spans those from p99.9 of their names on."""
+    """The worst episodes: waits are tail's, spans those from p99.9 of their names on, at least ten."""
     origin, = db.execute("SELECT origin_ns FROM recordings").fetchone()
     want, parts, flows = (collections.Counter() for _ in range(3))
     episodes = [("worst waits", x["tid"], "wait: " + x["cause"], x["start_ns"] + origin, x["duration_ns"])
@@ -336,7 +336,8 @@ def worst(got, db, tail):
             "SELECT t.tid, start_ns, end_ns - start_ns FROM spans JOIN threads t ON t.id = "
             "thread_id WHERE name = ? AND thread_id = end_thread_id AND NOT open AND NOT suspect "
             "ORDER BY 3", (name,)).fetchall()
-        least = spans[(len(spans) * 999 + 999) // 1000 - 1][2] if spans else 0
+        first = max(min((len(spans) * 999 + 999) // 1000 - 1, len(spans) - 10), 0)
+        least = spans[first][2] if spans else 0
         episodes += [("worst spans", tid, name, a, n) for tid, a, n in spans if n >= least]
     for group, tid, name, a, n in episodes:
         want[tid, group, name, a, a + n] += 1

@@ -22,8 +22,8 @@
 /*
  * Fill *out with the holders of the lock that the blocked interval `offcpu` waited for: windows
  * in order of time from its begin to its wakeup, without gaps, of other threads; TL_NONE where
- * the holder is not known, also where the search for it was given up. Empty if it waited for no lock, or for one that cannot be told from
- * others. ERR_NOMEM.
+ * the holder is not known, also where the search for it was given up. Empty if it waited for no
+ * lock, or for one that cannot be told from others. ERR_NOMEM.
  */
 int lock_holders(struct evidence *x, uint32_t offcpu, windows_vec *out, struct err *e);
 

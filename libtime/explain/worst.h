@@ -26,9 +26,9 @@ struct worst {
 };
 
 /* Collect the waits, and the spans of each name, that `tail` picks unless told otherwise: from
- * p99.9 on, at least PICK_LEAST; with the label of `of`, if that is not NULL. The timeline is finished and has its causes; its strings may grow. Left out are
- * those whose p99.9 is uncertain, which `tail` does not answer either. ERR_NOMEM; release *w
- * then, too. */
+ * p99.9 on, at least PICK_LEAST; with the label of `of`, if that is not NULL. The timeline is
+ * finished and has its causes; its strings may grow. Left out are those whose p99.9 is
+ * uncertain, which `tail` does not answer either. ERR_NOMEM; release *w then, too. */
 int worst_collect(struct worst *w, struct timeline *tl, const struct population *of,
 		  struct err *e);
 void worst_release(struct worst *w);

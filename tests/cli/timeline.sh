@@ -33,7 +33,7 @@ grep -q 'CPU 0<' "$tmp/f.svg" && ! grep -q 'CPU 1<\|ping<' "$tmp/f.svg" || fail 
 [ $? = 3 ] && grep -q 'nothing was recorded' "$tmp/err" || fail "an empty window: $(cat "$tmp/err")"
 [ -e "$tmp/g.svg" ] && fail "a refusal leaves a file"
 "$PERFKIT" timeline -o "$tmp/g.svg" "$SRC/testdata/demo/perf.data" 2>"$tmp/err"
-[ $? = 3 ] && grep -q 'perf record' "$tmp/err" || fail "no switches: $(cat "$tmp/err")"
+[ $? = 3 ] && grep -q 'record with: perfkit record' "$tmp/err" || fail "no switches: $(cat "$tmp/err")"
 "$PERFKIT" timeline -q --all --top 0 -o "$tmp/h.svg" "$SRC/testdata/orders-one-cpu/orders.tar.zst"
 grep -q 'process unknown, thread ' "$tmp/h.svg" && ! grep -q 'process -1' "$tmp/h.svg" ||
 	fail "a process that was not recorded"
