@@ -33,7 +33,7 @@ int collect_programs(struct collect *c)
 
 struct sampled {
 	struct rows *rows;
-	struct u64map seen;            /* pids */
+	struct u64map seen;            /* of each row: its pids */
 	VEC(struct program_pids) pids; /* by row */
 };
 
@@ -43,10 +43,11 @@ static int add_pid(struct sampled *x, uint32_t row, int32_t pid)
 	while (x->pids.n <= row)
 		if (vec_push(&x->pids, (struct program_pids){.n = 0}))
 			return ERR_NOMEM;
-	if (pid < 0 || u64map_get(&x->seen, (uint32_t)pid, &yes))
+	uint64_t key = (uint64_t)row << 32 | (uint32_t)pid;
+	if (pid < 0 || u64map_get(&x->seen, key, &yes))
 		return 0;
 	program_add(&x->pids.v[row], pid);
-	return u64map_put(&x->seen, (uint32_t)pid, 1);
+	return u64map_put(&x->seen, key, 1);
 }
 
 static int add_samples(struct sampled *x, uint32_t row, uint32_t program, int32_t pid,
@@ -105,7 +106,7 @@ int collect_sampled_programs(struct collect *c)
 static uint32_t program_of(const struct machine *m, const struct folded *f)
 {
 	uint32_t at;
-	if (!u64map_get(&m->by_tid, (uint32_t)f->pid, &at))
+	if (f->pid <= 0 || !u64map_get(&m->by_tid, (uint32_t)f->pid, &at))
 		return f->comm;
 	const struct thread *t = &m->threads.v[at];
 	return t->pid == f->pid && t->comms.n ? t->comms.v[t->comms.n - 1].comm : f->comm;
@@ -119,7 +120,7 @@ int table_programs(struct profile *p, const struct folded *v, size_t n, struct r
 	int r = 0;
 	rows_init(out, table_sampled_programs(), 0);
 	for (size_t i = 0; i < n && !r; i++) {
-		if (v[i].pid <= 0)
+		if (!v[i].pid && !v[i].tid)
 			continue;
 		uint32_t program = program_of(&p->machine, &v[i]);
 		r = rows_row(out, 0, program, &row) ||
