@@ -121,7 +121,7 @@ static int try_file(struct search *s, const char *dir, const char *rest)
 }
 
 /* The same of a root that nobody named: of what not everybody may read, root shows only what the
- * owner of the program owns, too. */
+ * owner of the program owns, too; if the program is not here, its own files of mode 644. */
 static int try_claimed(struct search *s, const char *dir, const char *rest)
 {
 	char path[2 * PATH_MAX];
@@ -131,8 +131,9 @@ static int try_claimed(struct search *s, const char *dir, const char *rest)
 	size_t n = 0;
 	if (claimed_open(dir, CLAIMED_INSIDE, rest, &c, NULL))
 		return 0;
-	struct claim k = {.has_owner = s->name->program && !stat(s->name->program, &prog)};
-	k.owner = k.has_owner ? prog.st_uid : 0;
+	int here = s->name->program && !stat(s->name->program, &prog);
+	struct claim k = {.has_owner = here || c.st.st_mode & S_IROTH,
+			  .owner = here ? prog.st_uid : geteuid()};
 	snprintf(path, sizeof(path), "%s%s", dir, c.path);
 	int rc = has_hidden(c.path + 1) ? ERR_REFUSED : claimed_check(&c, &k, path, NULL);
 	rc = rc ? rc : read_fd(c.fd, path, TEXT_MAX, &text, &n, NULL);

@@ -127,6 +127,10 @@ static void folders_that_are_roots_by_themselves(void **state)
 	assert_int_equal(chdir(in_root("/q")), 0);
 	look(&o, in_root("/q/c.c"), "c\n");
 	look(&o, in_root("/p/src/a.c"), NULL);
+	/* as if the folder were a private home */
+	assert_int_equal(chmod(in_root("/q/c.c"), 0600), 0);
+	look(&o, in_root("/q/c.c"), geteuid() ? "c\n" : NULL);
+	assert_int_equal(chmod(in_root("/q/c.c"), 0644), 0);
 	assert_int_equal(setenv("HOME", in_root("/q"), 1), 0);
 	look(&o, in_root("/q/c.c"), NULL);
 	assert_int_equal(chdir(was), 0);

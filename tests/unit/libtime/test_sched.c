@@ -569,7 +569,7 @@ static void a_per_task_recording_without_them_is_refused(void **state)
 	struct err e = {0};
 	expect(r, "1 10-30 S 0+0 ?hole suspect\n1 30-30 S 0+0 open\n");
 	assert_int_equal(timeline_answerable(&r->tl, 1, &e), ERR_REFUSED);
-	assert_non_null(strstr(e.msg, "perf record -a"));
+	assert_non_null(strstr(e.msg, "record with: perfkit record"));
 	done(r);
 }
 
