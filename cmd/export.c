@@ -75,7 +75,7 @@ static const struct format formats[] = {
 	{"pprof", pprof_write, NULL, 0, 0, 0},
 	{"speedscope", speedscope_write, export_speedscope, 1, 0, 0},
 	{"firefox", NULL, export_firefox, TLINPUT_SAMPLES, 0, 0},
-	{"perfetto", NULL, export_perfetto, TLINPUT_SAMPLES, 1, 0},
+	{"perfetto", NULL, export_perfetto, TLINPUT_ALL, 1, 0},
 	{"parquet", NULL, NULL, 0, 1, 1},
 };
 

@@ -189,6 +189,16 @@ static enum store_contents store_contents_for(const struct tlinput *ti, int need
 	}
 }
 
+/* What TLINPUT_ALL means for this recording. */
+static int settled(const struct timeline *tl, int need_time)
+{
+	const uint32_t waits =
+		TL_SAMPLED | TL_HAS_SWITCH | TL_HAS_RECORDS | TL_HAS_DIRECT | TL_HAS_TOTALS;
+	if (need_time != TLINPUT_ALL)
+		return need_time;
+	return tl->flags & waits || timeline_unnamed_events(tl) ? 1 : TLINPUT_SAMPLES;
+}
+
 /* Load one recording of the store; with rules given, its causes are determined again. */
 static int load_one(struct tlinput *ti, struct store *s, int64_t id, struct timeline *tl,
 		    int need_time, struct err *e)
@@ -200,6 +210,7 @@ static int load_one(struct tlinput *ti, struct store *s, int64_t id, struct time
 	progress_end(&p);
 	if (!r && (ti->opt->causes || ti->opt->idle_frames.n || ti->opt->work_frames.n))
 		r = causes_apply(ti->causes, tl, e);
+	need_time = settled(tl, need_time);
 	if (r || need_time < 0 || !timeline_answerable(tl, need_time, e))
 		return r;
 	if (!ti->opt->in.force)
@@ -310,7 +321,6 @@ static int load_chosen(struct tlinput *ti, const char *verb, struct store *s, in
 {
 	const struct store_recording *v, *first = NULL;
 	size_t n;
-	const struct asking q = asking_for(need_time);
 	int r = store_recordings(s, &v, &n, e), status = 0;
 	*of = 0;
 	for (size_t i = 0; i < n && !r && !status; i++) {
@@ -318,6 +328,7 @@ static int load_chosen(struct tlinput *ti, const char *verb, struct store *s, in
 			continue;
 		if (nth == ALL || *of == (size_t)nth) {
 			r = join_one(ti, s, &v[i], need_time, e);
+			const struct asking q = asking_for(settled(&ti->tl, need_time));
 			if (!r && !keeps_event_samples(need_time))
 				r = warn_stored(ti, s, &v[i], n > 1, &q, &status, e);
 			first = first ? first : &v[i];
@@ -896,7 +907,10 @@ static int opened(struct tlinput *ti, const char *verb, int need_time, int rc)
 static int build_checked(struct tlinput *ti, int need_time)
 {
 	int rc = build(ti, need_time);
-	rc = rc ? rc : check_answerable(ti, need_time);
+	if (rc)
+		return rc;
+	need_time = settled(&ti->tl, need_time);
+	rc = check_answerable(ti, need_time);
 	return rc ? rc : check_findings(ti, need_time);
 }
 

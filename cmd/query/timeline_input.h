@@ -69,6 +69,7 @@ struct tlinput {
 };
 
 enum {
+	TLINPUT_ALL = 2,       /* with times; without scheduler events TLINPUT_SAMPLES */
 	TLINPUT_SAMPLES = -1,  /* only samples of CPU time */
 	TLINPUT_CONTENTS = -2, /* everything, including samples of tracepoints */
 	TLINPUT_COPY = -3,   /* the same, with all warnings about a recording; sets rec.hash */
@@ -81,7 +82,7 @@ enum {
 /*
  * Open `path` and build or load its timeline; of a store, all recordings that --recording
  * selects, side by side (timeline_join.h). `need_time`: see timeline_answerable, or one of the
- * above, which need no waits. 0, or the exit status after one line on stderr: 3 if the
+ * above, of which the negative ones need no waits. 0, or the exit status after one line on stderr: 3 if the
  * recording cannot answer, unless --force.
  */
 int tlinput_open(struct tlinput *ti, const char *verb, const struct tlinput_opts *opt,

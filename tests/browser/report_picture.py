@@ -1,4 +1,4 @@
-"""report_picture.py PERFKIT FOLDER - reports of recordings of several kinds, a view of each as a picture."""
+"""report_picture.py PERFKIT FOLDER [NAME...] - reports of recordings of several kinds, a view of each as a picture."""
 import base64
 import gzip
 import os
@@ -11,6 +11,7 @@ import time
 from webdriver import Browser, missing
 
 PERFKIT, OUT = sys.argv[1:3]
+ONLY = sys.argv[3:]
 FLAME, OFF, TIME, SPAN = "#pane=flame", "#pane=flame&graph=off", "#pane=timeline", "#map=span"
 # name, recording, options, the view, size
 VIEWS = [
@@ -22,6 +23,7 @@ VIEWS = [
 # kind, recording, its side file, the view: one for each folder of testdata with recordings (cli/html)
 KINDS = [
     ("against", "against/longer.data.gz", None, OFF),
+    ("compare", "compare/wait50.1.data.gz", None, OFF),
     ("calls", "calls/calls.data.gz", None, SPAN),
     ("cut", "cut/perf.data", None, ""),
     ("cxx-names", "cxx-names/perf.data", None, FLAME),
@@ -106,5 +108,7 @@ with tempfile.TemporaryDirectory() as tmp, Browser(1280, 900) as b:
     page = os.path.join(tmp, "report.html")
     kinds = [("kind-%s.webp" % name, recording, options_of(recording, side, tmp), view, *SMALL) for name, recording, side, view in KINDS]
     for name, recording, options, view, width, height in VIEWS + kinds:
+        if ONLY and name not in ONLY:
+            continue
         subprocess.run([PERFKIT, "html", "-q", "--no-local", "--force", *options, "-o", page, "testdata/" + recording], check=True)
         draw(b, page, name, view, width, height)
