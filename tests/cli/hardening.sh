@@ -33,6 +33,6 @@ has '.*_FORTIFY_SOURCE' && {
 		grep -q 'UND __[a-z]*_chk$' || wrong "no fortified calls in cmd and libparse"
 }
 # LDFLAGS of a distribution reach every link line.
-links=$(make -n -B -C "$SRC" O=none V=1 LDFLAGS=-Wl,--probe none/perfkit 2>/dev/null | grep -c -e '-Wl,--probe.*-o none/perfkit ')
+links=$(make -n -B -o config.mk -C "$SRC" O=none V=1 LDFLAGS=-Wl,--probe none/perfkit 2>/dev/null | grep -c -e '-Wl,--probe.*-o none/perfkit ')
 [ "$links" = 1 ] || wrong "LDFLAGS is not in the link line"
 exit $bad

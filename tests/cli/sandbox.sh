@@ -39,7 +39,7 @@ planted()
 	echo old >elsewhere/x.old
 	LD_PRELOAD=$PWD/plant.so PLANT=${at:-$PWD/elsewhere}/x "$@" >answer 2>err </dev/null
 	rc=$?
-	did=$(sed -n 's/^planted: //p' err | paste -sd' ')
+	did=$(sed -n 's/.*planted: //p' err | paste -sd' ')
 }
 
 planted env true
