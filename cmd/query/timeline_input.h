@@ -82,8 +82,8 @@ enum {
 /*
  * Open `path` and build or load its timeline; of a store, all recordings that --recording
  * selects, side by side (timeline_join.h). `need_time`: see timeline_answerable, or one of the
- * above, of which the negative ones need no waits. 0, or the exit status after one line on stderr: 3 if the
- * recording cannot answer, unless --force.
+ * above, of which the negative ones need no waits. 0, or the exit status after one line on
+ * stderr: 3 if the recording cannot answer, unless --force.
  */
 int tlinput_open(struct tlinput *ti, const char *verb, const struct tlinput_opts *opt,
 		 const char *path, int need_time);
