@@ -261,13 +261,13 @@ for w in $(sed -n "s/.*record:.*words='\(cpu [a-z ]*\)'.*/\1/p" complete.bash); 
 done
 
 inst=$PWD/inst
-make -s -C "$SRC" O="$O" DESTDIR="$inst" PREFIX=/usr install >install.log 2>&1 || wrong "$(cat install.log)"
+make -s -C "$SRC" O="${O#"$SRC/"}" DESTDIR="$inst" PREFIX=/usr install >install.log 2>&1 || wrong "$(cat install.log)"
 for f in bin/perfkit share/man/man1/perfkit.1 share/man/man1/perfkit-collapse.1 \
 	share/doc/perfkit/README.md share/doc/perfkit/docs/store.md \
 	share/bash-completion/completions/perfkit share/zsh/site-functions/_perfkit \
 	share/fish/vendor_completions.d/perfkit.fish; do
 	[ -s "$inst/usr/$f" ] || wrong "make install leaves out $f"
 done
-make -s -C "$SRC" O="$O" DESTDIR="$inst" PREFIX=/usr uninstall >/dev/null 2>&1
+make -s -C "$SRC" O="${O#"$SRC/"}" DESTDIR="$inst" PREFIX=/usr uninstall >/dev/null 2>&1
 [ -z "$(find "$inst" -type f)" ] || wrong "make uninstall leaves $(find "$inst" -type f)"
 exit $bad
