@@ -120,7 +120,7 @@ int table_programs(struct profile *p, const struct folded *v, size_t n, struct r
 	int r = 0;
 	rows_init(out, table_sampled_programs(), 0);
 	for (size_t i = 0; i < n && !r; i++) {
-		if (!v[i].pid && !v[i].tid)
+		if ((!v[i].pid && !v[i].tid) || p->rec->events.v[v[i].event].is_tracepoint)
 			continue;
 		uint32_t program = program_of(&p->machine, &v[i]);
 		r = rows_row(out, 0, program, &row) ||
