@@ -76,9 +76,8 @@ int table_needs_waits(const struct table_kind *kind);
 int table_collect(const struct table_kind *kind, const struct timeline *tl,
 		  const struct table_query *q, struct rows *out, struct err *e);
 
-/* The rows of programs, from samples that were folded by BY_PID | BY_TID, n of them; without those
- * of tracepoints. Names are
- * ids of the profile's strings. ERR_NOMEM. */
+/* The rows of programs, from samples that were folded by BY_PID | BY_TID, n of them; without
+ * those of tracepoints. Names are ids of the profile's strings. ERR_NOMEM. */
 int table_programs(struct profile *p, const struct folded *v, size_t n, struct rows *out,
 		   struct err *e);
 

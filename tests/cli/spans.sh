@@ -1,6 +1,7 @@
 # Spans: pairs of the user's own probes are found by themselves, across threads by their key; --span
 # names others; the parts of each come from the threads' states. From a kept recording and, where
 # probes are allowed, from one made now.
+# live: probes are recorded here, too, where that is allowed, and the lengths of waits compared
 set -eu
 command -v python3 >/dev/null || { echo "python3 is not installed"; exit 77; }
 kept=$SRC/testdata/truth/spans
