@@ -319,7 +319,7 @@ static void set_range(struct figure *f, const struct room *w, size_t pairs)
 	size_t skip = 0; /* how many differences at each end chance may explain */
 	while (skip < pairs / 2 && at_most(&w->chances, (double)skip) <= RUNS_LEVEL / 2)
 		skip++;
-	f->low = skip ? w->pairs[skip - 1] : -INFINITY;
+	f->low = skip ? fmax(w->pairs[skip - 1], -f->before) : -INFINITY;
 	f->high = skip ? w->pairs[pairs - skip] : INFINITY;
 }
 

@@ -11,7 +11,8 @@
  *
  *	before, after  medians of the runs
  *	difference     median of the differences of all pairs (Hodges and Lehmann)
- *	low, high      its 95 % range, from the same test; infinite with too few runs
+ *	low, high      its 95 % range, from the same test, no lower than -before; infinite
+ *		       with too few runs
  *	chance         the probability, corrected for the number of rows tested together (Benjamini
  *		       and Hochberg)
  *
