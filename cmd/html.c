@@ -5,6 +5,7 @@
 #include "cmd/answer/html_report.h"
 #include "cmd/input/output.h"
 #include "cmd/verbs.h"
+#include "libtime/sched/timeline_answers.h"
 
 #include <unistd.h>
 

@@ -4,6 +4,7 @@
  */
 #include "base/mem.h"
 #include "cmd/input/input_kind.h"
+#include "libtime/sched/timeline_answers.h"
 #include "render/text/file_text.h"
 #include "cmd/input/output.h"
 #include "libtime/doctor/describe.h"

@@ -4,6 +4,8 @@
 #include "cmd/cli/say.h"
 #include "cmd/input/output.h"
 #include "libsym/name/match.h"
+#include "libtime/sched/timeline_answers.h"
+#include "libtime/sched/timeline_parts.h"
 #include "render/tail/site_words.h"
 #include "render/tail/tail_words.h"
 #include "render/text/compare_text.h"

@@ -5,6 +5,8 @@
 #include "cmd/answer/report_functions.h"
 #include "cmd/query/tail_query.h"
 #include "libtime/explain/chain.h"
+#include "libtime/sched/timeline_answers.h"
+#include "libtime/sched/timeline_parts.h"
 #include "render/tail/tail_words.h"
 #include "render/text/escape.h"
 #include "render/text/json.h"

@@ -6,6 +6,8 @@
 #include "cmd/query/caption.h"
 #include "cmd/query/timeline_samples.h"
 #include "libtime/sched/thin.h"
+#include "libtime/sched/timeline_names.h"
+#include "libtime/sched/timeline_query.h"
 #include "render/html/html_data.h"
 #include "render/html/html_graphs.h"
 #include "render/html/html_page.h"

@@ -1,6 +1,7 @@
 #include "cmd/answer/report_functions.h"
 #include "cmd/input/output.h"
 #include "cmd/query/timeline_samples.h"
+#include "libtime/sched/timeline_answers.h"
 #include "libtime/tables/function_sums.h"
 #include "render/tail/rows_text.h"
 #include "render/text/escape.h"

@@ -4,6 +4,8 @@
 #include "cmd/answer/report_functions.h"
 #include "cmd/cli/say.h"
 #include "cmd/query/tail_query.h"
+#include "libtime/sched/timeline_answers.h"
+#include "libtime/sched/timeline_parts.h"
 #include "render/tail/tail_words.h"
 
 #include <stdlib.h>

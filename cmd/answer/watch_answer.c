@@ -3,6 +3,8 @@
 #include "base/outfile.h"
 #include "cmd/cli/say.h"
 #include "cmd/answer/watch_run.h"
+#include "libtime/sched/timeline_answers.h"
+#include "libtime/sched/timeline_parts.h"
 #include "render/tail/spike_text.h"
 #include "render/text/units.h"
 

@@ -2,6 +2,7 @@
 #include "base/mem.h"
 #include "cmd/query/stack_source.h"
 #include "cmd/cli/say.h"
+#include "libtime/sched/timeline_parts.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,6 @@
 #include "cmd/query/caption.h"
 #include "cmd/query/meant_input.h"
+#include "libtime/sched/timeline_parts.h"
 #include "render/text/escape.h"
 #include "render/text/units.h"
 

@@ -1,5 +1,6 @@
 /* build_events.c - what the samples of each event mean; see build_internal.h. */
 #include "libtime/build/build_internal.h"
+#include "libtime/sched/timeline_query.h"
 
 #include <string.h>
 

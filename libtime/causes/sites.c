@@ -3,6 +3,7 @@
 #include "libtime/causes/sites.h"
 #include "base/mem.h"
 #include "libtime/causes/sites_internal.h"
+#include "libtime/sched/timeline_query.h"
 
 #include <string.h>
 

@@ -4,6 +4,7 @@
 #include "libtime/build/build.h"
 #include "libtime/doctor/findings_internal.h"
 #include "libtime/record/calls.h"
+#include "libtime/sched/timeline_answers.h"
 
 #include <inttypes.h>
 #include <stdio.h>

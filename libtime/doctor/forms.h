@@ -25,6 +25,7 @@
 #define LIBTIME_DOCTOR_FORMS_H
 
 #include "libtime/store/finding_rows.h"
+#include "libtime/sched/timeline_answers.h"
 
 #define FINDING_FORMS(F)                                                                       \
 	/* the file */                                                                         \

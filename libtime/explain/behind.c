@@ -1,4 +1,5 @@
 #include "libtime/explain/behind.h"
+#include "libtime/sched/timeline_query.h"
 
 #include <string.h>
 

@@ -2,6 +2,8 @@
 #include "base/check.h"
 #include "base/mem.h"
 #include "libtime/explain/chain_internal.h"
+#include "libtime/sched/timeline_parts.h"
+#include "libtime/sched/timeline_query.h"
 
 #include <assert.h>
 #include <string.h>

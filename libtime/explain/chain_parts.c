@@ -3,6 +3,8 @@
 #include "libtime/explain/behind.h"
 #include "libtime/explain/chain_internal.h"
 #include "libtime/explain/lock_holders.h"
+#include "libtime/sched/timeline_parts.h"
+#include "libtime/sched/timeline_query.h"
 
 #include <string.h>
 

@@ -2,6 +2,7 @@
  * chain_internal.h. */
 #include "libtime/explain/chain_internal.h"
 #include "libtime/explain/lock_holders.h"
+#include "libtime/sched/timeline_query.h"
 
 #include <stdlib.h>
 

@@ -4,6 +4,9 @@
 #include "base/mem.h"
 #include "base/radix.h"
 #include "base/search.h"
+#include "libtime/sched/timeline_parts.h"
+#include "libtime/sched/timeline_query.h"
+#include "libtime/sched/timeline_spans.h"
 
 #include <stdlib.h>
 #include <string.h>

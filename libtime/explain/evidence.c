@@ -1,6 +1,8 @@
 #include "libtime/explain/evidence.h"
 #include "base/gallop.h"
 #include "base/hash.h"
+#include "libtime/sched/timeline_parts.h"
+#include "libtime/sched/timeline_query.h"
 
 #include <stdio.h>
 #include <stdlib.h>

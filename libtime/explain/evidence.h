@@ -12,6 +12,7 @@
 #include "libtime/sched/by_thread.h"
 #include "libtime/sched/disk_requests.h"
 #include "libtime/sched/lock_mark.h"
+#include "libtime/sched/timeline_query.h"
 
 /* When a thread let a lock go that another one waited for. */
 struct lock_release {

@@ -2,6 +2,7 @@
 #include "base/search.h"
 #include "base/check.h"
 #include "base/mem.h"
+#include "libtime/sched/timeline_query.h"
 
 #include <stdlib.h>
 

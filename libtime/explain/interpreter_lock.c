@@ -1,4 +1,6 @@
 #include "libtime/explain/interpreter_lock.h"
+#include "libtime/sched/timeline_parts.h"
+#include "libtime/sched/timeline_query.h"
 
 /* How many threads of the process at that time, and intervals of all, are looked at for one
  * wait. */

@@ -2,6 +2,8 @@
 #include "base/gallop.h"
 #include "libtime/causes/sites.h"
 #include "libtime/explain/interpreter_lock.h"
+#include "libtime/sched/timeline_parts.h"
+#include "libtime/sched/timeline_query.h"
 
 /* How many turns, and how many releases and waits on the way, are looked at for one wait. */
 enum { MAX_TURNS = 256, MAX_STEPS = 8192 };

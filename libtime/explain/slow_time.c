@@ -1,4 +1,6 @@
 #include "libtime/explain/slow_time.h"
+#include "libtime/sched/timeline_parts.h"
+#include "libtime/sched/timeline_query.h"
 
 enum {
 	ENOUGH = 20,  /* cycles, of which the longest are unusual ... */

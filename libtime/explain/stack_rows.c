@@ -1,6 +1,7 @@
 #include "libtime/explain/stack_rows.h"
 #include "libtime/explain/tail_times.h"
 #include "libtime/population/wall.h"
+#include "libtime/sched/timeline_names.h"
 
 #include <stdio.h>
 

@@ -2,6 +2,8 @@
 #include "base/check.h"
 #include "base/mem.h"
 #include "libtime/population/programs.h"
+#include "libtime/sched/timeline_parts.h"
+#include "libtime/sched/timeline_spans.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,6 @@
 #include "libtime/explain/windows.h"
 #include "base/search.h"
+#include "libtime/sched/timeline_query.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -7,6 +7,7 @@
 
 #include "libtime/explain/episodes.h"
 #include "libtime/sched/part_sums.h"
+#include "libtime/sched/timeline_query.h"
 
 struct window_thread {
 	struct tl_sums sums; /* inside of the window and of the thread's recorded life */

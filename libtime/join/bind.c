@@ -1,6 +1,7 @@
 #include "libtime/join/bind.h"
 #include "base/mem.h"
 #include "libtime/join/ranges.h"
+#include "libtime/sched/timeline_spans.h"
 
 #include <stdlib.h>
 #include <string.h>

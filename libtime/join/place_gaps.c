@@ -1,5 +1,6 @@
 #include "libtime/join/place_gaps.h"
 #include "base/mem.h"
+#include "libtime/sched/timeline_query.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,7 @@
 #include "libtime/population/likely.h"
 #include "base/mem.h"
 #include "libtime/causes/sites.h"
+#include "libtime/sched/timeline_query.h"
 
 #include <stdlib.h>
 

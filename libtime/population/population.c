@@ -1,6 +1,7 @@
 #include "libtime/population/population.h"
 #include "base/mem.h"
 #include "base/text/glob.h"
+#include "libtime/sched/timeline_parts.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,6 @@
 #include "libtime/population/programs.h"
 #include "base/text/shellword.h"
+#include "libtime/sched/timeline_parts.h"
 
 /* Of a recording and a pid. */
 static uint64_t process_key(const struct timeline *tl, uint32_t thread)

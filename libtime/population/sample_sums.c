@@ -1,5 +1,6 @@
 #include "libtime/population/sample_sums.h"
 #include "libparse/sample.h"
+#include "libtime/sched/timeline_parts.h"
 
 /* --- selection ------------------------------------------------------------------------ */
 

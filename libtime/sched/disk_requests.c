@@ -2,6 +2,7 @@
 #include "libtime/sched/facts.h"
 
 #include "base/hash.h"
+#include "libtime/sched/timeline_parts.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 #include "libtime/sched/facts.h"
+#include "libtime/sched/timeline_parts.h"
 
 #include <stdio.h>
 #include <stdlib.h>

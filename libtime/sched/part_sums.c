@@ -1,5 +1,6 @@
 #include "libtime/sched/part_sums.h"
 #include "base/search.h"
+#include "libtime/sched/timeline_query.h"
 
 #include <stdlib.h>
 

@@ -11,6 +11,7 @@
 #define LIBTIME_SCHED_PART_SUMS_H
 
 #include "libtime/sched/timeline.h"
+#include "libtime/sched/timeline_query.h"
 
 /* A stretch that interrupts took from a thread; nested ones are one stretch. */
 struct interrupted {

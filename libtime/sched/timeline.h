@@ -276,9 +276,6 @@ struct tl_counter {
 /* The counter of the time that the probes themselves took, which is not part of the span. */
 #define PROBE_COST "probe-cost"
 
-/* 1 when a counter counts nanoseconds. */
-int counter_is_time(const char *event);
-
 /* A function through which a program calls labelled work, so that stacks show the label. */
 struct tl_trampoline {
 	uint32_t frame;                    /* frame id */
@@ -473,161 +470,12 @@ int timeline_arg(struct timeline *tl, uint64_t value, uint32_t variable, uint16_
  */
 int timeline_finish(struct timeline *tl, struct err *e);
 
-/* The first thread of a part, if the threads are divided into so many with about as many
- * intervals each; of part `parts`: threads.n. Needs each thread's slice. */
-uint32_t timeline_part_begin(const struct timeline *tl, unsigned part, unsigned parts);
-
-/* The parts of a thread's life, in ns. */
-struct tl_sums {
-	uint64_t run, blocked, runnable, preempted /* of runnable */, unknown;
-	uint64_t interrupted; /* of run, where interrupts were recorded; by part_sums alone */
-	uint64_t offs, open, suspect; /* intervals */
-};
-
-/* 1 if context switches were recorded, even if none happened. */
-int timeline_has_switches(const struct timeline *tl);
-
-/* Sum up one thread. Needs a finished timeline. */
-void timeline_thread_sums(const struct timeline *tl, uint32_t thread, struct tl_sums *out);
-
 /*
  * Check that time adds up: each thread's intervals are in order within its life, do not
  * overlap, off = blocked + runnable (+ unknown), and run + blocked + runnable + unknown = last
  * - first. 0, or ERR_FORMAT naming the first thread that breaks it.
  */
 int timeline_check(const struct timeline *tl, struct err *e);
-
-/* The index of the thread's first interval with end_ns > from; offcpu_first + offcpu_n if there
- * is none. A walk from here up to `to` sees all that the thread did in [from, to). */
-uint32_t timeline_offcpu_after(const struct timeline *tl, uint32_t thread, uint64_t from);
-
-/* The same, fastest if the answer is close to `near`, an index of timeline.offcpu; any other
- * value is harmless. */
-uint32_t timeline_offcpu_after_near(const struct timeline *tl, uint32_t thread, uint64_t from,
-				    uint32_t near);
-
-/* The CPU that a thread runs on at `ns`, or gets next if it is off then; TL_NOCPU: not known.
- */
-uint16_t timeline_cpu_at(const struct timeline *tl, uint32_t thread, uint64_t ns);
-
-/* A time during which a thread had a CPU. */
-struct tl_run {
-	uint64_t start_ns, end_ns;
-	uint32_t thread;
-	uint16_t cpu;
-	int16_t prio;
-};
-
-/* All runs, by CPU and then by start: which thread had which CPU when. `first` has ncpus + 1
- * indexes: CPU c has the runs [first[c], first[c + 1]). */
-struct tl_runs {
-	VEC(struct tl_run) v;
-	VEC(uint32_t) first;
-};
-int timeline_runs(const struct timeline *tl, struct tl_runs *out, struct err *e);
-void tl_runs_release(struct tl_runs *r);
-
-/* Sort trampolines by frame, then by history. */
-void timeline_sort_trampolines(struct timeline *tl);
-
-/* The first unused number for a history. */
-uint32_t timeline_next_history(const struct timeline *tl);
-
-/* The labels of a span: timeline.labels[*first], and how many. */
-size_t timeline_labels_of(const struct timeline *tl, uint32_t span, size_t *first);
-
-/* The value of a span's label (strings ids); 0 if it has no label with that key. */
-uint32_t timeline_label(const struct timeline *tl, uint32_t span, uint32_t key);
-
-/*
- * The thread in whose row a span is drawn: its own. A span without a thread, which waited in a
- * queue, is drawn with the thread that took it out: there a span of the same key begins as it
- * ends. TL_NONE if no thread did.
- */
-uint32_t timeline_span_thread(const struct timeline *tl, uint32_t span);
-
-/* Sort counters by span, then by event. */
-void timeline_sort_counters(struct timeline *tl);
-
-/* The counters of a span: timeline.counters[*first], and how many. */
-size_t timeline_counters_of(const struct timeline *tl, uint32_t span, size_t *first);
-
-/* A span's counter of an event (strings id), or NULL. */
-const struct tl_counter *timeline_counter(const struct timeline *tl, uint32_t span,
-					  uint32_t event);
-
-/* The part that a thread belongs to; NULL if the timeline is one recording.
- * timeline_recording_of never returns NULL. */
-const struct tl_part *timeline_part_of(const struct timeline *tl, uint32_t thread);
-const struct tl_recording *timeline_recording_of(const struct timeline *tl, uint32_t thread);
-
-/* A moment counted from the begin of the thread's recording, as other programs are told it. */
-static inline uint64_t timeline_from_origin(const struct timeline *tl, uint32_t thread,
-					    uint64_t ns)
-{
-	uint64_t origin = timeline_recording_of(tl, thread)->origin_ns;
-	return ns > origin ? ns - origin : 0;
-}
-
-/* The flags of a thread's recording: enum timeline_flag. */
-uint32_t timeline_flags_of(const struct timeline *tl, uint32_t thread);
-
-/* A CPU's number on its own host. */
-uint16_t timeline_cpu(const struct timeline *tl, uint16_t cpu);
-
-/* The part that a CPU belongs to, by its number in the timeline; NULL for TL_NOCPU, and if the
- * timeline is one recording. */
-const struct tl_part *timeline_part_of_cpu(const struct timeline *tl, uint16_t cpu);
-
-/* 1 if an event of that name was recorded, in any part. */
-int timeline_has_event(const struct timeline *tl, const char *name);
-
-/* 1 if the times of all parts are of one clock on one host, so that they can be compared. */
-int timeline_one_clock(const struct timeline *tl);
-
-/* How long was recorded, in ns: the sum if there are several recordings. */
-uint64_t timeline_recorded_ns(const struct timeline *tl);
-
-/* The same within [from, to); to 0: no end. */
-uint64_t timeline_recorded_in(const struct timeline *tl, uint64_t from_ns, uint64_t to_ns);
-
-/*
- * Can off-CPU questions be answered? 0, or ERR_REFUSED with the reason and the right
- * `perf record` line: no switches recorded, sched_switch sampled, per-task without switch-ins,
- * or the events' names cut off (timeline_unnamed_events).
- * Recordings with only accumulated --off-cpu totals are answerable for sums per stack only:
- * `need_time` asks for places in time.
- */
-int timeline_answerable(const struct timeline *tl, int need_time, struct err *e);
-
-/* How many waits have a stack that ends in an unnamed kernel frame, so that neither what they
- * waited for nor whether they were idle is known. Threads of the system are left out; *all is
- * the number of waits looked at. */
-uint64_t timeline_unnamed_waits(const struct timeline *tl, uint64_t *all);
-
-/* 1 when only some switches have stacks: perfkit record -p and others record the switches of
- * all threads, and again with stacks those of the chosen ones. */
-int timeline_stacks_of_some(const struct timeline *tl);
-
-/* The thread by which to call the process that has nine tenths of the waits with stacks;
- * TL_NONE if there is none. */
-uint32_t timeline_stacked_process(const struct timeline *tl);
-
-/* Why context switches cannot be recognized although they may be there: the names and formats
- * of tracepoints are at the end of the file, which was cut off. NULL if they are known. */
-const char *timeline_unnamed_events(const struct timeline *tl);
-
-#define TIMELINE_NAMELESS                                                                 \
-	"its tracepoints have no names, which perf writes at the end of a file: context " \
-	"switches cannot be recognized"
-
-/* "task", "softirq-inline", ...; "hole", "lost", "open edge", "missing wakeup"; "" for none. */
-const char *waker_context_name(unsigned int context);
-const char *unknown_reason_name(unsigned int reason);
-const char *loss_kind_name(unsigned int kind);
-
-/* "futex", "accepted", "epoll-connected"; "" for ARG_NONE. */
-const char *wait_arg_name(unsigned int kind);
 
 /* What the thread waits on: a descriptor or a futex's address, by arg_kind; 0 for ARG_NONE. */
 static inline uint64_t offcpu_arg(const struct timeline *tl, const struct offcpu *o)
@@ -643,12 +491,6 @@ static inline const char *offcpu_variable(const struct timeline *tl, const struc
 			      : 0;
 	return id ? strtab_get(&tl->stacks->strings, id) : "";
 }
-
-/* "work", "idle", "unclear"; "program's loop", ...; "dwarf", ...; "" past the
- * end, and for no stacks. */
-const char *site_verdict_name(unsigned int verdict);
-const char *site_reason_name(unsigned int reason);
-const char *stack_kind_name(unsigned int kind);
 
 /* A site by its index; an empty one, whose verdict is work, for 0. */
 const struct tl_site *timeline_site(const struct timeline *tl, uint32_t site);

@@ -1,5 +1,8 @@
 #include "libtime/sched/timeline_join.h"
 #include "base/text/buf.h"
+#include "libtime/sched/timeline_answers.h"
+#include "libtime/sched/timeline_parts.h"
+#include "libtime/sched/timeline_spans.h"
 
 #include <string.h>
 

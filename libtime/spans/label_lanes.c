@@ -1,6 +1,8 @@
 #include "libtime/spans/label_lanes.h"
 #include "base/search.h"
 #include "base/mem.h"
+#include "libtime/sched/timeline_parts.h"
+#include "libtime/sched/timeline_spans.h"
 
 #include <stdlib.h>
 #include <string.h>

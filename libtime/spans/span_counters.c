@@ -1,6 +1,8 @@
 #include "libtime/spans/span_counters.h"
 
 #include "base/hash.h"
+#include "libtime/sched/timeline_query.h"
+#include "libtime/sched/timeline_spans.h"
 
 /* A begin's reading, until its span ends. */
 struct kept_reading {

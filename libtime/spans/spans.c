@@ -1,6 +1,8 @@
 #include "libtime/spans/spans.h"
 #include "base/mem.h"
 #include "libtime/sched/part_sums.h"
+#include "libtime/sched/timeline_query.h"
+#include "libtime/sched/timeline_spans.h"
 #include "libtime/spans/span_add.h"
 
 #include <stdlib.h>

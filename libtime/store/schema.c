@@ -3,6 +3,7 @@
 #include "base/check.h"
 #include "libsym/elf/dso_find.h"
 #include "libsym/process/machine.h"
+#include "libtime/sched/timeline_names.h"
 #include "libtime/store/file_facts.h"
 #include "libtime/store/finding_rows.h"
 

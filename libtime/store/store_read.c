@@ -1,4 +1,5 @@
 #include "libtime/store/store_rows.h"
+#include "libtime/sched/timeline_query.h"
 #include "libtime/store/file_facts.h"
 #include "libtime/store/finding_rows.h"
 #include "base/check.h"

@@ -3,6 +3,7 @@
 #include "libtime/tables/collect.h"
 #include "base/mem.h"
 #include "libtime/sched/facts.h"
+#include "libtime/sched/timeline_parts.h"
 
 static void set_shares(struct rows *rows, uint64_t all)
 {

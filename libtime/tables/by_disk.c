@@ -1,5 +1,6 @@
 /* by_disk.c - disk requests, by disk and operation; percentiles are of the service time. */
 #include "libtime/sched/disk_requests.h"
+#include "libtime/sched/timeline_parts.h"
 #include "libtime/tables/collect.h"
 
 static int is_selected(const struct collect *c, const struct disk_request *q)

@@ -1,5 +1,6 @@
 /* by_jitter.c - lengths of the gaps on each CPU, whatever caused them. */
 #include "libtime/tables/collect.h"
+#include "libtime/sched/timeline_parts.h"
 
 enum { ASSUMED_MAX = 1 << 24 }; /* most lengths added for requests during gaps */
 

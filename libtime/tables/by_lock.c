@@ -10,6 +10,7 @@
  *	front-0                 █████┘       one of front-0
  */
 #include "libtime/explain/lock_holders.h"
+#include "libtime/sched/timeline_parts.h"
 #include "libtime/tables/collect.h"
 
 #include <stdlib.h>

@@ -4,6 +4,8 @@
 #include "base/text/buf.h"
 #include "base/mem.h"
 #include "libtime/sched/part_sums.h"
+#include "libtime/sched/timeline_query.h"
+#include "libtime/sched/timeline_spans.h"
 #include "libtime/tables/collect.h"
 #include "libtime/tables/nest.h"
 

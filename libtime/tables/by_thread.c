@@ -4,6 +4,7 @@
 #include "libtime/explain/episodes.h"
 #include "libtime/explain/lock_holders.h"
 #include "libtime/population/wall.h"
+#include "libtime/sched/timeline_query.h"
 
 /* The row of a thread, or of its group, in the window that contains `ns`. */
 static int thread_row(struct collect *c, uint64_t ns, uint32_t thread, uint32_t *row)

@@ -2,6 +2,8 @@
 #include "libtime/explain/gap_parts.h"
 #include "base/check.h"
 #include "base/mem.h"
+#include "libtime/sched/timeline_names.h"
+#include "libtime/sched/timeline_spans.h"
 
 #include <stdlib.h>
 #include <string.h>

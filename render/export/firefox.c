@@ -1,4 +1,7 @@
 #include "render/export/firefox_internal.h"
+#include "libtime/sched/timeline_names.h"
+#include "libtime/sched/timeline_parts.h"
+#include "libtime/sched/timeline_spans.h"
 #include "render/export/export_rows.h"
 
 #include <stdlib.h>

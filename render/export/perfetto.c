@@ -1,4 +1,5 @@
 #include "render/export/perfetto_internal.h"
+#include "libtime/sched/timeline_query.h"
 
 #include <stdlib.h>
 #include <string.h>

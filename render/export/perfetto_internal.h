@@ -6,6 +6,7 @@
 #define RENDER_EXPORT_PERFETTO_INTERNAL_H
 
 #include "libtime/explain/worst.h"
+#include "libtime/sched/timeline_query.h"
 #include "render/export/perfetto.h"
 #include "render/export/protobuf.h"
 

@@ -1,4 +1,7 @@
 #include "render/export/perfetto_internal.h"
+#include "libtime/sched/timeline_names.h"
+#include "libtime/sched/timeline_query.h"
+#include "libtime/sched/timeline_spans.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,6 @@
 #include "base/search.h"
 #include "libtime/population/wall.h"
+#include "libtime/sched/timeline_parts.h"
 #include "render/export/speedscope.h"
 
 #include <stdlib.h>

@@ -2,6 +2,7 @@
 #include "base/check.h"
 #include "base/mem.h"
 #include "libtime/sched/facts.h"
+#include "libtime/sched/timeline_query.h"
 #include "render/flame/palette.h"
 #include "render/text/escape.h"
 #include "render/timeline/timeline_data.h"

@@ -1,5 +1,6 @@
 #include "render/tail/gap_text.h"
 #include "libtime/explain/gap_parts.h"
+#include "libtime/sched/timeline_parts.h"
 #include "render/tail/tail_words.h"
 #include "render/text/csv.h"
 #include "render/text/escape.h"

@@ -1,5 +1,7 @@
 #include "render/tail/host_words.h"
 #include "libtime/sched/facts.h"
+#include "libtime/sched/timeline_parts.h"
+#include "libtime/sched/timeline_query.h"
 
 #include <string.h>
 

@@ -1,4 +1,5 @@
 #include "render/tail/rows_text.h"
+#include "libtime/sched/timeline_names.h"
 #include "render/text/csv.h"
 #include "render/text/escape.h"
 #include "render/text/json.h"

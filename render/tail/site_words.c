@@ -1,6 +1,8 @@
 #include "render/tail/site_words.h"
 #include "libtime/causes/causes.h"
 #include "libtime/causes/sites.h"
+#include "libtime/sched/timeline_answers.h"
+#include "libtime/sched/timeline_names.h"
 #include "render/text/escape.h"
 #include "render/text/table.h"
 #include "render/tail/tail_words.h"

@@ -1,4 +1,5 @@
 #include "render/tail/spike_text.h"
+#include "libtime/sched/timeline_names.h"
 #include "render/tail/tail_words.h"
 #include "render/text/units.h"
 

@@ -1,6 +1,7 @@
 #include "render/tail/tail_answer.h"
 #include "libtime/causes/causes.h"
 #include "libtime/explain/lock_holders.h"
+#include "libtime/sched/timeline_parts.h"
 #include "render/tail/host_words.h"
 #include "render/tail/object_words.h"
 #include "render/tail/slow_words.h"

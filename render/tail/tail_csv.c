@@ -1,5 +1,7 @@
 #include "render/tail/tail_csv.h"
 #include "libtime/causes/causes.h"
+#include "libtime/sched/timeline_parts.h"
+#include "libtime/sched/timeline_spans.h"
 #include "render/tail/tail_words.h"
 #include "render/text/csv.h"
 

@@ -2,6 +2,7 @@
 #include "base/check.h"
 #include "libtime/causes/causes.h"
 #include "libtime/explain/lock_holders.h"
+#include "libtime/sched/timeline_names.h"
 #include "render/text/escape.h"
 #include "render/text/labels.h"
 #include "render/text/table.h"

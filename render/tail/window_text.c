@@ -1,4 +1,5 @@
 #include "render/tail/window_text.h"
+#include "libtime/sched/timeline_query.h"
 #include "render/text/labels.h"
 #include "render/text/table.h"
 #include "render/tail/tail_words.h"

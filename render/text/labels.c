@@ -1,4 +1,5 @@
 #include "render/text/labels.h"
+#include "libtime/sched/timeline_spans.h"
 #include "render/text/escape.h"
 #include "render/text/units.h"
 

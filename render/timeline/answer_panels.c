@@ -1,6 +1,7 @@
 #include "render/timeline/answer_panels.h"
 #include "libtime/explain/gap_parts.h"
 #include "libtime/explain/windows.h"
+#include "libtime/sched/timeline_parts.h"
 #include "render/tail/gap_text.h"
 #include "render/text/escape.h"
 #include "render/text/units.h"

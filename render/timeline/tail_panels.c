@@ -1,5 +1,6 @@
 #include "render/timeline/tail_panels.h"
 #include "libtime/sched/thin.h"
+#include "libtime/sched/timeline_query.h"
 #include "render/text/escape.h"
 #include "render/tail/tail_words.h"
 #include "render/text/units.h"

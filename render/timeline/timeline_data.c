@@ -5,6 +5,8 @@
 #include "libtime/explain/gap_parts.h"
 #include "libtime/explain/lock_holders.h"
 #include "libtime/population/population.h"
+#include "libtime/sched/timeline_query.h"
+#include "libtime/sched/timeline_spans.h"
 #include "render/text/escape.h"
 #include "render/flame/flame_data.h"
 #include "render/svg/svg_text.h"

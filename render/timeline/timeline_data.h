@@ -42,6 +42,7 @@
 #define RENDER_TIMELINE_TIMELINE_DATA_H
 
 #include "base/text/buf.h"
+#include "libtime/sched/timeline_query.h"
 #include "render/timeline/timeline_layout.h"
 
 #include <stdio.h>

@@ -2,6 +2,7 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/search.h"
+#include "libtime/sched/timeline_query.h"
 
 #include <math.h>
 #include <stdlib.h>

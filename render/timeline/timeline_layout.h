@@ -13,6 +13,7 @@
 #define RENDER_TIMELINE_TIMELINE_LAYOUT_H
 
 #include "libtime/sched/timeline.h"
+#include "libtime/sched/timeline_query.h"
 
 /* What a piece of a row shows, in the order in which a mixed column stacks it. */
 enum tl_paint {

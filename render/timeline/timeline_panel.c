@@ -1,6 +1,9 @@
 /* One panel of a timeline: names, axis, bars and the marks on them. */
 #include "render/timeline/timeline_svg_internal.h"
 #include "base/mem.h"
+#include "libtime/sched/timeline_names.h"
+#include "libtime/sched/timeline_parts.h"
+#include "libtime/sched/timeline_spans.h"
 #include "render/text/escape.h"
 #include "render/text/units.h"
 #include "render/flame/flame_data.h"

@@ -1,6 +1,8 @@
 #include "render/timeline/timeline_svg_internal.h"
 #include "base/mem.h"
 #include "libtime/explain/gap_parts.h"
+#include "libtime/sched/timeline_names.h"
+#include "libtime/sched/timeline_query.h"
 #include "render/text/escape.h"
 #include "render/flame/flame_data.h"
 #include "render/svg/svg_text.h"

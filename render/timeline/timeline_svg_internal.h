@@ -6,6 +6,7 @@
 #define RENDER_TIMELINE_TIMELINE_SVG_INTERNAL_H
 
 #include "base/text/buf.h"
+#include "libtime/sched/timeline_query.h"
 #include "render/timeline/timeline_svg.h"
 
 /* px */

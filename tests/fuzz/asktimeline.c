@@ -1,4 +1,6 @@
 #include "tests/fuzz/asktimeline.h"
+#include "libtime/sched/timeline_answers.h"
+#include "libtime/sched/timeline_query.h"
 #include "tests/fuzz/fuzz.h"
 
 #include "libtime/causes/causes.h"

@@ -5,6 +5,8 @@
  */
 #include "libtime/build/build.h"
 #include "libtime/causes/causes.h"
+#include "libtime/sched/timeline_answers.h"
+#include "libtime/sched/timeline_names.h"
 #include "libtime/store/store.h"
 #include "libtime/store/store_read.h"
 #include "tests/lib/unit.h"

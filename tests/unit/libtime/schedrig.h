@@ -11,6 +11,7 @@
 
 #include "base/text/buf.h"
 #include "libtime/sched/sched.h"
+#include "libtime/sched/timeline_names.h"
 
 struct rig {
 	struct stacks stacks;

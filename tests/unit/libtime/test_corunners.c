@@ -4,6 +4,7 @@
 #include "tests/unit/libtime/tailrig.h"
 
 #include "libtime/sched/part_sums.h"
+#include "libtime/sched/timeline_query.h"
 
 static void several_corunners_are_counted(void **state)
 {

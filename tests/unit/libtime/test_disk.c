@@ -2,6 +2,7 @@
  * Requests to disks, from the words of the block events, and the waits that they ended.
  */
 #include "tests/unit/libtime/tailrig.h"
+#include "libtime/sched/timeline_parts.h"
 
 static void mark(struct rig *r, const char *event, uint64_t us, uint16_t cpu, const char *words)
 {

@@ -3,6 +3,7 @@
 
 #include "libtime/build/fd_context.h"
 #include "libtime/sched/facts.h"
+#include "libtime/sched/timeline_names.h"
 
 #define SPACE "net:[4026531840]"
 /* 1F90 is listened on; B000, B001, B002 are ephemeral */

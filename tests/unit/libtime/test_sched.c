@@ -5,6 +5,8 @@
 #include "tests/unit/libtime/schedrig.h"
 
 #include "base/mem.h"
+#include "libtime/sched/timeline_answers.h"
+#include "libtime/sched/timeline_query.h"
 
 static struct tl_sums sums(const struct rig *r, int tid)
 {

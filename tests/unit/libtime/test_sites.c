@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "libtime/causes/causes.h"
 #include "libtime/population/population.h"
+#include "libtime/sched/timeline_names.h"
 
 struct rig {
 	struct stacks stacks;

@@ -1,6 +1,7 @@
 /* span_counters: readings at begins and ends, and what spans must have counted. */
 #include "tests/lib/unit.h"
 
+#include "libtime/sched/timeline_spans.h"
 #include "libtime/spans/span_counters.h"
 
 enum { NAME = 7, KIND = 1, THREAD = 0, BEGIN = 10, END = 11 };

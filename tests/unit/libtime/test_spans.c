@@ -9,6 +9,7 @@
 #include "base/text/buf.h"
 #include "base/mem.h"
 #include "libtime/sched/part_sums.h"
+#include "libtime/sched/timeline_query.h"
 #include "libtime/spans/spans.h"
 
 #include <time.h>

@@ -6,6 +6,7 @@
 #include "libparse/sample.h"
 #include "libtime/causes/causes.h"
 #include "libtime/sched/sched.h"
+#include "libtime/sched/timeline_query.h"
 #include "libtime/store/store.h"
 #include "libtime/store/store_read.h"
 #include "libtime/store/store_write.h"

@@ -3,6 +3,8 @@
 
 #include "libtime/sched/sched.h"
 #include "libtime/sched/timeline_join.h"
+#include "libtime/sched/timeline_parts.h"
+#include "libtime/sched/timeline_query.h"
 
 static uint32_t name(struct stacks *s, const char *text)
 {
