@@ -229,10 +229,12 @@ const struct verb verb_import = {
 	.name = "import",
 	.brief = "write recordings into one SQLite store, which every command reads",
 	.usage = "[options] [FILE...] -o run.db",
-	.text = "The store is plain SQLite; docs/schema.md lists its tables, docs/store.md its\n"
+	.text = "The store is plain SQLite; docs/schema.md lists its tables, docs/store.md "
+		"its\n"
 		"views. It can hold several recordings (or stores): commands then answer "
 		"over\n"
-		"all of them, or over those chosen by --recording. The file appears whole or not\n"
+		"all of them, or over those chosen by --recording. The file appears whole or "
+		"not\n"
 		"at all.",
 	.examples =
 		"  perfkit import perf.data -o run.db\n"
