@@ -48,7 +48,7 @@ comma := ,
 sources = $(sort $(wildcard $(1)/*.c $(1)/*/*.c))
 obj = $(patsubst %.c,$(O)/%.o,$(call sources,$(1)))
 
-.PHONY: all check bench install uninstall asan clean distclean help demo shots pictures format
+.PHONY: all check bench install uninstall asan clean distclean help demo shots pictures schema format
 all: $(O)/perfkit
 
 ifneq ($(wildcard config.mk),)
@@ -431,6 +431,10 @@ pictures: all
 		--svg docs/pictures/orders.svg testdata/orders/orders.tar.zst >/dev/null
 	$(Q)PYTHONPATH=tests/browser python3 tests/browser/report_picture.py $(O)/perfkit docs/pictures
 
+# The tables of a store; check compares the page.
+schema: $(O)/tests/prog/schemadoc
+	$(Q)$(O)/tests/prog/schemadoc >docs/schema.md
+
 # Where the picture is, and how long all of it took; then the order book's answer.
 START := $(shell date +%s)
 demo: all
@@ -509,6 +513,7 @@ help:
 	@echo 'make check-rules                 functions that causes.rules and frames.rules name; part of check'
 	@echo 'make check-nomem  each verb with every allocation failing in turn (some minutes)'
 	@echo 'make pictures   the pictures of the README, docs/pictures'
+	@echo 'make schema     the tables of a store, docs/schema.md'
 	@echo 'make shots      screenshots of every kind of picture into $$(O)/shots'
 	@echo 'make bench      speed and memory, side by side with perf'
 	@echo 'make readers    what reads exports in tests: from PyPI (needs python3-venv) and npm; READERS=all:'

@@ -229,11 +229,13 @@ const struct verb verb_import = {
 	.name = "import",
 	.brief = "write recordings into one SQLite store, which every command reads",
 	.usage = "[options] [FILE...] -o run.db",
-	.text = "The store is plain SQLite; docs/store.md describes its tables and views. "
-		"It can\n"
-		"hold several recordings (or stores): commands then answer over all of them, "
-		"or\n"
-		"over those chosen by --recording. The file appears whole or not at all.",
+	.text = "The store is plain SQLite; docs/schema.md lists its tables, docs/store.md "
+		"its\n"
+		"views. It can hold several recordings (or stores): commands then answer "
+		"over\n"
+		"all of them, or over those chosen by --recording. The file appears whole or "
+		"not\n"
+		"at all.",
 	.examples =
 		"  perfkit import perf.data -o run.db\n"
 		"  sqlite3 run.db 'SELECT comm, tid, run_ns, blocked_ns FROM v_thread_time'",

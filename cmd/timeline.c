@@ -439,9 +439,9 @@ const struct verb verb_timeline = {
 	.usage = "[options] [FILE]",
 	.text = "Each thread's row shows when it ran, was runnable or preempted, and what "
 		"blocked\n"
-		"it. In a browser, drag or the wheel zooms, Shift-drag moves, a click selects "
-		"an\n"
-		"interval, w jumps to its waker, Ctrl-F searches threads and functions.",
+		"it. In a browser, drag or Ctrl-wheel zooms, Shift-drag moves, a click "
+		"selects an\n"
+		"interval, g jumps to its waker, Ctrl-F searches threads and functions.",
 	.examples =
 		"  perfkit timeline -o run.svg perf.data\n"
 		"  perfkit timeline --time 5120.25,5120.30 --comm postgres -o slow.svg run.db\n"

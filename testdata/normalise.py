@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """normalise.py [EVENT]: perf script text on stdin → the same text in the form that
 stackcollapse-perf.pl reads rightly; the samples of EVENT only, by default of the first sample's
-event. What it repairs are the classes of docs/differences.md:
+event. What it repairs are the classes of tests/differences.md:
 
 - comm-parse: a comm that looks like the columns behind it ("worker 12", "a;b 7/8")
 - pid-zero: a tid of 0 is taken for a missing one: the idle task is swapper-?

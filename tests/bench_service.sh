@@ -1,7 +1,8 @@
 #!/bin/sh
 # bench_service.sh - does `record tail -p` of a service give the answers of a recording of the
 # whole machine, and how much does it write? Both record the same seconds. Then two recordings of
-# the whole machine do, which shows how far two recordings differ anyway. The rows are those of docs/recording-cost.md.
+# the whole machine do, which shows how far two recordings differ anyway.
+# docs/recording-cost.md has the sum.
 #
 #	BENCH_DIR      where recordings are made (default $O/bench)
 #	BENCH_SECONDS  how long (default 4)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """foldcheck.py [options] WANT GOT: compare folded stacks, count the weight that differs by the
-classes of docs/differences.md, and exit 1 when any of it belongs to no class or a class exceeds
+classes of tests/differences.md, and exit 1 when any of it belongs to no class or a class exceeds
 its share.
 
 WANT is what perf script and stackcollapse-perf.pl print (.gz or not), GOT what perfkit prints.

@@ -7,7 +7,7 @@
 #	externs	  what other files could call, one calls
 #	hostile	  SQL is never put together from texts; one place escapes for XML, JSON, CSV; one starts
 #		  programs
-#	recipes	  the files and names in docs/architecture.md exist
+#	recipes	  the files and names in docs/architecture.md and docs/adding.md exist
 #	asserts	  no test under `set -e` asserts what the shell does not look at: `! X`, or X of `X && Y`
 #	lines	  says how large each room is and how long functions are
 #	code	  memory goes through base/mem.c, machines are told apart in libsym/unwind/arch_*.c, no
@@ -247,7 +247,7 @@ hostile()
 # NAME and LIB stand for any; a bare file or room is in any folder.
 recipes()
 {
-	grep -oE '`[a-zA-Z_./*-]+`' docs/architecture.md | tr -d '`' | sort -u | while read -r word; do
+	grep -ohE '`[a-zA-Z_./*-]+`' docs/architecture.md docs/adding.md | tr -d '`' | sort -u | while read -r word; do
 		case $word in
 		*NAME* | *LIB* | [._-]* | include/* | config.*) ;;
 		*/* | *.c | *.h | *.rules | *.sh)
@@ -255,10 +255,10 @@ recipes()
 			find $folders tests testdata Makefile configure \( -path "$word" -o -path "*/$word" \
 				-o -path "$word.[ch]" -o -path "*/$word.[ch]" -o -path "tests/$word.sh" \
 				-o -path "tests/${word%/*}/test_${word##*/}.c" \) | grep -q . ||
-				echo "docs/architecture.md: no file $word" ;;
+				echo "docs: no file $word" ;;
 		*_*)
 			grep -rqw --include='*.[ch]' "$word" $folders tests ||
-				echo "docs/architecture.md: nothing is called $word" ;;
+				echo "docs: nothing is called $word" ;;
 		esac
 	done >"$tmp/recipes"
 	[ ! -s "$tmp/recipes" ] || wrong "$(cat "$tmp/recipes")"

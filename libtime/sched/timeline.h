@@ -124,7 +124,7 @@ enum site_verdict {
 	SITE_VERDICTS,
 };
 
-/* Why a site has its verdict; docs/tail.md has the rule, sites.h the steps. */
+/* Why a site has its verdict; docs/sites.md has the rule, sites.h the steps. */
 enum site_reason {
 	REASON_CAUSE,          /* work: a cause that never means waiting for work */
 	REASON_WORK_FRAME,     /* work: --work-frame */

@@ -864,7 +864,7 @@ const struct table store_tables[STORE_TABLES] = {
 			       TABLE(wait_frames), NULL, "call_path_id"},
 	[TABLE_SITES] = {"sites",
 			 "The places where threads wait "
-			 "([tail.md](tail.md#work-idle-or-unclear)); one verdict holds for all "
+			 "([sites.md](sites.md#the-rule)); one verdict holds for all "
 			 "waits at a site.",
 			 TABLE(sites), OF_RECORDING, NULL},
 	[TABLE_KINDS] = {"offcpu_kinds", "What off-CPU intervals have in common.", TABLE(kinds),

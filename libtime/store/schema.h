@@ -1,7 +1,7 @@
 /*
  * schema.h - the tables of a store, declared once: each column's name, kind, unit and meaning.
  *
- * CREATE TABLE, the writer, the reader and the tables of docs/store.md come from here; writers
+ * CREATE TABLE, the writer, the reader and docs/schema.md (make schema) come from here; writers
  * of other formats use it, too. A column declares where its value is in the row's struct, and
  * its kind says how it is stored. A new column is one line in schema.c, plus its field.
  *
@@ -127,7 +127,7 @@ enum store_table {
 
 struct table {
 	const char *name;
-	const char *about; /* what a row is, for docs/store.md */
+	const char *about; /* what a row is, for docs/schema.md */
 	const struct column *columns;
 	size_t n;
 	/* SQL: which rows belong to recording ?1; NULL: all recordings share them */

@@ -1,6 +1,6 @@
 /*
  * store.h - what the writer and the reader of the SQLite store share. Its tables are
- * declared in schema.h, its views are views.sql; docs/store.md describes both for users.
+ * declared in schema.h, its views are views.sql; docs/schema.md and docs/store.md describe them.
  */
 #ifndef LIBTIME_STORE_STORE_H
 #define LIBTIME_STORE_STORE_H

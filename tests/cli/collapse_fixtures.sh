@@ -1,7 +1,7 @@
 #!/bin/sh
 # Every recording in testdata folds to what perf and the well-known script say of it (stored
 # beside it), without and with inlined functions, byte for byte or by classes of
-# docs/differences.md; and every class explains what it should and no more.
+# tests/differences.md; and every class explains what it should and no more.
 for tool in python3 nm; do
 	command -v $tool >/dev/null 2>&1 || { echo "no $tool here"; exit 77; }
 done
@@ -74,7 +74,7 @@ python3 -B "$SRC/tests/foldcheck_test.py" || failed=1
 
 # Every class that the checker knows is explained.
 for class in $(python3 -B "$SRC/tests/foldcheck.py" --classes); do
-	grep -q "^| $class |" "$SRC/docs/differences.md" ||
-		{ echo "docs/differences.md does not explain '$class'"; failed=1; }
+	grep -q "^| $class |" "$SRC/tests/differences.md" ||
+		{ echo "tests/differences.md does not explain '$class'"; failed=1; }
 done
 exit $failed

@@ -105,6 +105,10 @@ perfkit import -q "$SRC/testdata/waits/perf.data" -o run.db &&
 	sqlite3 -bail run.db <queries.sql >answers || { echo "store.md: a query failed"; bad=1; }
 [ "$(grep -c ';$' queries.sql)" -ge 10 ] || { echo "store.md: where are its queries?"; bad=1; }
 
+# The tables of a store are described as they are declared.
+"$O/tests/prog/schemadoc" | diff "$SRC/docs/schema.md" - ||
+	{ echo "docs/schema.md is not what make schema writes"; bad=1; }
+
 # The index lists every page, and links between pages lead somewhere.
 for page in "$SRC"/docs/*.md; do
 	grep -q "($(basename "$page"))" "$SRC/docs/README.md" || [ "$(basename "$page")" = README.md ] ||

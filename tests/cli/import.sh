@@ -46,13 +46,13 @@ for q in q*.sql; do
 done
 [ $n = 11 ] || { echo "$n queries in docs/store.md, not eleven"; exit 1; }
 
-# every table and column of the schema is on the page
+# every table and column of the schema is on a page
 for t in $(sqlite3 run.db "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view')
 	AND name NOT LIKE 'sqlite_%'"); do
-	grep -qw "$t" "$SRC/docs/store.md" || { echo "$t is not in docs/store.md"; exit 1; }
+	grep -qw "$t" "$SRC/docs/store.md" "$SRC/docs/schema.md" || { echo "$t is on no page"; exit 1; }
 	for c in $(sqlite3 run.db "SELECT name FROM pragma_table_info('$t')"); do
 		case $t in v_* | thread_states) continue ;; esac
-		grep -qw "$c" "$SRC/docs/store.md" || { echo "$t.$c is not in docs/store.md"; exit 1; }
+		grep -qw "$c" "$SRC/docs/store.md" "$SRC/docs/schema.md" || { echo "$t.$c is on no page"; exit 1; }
 	done
 done
 

@@ -1,5 +1,5 @@
 # Every interval against perf sched timehist: of the stored recording, and of several kinds made now.
-# A difference without a class (docs/differences.md) is a failure.
+# A difference without a class (tests/differences.md) is a failure.
 # live: records now, on this machine
 set -eu
 command -v python3 >/dev/null || { echo "python3 is not installed"; exit 77; }

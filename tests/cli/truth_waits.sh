@@ -1,6 +1,6 @@
 # What programs measured of their own waits, against perfkit's intervals: of the recordings kept in
 # testdata/truth, and of each program recorded now. perf sched timehist must agree with every
-# interval too, but for the classes of docs/differences.md.
+# interval too, but for the classes of tests/differences.md.
 # live: records now, on this machine
 set -eu
 command -v python3 >/dev/null || { echo "python3 is not installed"; exit 77; }

@@ -3,7 +3,7 @@
 
 TLDUMP.txt is `tldump FILE`, TIMEHIST.txt is `perf sched timehist --state -i FILE`. A timehist
 line is a switch-out: its wait time and sch delay belong to the interval before it. Times agree
-to the microsecond perf prints. Differences are counted by class (docs/differences.md); the exit
+to the microsecond perf prints. Differences are counted by class (tests/differences.md); the exit
 status is 1 when some are left without one.
 """
 import collections

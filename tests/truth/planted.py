@@ -103,7 +103,7 @@ VARIANTS = [
     ("i", "periodic", "periodic --loud", 10),
     ("i", "periodic-alt", "periodic-alt", 10),
 ]
-# which waits belong to work where nothing but a word of the user's settles it (docs/tail.md)
+# which waits belong to work where nothing but a word of the user's settles it (docs/sites.md)
 WORK = {"pool": "slow_job|run_job|cold_report|execute", "queue": "ask|handle_request|serve_query"}
 # everything a program of this folder calls its threads
 OWN = set("""snapshot ckpt front api hogmain boss hog indexer middle cache back store market engine pricer

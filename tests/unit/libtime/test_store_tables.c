@@ -1,53 +1,10 @@
-/* store: docs/store.md describes each column as it is declared (libtime/store/schema.c). */
+/* store: the declaration of its tables (libtime/store/schema.c) is complete. */
 #include "tests/lib/unit.h"
 
 #include "libtime/store/schema.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-static void section(struct buf *b, const struct table *t)
-{
-	buf_fmt(b, "### %s\n\n%s\n\n| column | unit | meaning |\n|---|---|---|\n", t->name,
-		t->about);
-	for (size_t i = 0; i < t->n; i++) {
-		const struct column *c = &t->columns[i];
-		buf_fmt(b, "| %s | %s | %s |\n", c->name, c->unit, c->meaning);
-	}
-	buf_char(b, '\n');
-}
-
-static char *page(void)
-{
-	FILE *f = fopen("docs/store.md", "r");
-	struct buf b = {0};
-	char block[4096];
-	assert_non_null(f);
-	for (size_t n; (n = fread(block, 1, sizeof(block), f)) > 0;)
-		buf_add(&b, block, n);
-	fclose(f);
-	buf_cstr(&b);
-	return b.v;
-}
-
-static void each_table_is_described_as_it_is_declared(void **state)
-{
-	(void)state;
-	char *doc = page();
-	int bad = 0;
-	for (size_t i = 0; i < STORE_TABLES; i++) {
-		struct buf want = {0};
-		section(&want, &store_tables[i]);
-		if (!strstr(doc, buf_cstr(&want))) {
-			printf("docs/store.md should say:\n\n%s", buf_cstr(&want));
-			bad++;
-		}
-		buf_release(&want);
-	}
-	free(doc);
-	assert_int_equal(bad, 0);
-}
 
 /* Tables of a store whose rows stand in those that refer to them, where tables are flat. */
 static int is_in_place(const char *name)
@@ -108,7 +65,6 @@ static void each_column_says_where_its_value_lies(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_table_is_described_as_it_is_declared),
 		cmocka_unit_test(each_table_is_exported),
 		cmocka_unit_test(each_column_says_where_its_value_lies),
 	};
