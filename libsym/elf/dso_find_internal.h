@@ -16,6 +16,8 @@ struct dso_search {
 	struct buf path;       /* the current candidate */
 	int withheld;          /* perf's cache has a copy that root may not hand on */
 	int by_caller;         /* the candidate was named by who runs this: links are his own */
+	enum { BY_ID, BY_FACTS, BY_INODE } is_it; /* … is the mapped file: by its build-id, unless
+						   inode or time deny it, only if the inode is */
 	const struct elf_file *beside; /* … belongs to this file, or NULL */
 	size_t skip;                   /* kernel: so many that could serve were refused */
 	enum dso_reason reason;
