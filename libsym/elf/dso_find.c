@@ -134,10 +134,11 @@ static int is_mapped_one(struct dso_search *s, const struct claimed *c)
 	char text[DSO_DETAIL_MAX];
 	if (s->is_it == BY_ID)
 		return 1;
-	enum file_match is = is_newer(s, &c->st)                ? FILE_OTHER
-			     : !s->mapped.ino                   ? FILE_UNSURE
-			     : !file_at_fd(c->fd, &here, NULL) ? FILE_UNSURE
-								: file_compare(&s->mapped, &here);
+	enum file_match is = is_newer(s, &c->st) ? FILE_OTHER
+			     : !s->mapped.ino    ? FILE_UNSURE
+			     : !file_at_fd(c->fd, &here, NULL)
+				     ? FILE_UNSURE
+				     : file_compare(&s->mapped, &here);
 	if (s->is_it == BY_INODE && is != FILE_SAME) {
 		dso_note(s, DSO_SHARED_PATH, which_not_recorded);
 		return 0;
@@ -318,7 +319,7 @@ static void note_withheld(struct dso_search *s, const char *path)
 }
 
 /* Try a file that no build-id tells from others. */
-static struct elf_file *try_as(struct dso_search *s, int is_it, int trusted)
+static struct elf_file *try_as(struct dso_search *s, enum identity is_it, int trusted)
 {
 	s->is_it = is_it;
 	struct elf_file *f = dso_try(s, trusted);

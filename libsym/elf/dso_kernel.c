@@ -77,7 +77,8 @@ static int use_vmlinux(struct dso_search *s, int trusted, enum dso_source from,
 static int from_cache(struct dso_search *s, struct kernel_files *out)
 {
 	static const char *const names[] = {"elf", "vmlinux", NULL};
-	if (dso_cache_path(s, "kallsyms") && use_kallsyms(s, s->opt->buildid_dir, DSO_FROM_BUILDID_DIR, out))
+	if (dso_cache_path(s, "kallsyms") &&
+	    use_kallsyms(s, s->opt->buildid_dir, DSO_FROM_BUILDID_DIR, out))
 		return 1;
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (dso_cache_path(s, names[i]) && use_vmlinux(s, 0, DSO_FROM_BUILDID_DIR, out))

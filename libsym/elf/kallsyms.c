@@ -186,24 +186,13 @@ size_t kallsyms_lines(char *text, size_t n)
 	return kept;
 }
 
-int kallsyms_load_fd(int fd, const char *name, struct kallsyms *out, struct err *e)
+int kallsyms_load(int fd, const char *name, struct kallsyms *out, struct err *e)
 {
 	char *text;
 	size_t n;
 	*out = (struct kallsyms){0};
 	int rc = read_fd(fd, name, (size_t)1 << 30, &text, &n, e);
 	return rc ? rc : parse_owned(text, n, name, out, e);
-}
-
-int kallsyms_load(const char *path, struct kallsyms *out, struct err *e)
-{
-	int fd, rc = file_open(path, 0, &fd, e);
-	*out = (struct kallsyms){0};
-	if (rc)
-		return rc;
-	rc = kallsyms_load_fd(fd, path, out, e);
-	close(fd);
-	return rc;
 }
 
 enum { FIRST = 16 << 10 };

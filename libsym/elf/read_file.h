@@ -12,7 +12,8 @@
 
 /*
  * The error of a file that could not be opened or mapped, by errno: ERR_NOTFOUND if it does not
- * exist; ERR_UNSUPPORTED if it is no regular file (base/regular.h); ERR_NOMEM, noted as a shortage (base/shortage.h), if memory or descriptors are short;
+ * exist; ERR_UNSUPPORTED if it is no regular file (base/regular.h); ERR_NOMEM, noted as a
+ * shortage (base/shortage.h), if memory or descriptors are short;
  * else ERR_IO, such as a file that may not be read.
  */
 int file_failed(const char *path, struct err *e);

@@ -32,8 +32,8 @@ static int kernel_load(struct modules *ms, const struct kernel_place *place, siz
 	pthread_mutex_unlock(&ms->lock);
 	if (rc == ERR_NOMEM)
 		return ERR_NOMEM;
-	if (k->files.kallsyms &&
-	    kallsyms_load_fd(k->files.kallsyms_fd, k->files.kallsyms, &k->kallsyms, NULL) == ERR_NOMEM)
+	if (k->files.kallsyms && kallsyms_load(k->files.kallsyms_fd, k->files.kallsyms,
+					       &k->kallsyms, NULL) == ERR_NOMEM)
 		return ERR_NOMEM;
 	if (k->files.vmlinux &&
 	    symtab_from_elf(k->files.vmlinux, NULL, NULL, &k->vmlinux, NULL) == ERR_NOMEM)

@@ -82,7 +82,8 @@ int store_check_beside(const char *path, struct err *e)
 		if (buf_failed(&name))
 			r = err_nomem(e);
 		else if (!lstat(buf_cstr(&name), &st) && !S_ISREG(st.st_mode))
-			r = err_set(e, ERR_UNSUPPORTED, "%s: not a regular file", buf_cstr(&name));
+			r = err_set(e, ERR_UNSUPPORTED, "%s: not a regular file",
+				    buf_cstr(&name));
 		buf_release(&name);
 	}
 	return r;

@@ -458,10 +458,10 @@ int palette_map_load(struct palette_map *m, const char *path, struct err *e)
 		if (fd >= 0)
 			close(fd);
 		errno = failed;
-		return failed == ENOENT   ? 0
-		       : failed == EINVAL ? err_set(e, ERR_UNSUPPORTED,
-						    "%s: not a regular file", path)
-					  : err_sys(e, "%s: cannot open", path);
+		return failed == ENOENT ? 0
+		       : failed == EINVAL
+			       ? err_set(e, ERR_UNSUPPORTED, "%s: not a regular file", path)
+			       : err_sys(e, "%s: cannot open", path);
 	}
 	struct buf line = {.max = 1 << 20};
 	char part[1024];
