@@ -595,6 +595,18 @@ static int is_unlinked(int32_t pid, int32_t tid)
 	return pid > 0 && tid <= 0;
 }
 
+uint32_t machine_program(const struct machine *m, int32_t pid)
+{
+	uint32_t at;
+	if (pid <= 0 || !u64map_get(&m->by_tid, (uint32_t)pid, &at))
+		return NO_ID;
+	const struct thread *t = &m->threads.v[at];
+	if (t->pid != pid || !t->comms.n)
+		return NO_ID;
+	uint32_t comm = t->comms.v[t->comms.n - 1].comm;
+	return *strtab_get(m->strings, comm) ? comm : NO_ID;
+}
+
 int machine_has_ended(const struct machine *m, uint32_t process)
 {
 	const struct process *p = &m->processes.v[process];

@@ -226,6 +226,10 @@ struct thread_view {
 void machine_thread_at(const struct machine *m, int32_t pid, int32_t tid, uint64_t time,
 		       struct thread_view *out);
 
+/* The last name of the first thread of the process that had `pid` last: a strings id, or NO_ID if
+ * no record names it. */
+uint32_t machine_program(const struct machine *m, int32_t pid);
+
 /* The same for the kernel's space: its version at `time`, and how long it is valid. */
 void machine_kernel_at(const struct machine *m, uint64_t time, struct thread_view *out);
 

@@ -187,11 +187,12 @@ static int is_kernel_name(const char *comm)
 	return glob_any(globs, sizeof(globs) / sizeof(*globs), comm);
 }
 
-static void mark_system(struct builder *b)
+static void describe_threads(struct builder *b)
 {
 	for (size_t i = 0; i < b->tl->threads.n; i++) {
 		struct tl_thread *t = &b->tl->threads.v[i];
-		uint32_t seen;
+		uint32_t seen, program = machine_program(&b->p->machine, t->pid);
+		t->program = program == NO_ID ? 0 : program;
 		int32_t pid = t->pid >= 0 ? t->pid : t->tid;
 		if (u64map_get(&b->kernel_pids, (uint64_t)(uint32_t)pid, &seen) ||
 		    (t->pid < 0 && is_kernel_name(strtab_get(&b->p->stacks.strings, t->comm))))
@@ -292,6 +293,6 @@ int builder_finish(struct builder *b, struct err *e)
 	if (!r)
 		r = builder_find_arguments(b, e);
 	if (!r)
-		mark_system(b);
+		describe_threads(b);
 	return r ? r : describe(b, e);
 }

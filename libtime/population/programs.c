@@ -18,8 +18,9 @@ int programs_of_threads(const struct timeline *tl, uint32_t *out)
 		if (tl->threads.v[i].pid == tl->threads.v[i].tid)
 			r = u64map_put(&first, process_key(tl, i), i);
 	for (uint32_t i = 0; !r && i < tl->threads.n; i++)
-		out[i] = tl->threads.v[u64map_get(&first, process_key(tl, i), &at) ? at : i]
-				 .comm;
+		out[i] = tl->threads.v[i].program ? tl->threads.v[i].program
+			 : u64map_get(&first, process_key(tl, i), &at) ? tl->threads.v[at].comm
+								       : tl->threads.v[i].comm;
 	u64map_release(&first);
 	return r;
 }

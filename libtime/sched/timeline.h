@@ -172,6 +172,7 @@ enum thread_flag {
 struct tl_thread {
 	int32_t pid, tid; /* pid -1 where no record has it; tid ≤ 0: see THREAD_IDLE_TASK */
 	uint32_t comm;    /* strings id: the last known name */
+	uint32_t program; /* the same of its process's first thread; "": no record has it */
 	uint64_t first_ns, last_ns;
 	uint32_t offcpu_first,
 		offcpu_n;   /* its intervals in timeline.offcpu, valid once finished */

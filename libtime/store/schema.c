@@ -167,6 +167,8 @@ static const struct column threads[] = {
 	PLAIN("pid", COLUMN_I32_OR_NEGATIVE, pid, "", "its process; NULL if no record has it"),
 	PLAIN("tid", COLUMN_I32, tid, "", ""),
 	PLAIN("comm_id", COLUMN_COMM, comm, "→ comms", "its last name"),
+	PLAIN("program_id", COLUMN_COMM, program, "→ comms",
+	      "the last name of its process's first thread, empty if no record has it"),
 	PLAIN("first_ns", COLUMN_U64, first_ns, "ns",
 	      "its recorded life begins: the first record that shows its state"),
 	PLAIN("last_ns", COLUMN_U64, last_ns, "ns", "its exit or the recording's end"),

@@ -209,21 +209,6 @@ static int read_names(struct load *l, enum store_table table, struct row_map *ma
 	return r ? r : got;
 }
 
-/* A reader of a table whose rows are elements of a vector, in order. `wrong`: the row is
- * damaged, `why` says how; map: row ids → indexes. */
-#define READ_VEC(table, type, vec, limit, map, wrong, why)                     \
-	do {                                                                   \
-		type x = {0};                                                  \
-		int got = 0, r = rows_select(l, table, NULL);                  \
-		while (!r && (got = rows_next(l, &x)) == 1) {                  \
-			if (l->bad || (wrong) || (vec).n >= (limit))           \
-				return rows_damaged(l, why);                   \
-			if (add_index(l, map, (vec).n) || vec_push(&(vec), x)) \
-				r = rows_nomem(l);                             \
-		}                                                              \
-		return r ? r : got;                                            \
-	} while (0)
-
 static int add_index(struct load *l, struct row_map *map, size_t index)
 {
 	return map ? row_map_put(map, l->id, (uint32_t)index) : 0;
@@ -231,16 +216,64 @@ static int add_index(struct load *l, struct row_map *map, size_t index)
 
 enum { LIMIT = INT32_MAX };
 
+/* 1 if a row cannot be, after the one `before` it (NULL: the first). */
+typedef int row_check(const void *row, const void *before);
+
+/* A table whose rows are the elements of a VEC, in order. */
+struct vec_table {
+	enum store_table table;
+	size_t limit;
+	row_check *is_wrong; /* or NULL */
+	const char *damage;  /* what is wrong then, or where a column's value cannot be */
+};
+
+struct elements {
+	void **v;
+	size_t *n, *cap, size;
+};
+#define ELEMENTS(vec) \
+	((struct elements){(void **)&(vec).v, &(vec).n, &(vec).cap, sizeof(*(vec).v)})
+
+/* map: gets row ids → indices; or NULL. */
+static int read_vec(struct load *l, const struct vec_table *t, struct elements to,
+		    struct row_map *map)
+{
+	int r = rows_select(l, t->table, NULL), got = 0;
+	while (!r) {
+		if (*to.n == *to.cap && vec_grow_(to.v, to.cap, *to.n, 1, to.size))
+			return rows_nomem(l);
+		char *row = (char *)*to.v + *to.n * to.size;
+		memset(row, 0, to.size);
+		got = rows_next(l, row);
+		if (got != 1)
+			break;
+		if (l->bad || *to.n >= t->limit ||
+		    (t->is_wrong && t->is_wrong(row, *to.n ? row - to.size : NULL)))
+			return rows_damaged(l, t->damage);
+		r = add_index(l, map, *to.n) ? rows_nomem(l) : 0;
+		*to.n += !r;
+	}
+	return r ? r : got;
+}
+
+static int thread_is_wrong(const void *row, const void *before)
+{
+	const struct tl_thread *x = row;
+	(void)before;
+	return x->last_ns < x->first_ns;
+}
+
 static int read_threads(struct load *l)
 {
-	READ_VEC(TABLE_THREADS, struct tl_thread, l->tl->threads, LIMIT, &l->thread,
-		 x.last_ns < x.first_ns, "a time or number out of range");
+	static const struct vec_table t = {TABLE_THREADS, LIMIT, thread_is_wrong,
+					   "a time or number out of range"};
+	return read_vec(l, &t, ELEMENTS(l->tl->threads), &l->thread);
 }
 
 static int read_events(struct load *l)
 {
-	READ_VEC(TABLE_EVENTS, struct tl_event, l->tl->events, UINT16_MAX, &l->event, 0,
-		 "too many events");
+	static const struct vec_table t = {TABLE_EVENTS, UINT16_MAX, NULL, "too many events"};
+	return read_vec(l, &t, ELEMENTS(l->tl->events), &l->event);
 }
 
 static int read_frames(struct load *l)
@@ -310,28 +343,31 @@ static int read_folded_paths(struct load *l)
 
 static int read_sites(struct load *l)
 {
+	static const struct vec_table t = {TABLE_SITES, LIMIT, NULL,
+					   "a frame or number out of range"};
 	if (vec_push(&l->tl->sites, (struct tl_site){0}))
 		return err_nomem(l->e);
-	READ_VEC(TABLE_SITES, struct tl_site, l->tl->sites, LIMIT, &l->site, 0,
-		 "a frame or number out of range");
+	return read_vec(l, &t, ELEMENTS(l->tl->sites), &l->site);
 }
 
 static int read_kinds(struct load *l)
 {
-	READ_VEC(TABLE_KINDS, struct offcpu_kind, l->kinds, LIMIT, &l->kind, 0,
-		 "a number out of range");
+	static const struct vec_table t = {TABLE_KINDS, LIMIT, NULL, "a number out of range"};
+	return read_vec(l, &t, ELEMENTS(l->kinds), &l->kind);
 }
 
 static int read_tasks(struct load *l)
 {
-	READ_VEC(TABLE_TASKS, struct sample_task, l->tasks, LIMIT, &l->task, 0,
-		 "a thread or event that is not there");
+	static const struct vec_table t = {TABLE_TASKS, LIMIT, NULL,
+					   "a thread or event that is not there"};
+	return read_vec(l, &t, ELEMENTS(l->tasks), &l->task);
 }
 
 static int read_sums(struct load *l)
 {
-	READ_VEC(TABLE_SUMS, struct sample_sum, l->sums, LIMIT, &l->sum, 0,
-		 "a thread or stack that is not there");
+	static const struct vec_table t = {TABLE_SUMS, LIMIT, NULL,
+					   "a thread or stack that is not there"};
+	return read_vec(l, &t, ELEMENTS(l->sums), &l->sum);
 }
 
 static uint64_t period_of(const struct sample_row *x, const struct sample_task *t)
@@ -386,38 +422,62 @@ static int read_event_samples(struct load *l)
 
 static int read_totals(struct load *l)
 {
-	READ_VEC(TABLE_TOTALS, struct tl_offcpu_total, l->tl->totals, LIMIT, NULL, 0,
-		 "a thread, stack or time that is not there");
+	static const struct vec_table t = {TABLE_TOTALS, LIMIT, NULL,
+					   "a thread, stack or time that is not there"};
+	return read_vec(l, &t, ELEMENTS(l->tl->totals), NULL);
+}
+
+static int span_is_wrong(const void *row, const void *last)
+{
+	const struct tl_span *x = row;
+	(void)last;
+	return (x->thread == TL_NONE) != (x->end_thread == TL_NONE) || x->end_ns < x->start_ns;
 }
 
 static int read_spans(struct load *l)
 {
-	READ_VEC(TABLE_SPANS, struct tl_span, l->tl->spans, LIMIT, &l->span,
-		 (x.thread == TL_NONE) != (x.end_thread == TL_NONE) || x.end_ns < x.start_ns,
-		 "a thread, parent or time that is not there");
+	static const struct vec_table t = {TABLE_SPANS, LIMIT, span_is_wrong,
+					   "a thread, parent or time that is not there"};
+	return read_vec(l, &t, ELEMENTS(l->tl->spans), &l->span);
+}
+
+static int label_is_wrong(const void *row, const void *last)
+{
+	const struct tl_label *x = row, *before = last;
+	return before && before->span > x->span;
 }
 
 static int read_labels(struct load *l)
 {
-	READ_VEC(TABLE_LABELS, struct tl_label, l->tl->labels, LIMIT, NULL,
-		 l->tl->labels.n && l->tl->labels.v[l->tl->labels.n - 1].span > x.span,
-		 "a span that is not there, or not in order");
+	static const struct vec_table t = {TABLE_LABELS, LIMIT, label_is_wrong,
+					   "a span that is not there, or not in order"};
+	return read_vec(l, &t, ELEMENTS(l->tl->labels), NULL);
+}
+
+static int counter_is_wrong(const void *row, const void *last)
+{
+	const struct tl_counter *x = row, *before = last;
+	return before && before->span > x->span;
 }
 
 static int read_counters(struct load *l)
 {
-	READ_VEC(TABLE_COUNTERS, struct tl_counter, l->tl->counters, LIMIT, NULL,
-		 l->tl->counters.n && l->tl->counters.v[l->tl->counters.n - 1].span > x.span,
-		 "a span that is not there, or not in order");
+	static const struct vec_table t = {TABLE_COUNTERS, LIMIT, counter_is_wrong,
+					   "a span that is not there, or not in order"};
+	return read_vec(l, &t, ELEMENTS(l->tl->counters), NULL);
+}
+
+static int trampoline_is_wrong(const void *row, const void *last)
+{
+	const struct tl_trampoline *x = row, *before = last;
+	return x->history >= LIMIT || (before && before->frame > x->frame);
 }
 
 static int read_trampolines(struct load *l)
 {
-	READ_VEC(TABLE_TRAMPOLINES, struct tl_trampoline, l->tl->trampolines, LIMIT, NULL,
-		 x.history >= LIMIT ||
-			 (l->tl->trampolines.n &&
-			  l->tl->trampolines.v[l->tl->trampolines.n - 1].frame > x.frame),
-		 "a function that is not there, or not in order");
+	static const struct vec_table t = {TABLE_TRAMPOLINES, LIMIT, trampoline_is_wrong,
+					   "a function that is not there, or not in order"};
+	return read_vec(l, &t, ELEMENTS(l->tl->trampolines), NULL);
 }
 
 static int binding_follows(const struct tl_binding *a, const struct tl_binding *b)
@@ -426,13 +486,17 @@ static int binding_follows(const struct tl_binding *a, const struct tl_binding *
 	       (a->history == b->history && a->from_ns <= b->from_ns);
 }
 
+static int binding_is_wrong(const void *row, const void *last)
+{
+	const struct tl_binding *x = row, *before = last;
+	return x->history >= LIMIT || (before && !binding_follows(before, x));
+}
+
 static int read_bindings(struct load *l)
 {
-	READ_VEC(TABLE_BINDINGS, struct tl_binding, l->tl->bindings, LIMIT, NULL,
-		 x.history >= LIMIT ||
-			 (l->tl->bindings.n &&
-			  !binding_follows(&l->tl->bindings.v[l->tl->bindings.n - 1], &x)),
-		 "a time out of range, or not in order");
+	static const struct vec_table t = {TABLE_BINDINGS, LIMIT, binding_is_wrong,
+					   "a time out of range, or not in order"};
+	return read_vec(l, &t, ELEMENTS(l->tl->bindings), NULL);
 }
 
 static int read_histories(struct load *l)
@@ -446,35 +510,52 @@ static int read_histories(struct load *l)
 
 static int read_marks(struct load *l)
 {
-	READ_VEC(TABLE_MARKS, struct tl_mark, l->tl->marks, LIMIT, NULL, 0,
-		 "a thread, stack or time that is not there");
+	static const struct vec_table t = {TABLE_MARKS, LIMIT, NULL,
+					   "a thread, stack or time that is not there"};
+	return read_vec(l, &t, ELEMENTS(l->tl->marks), NULL);
+}
+
+static int interrupt_is_wrong(const void *row, const void *last)
+{
+	const struct tl_interrupt *x = row;
+	(void)last;
+	return x->end_ns < x->start_ns || x->cpu == TL_NOCPU;
 }
 
 static int read_interrupts(struct load *l)
 {
-	READ_VEC(TABLE_INTERRUPTS, struct tl_interrupt, l->tl->interrupts, LIMIT, NULL,
-		 x.end_ns < x.start_ns || x.cpu == TL_NOCPU,
-		 "a thread, CPU or time that is not there");
+	static const struct vec_table t = {TABLE_INTERRUPTS, LIMIT, interrupt_is_wrong,
+					   "a thread, CPU or time that is not there"};
+	return read_vec(l, &t, ELEMENTS(l->tl->interrupts), NULL);
+}
+
+static int gap_is_wrong(const void *row, const void *last)
+{
+	const struct tl_gap *x = row;
+	(void)last;
+	return x->end_ns < x->start_ns || x->lost_ns > x->end_ns - x->start_ns ||
+	       x->cpu == TL_NOCPU;
 }
 
 static int read_gaps(struct load *l)
 {
-	READ_VEC(TABLE_GAPS, struct tl_gap, l->tl->gaps, LIMIT, NULL,
-		 x.end_ns < x.start_ns || x.lost_ns > x.end_ns - x.start_ns ||
-			 x.cpu == TL_NOCPU,
-		 "a thread, CPU or time that is not there");
+	static const struct vec_table t = {TABLE_GAPS, LIMIT, gap_is_wrong,
+					   "a thread, CPU or time that is not there"};
+	return read_vec(l, &t, ELEMENTS(l->tl->gaps), NULL);
 }
 
 static int read_losses(struct load *l)
 {
-	READ_VEC(TABLE_LOSSES, struct tl_loss, l->tl->losses, LIMIT, NULL, 0,
-		 "a time or number out of range");
+	static const struct vec_table t = {TABLE_LOSSES, LIMIT, NULL,
+					   "a time or number out of range"};
+	return read_vec(l, &t, ELEMENTS(l->tl->losses), NULL);
 }
 
 static int read_context(struct load *l)
 {
-	READ_VEC(TABLE_CONTEXT, struct tl_fact, l->tl->facts, LIMIT, NULL, 0,
-		 "a text that is not there");
+	static const struct vec_table t = {TABLE_CONTEXT, LIMIT, NULL,
+					   "a text that is not there"};
+	return read_vec(l, &t, ELEMENTS(l->tl->facts), NULL);
 }
 
 /* --- a whole recording ---------------------------------------------------------------- */
@@ -653,20 +734,23 @@ static int read_file(struct load *l, struct file_facts *out)
 
 static int read_recorded_events(struct load *l, struct file_facts *out)
 {
-	READ_VEC(TABLE_RECORDED_EVENTS, struct file_event, out->events, LIMIT, NULL, 0,
-		 "a number out of range");
+	static const struct vec_table t = {TABLE_RECORDED_EVENTS, LIMIT, NULL,
+					   "a number out of range"};
+	return read_vec(l, &t, ELEMENTS(out->events), NULL);
 }
 
 static int read_record_counts(struct load *l, struct file_facts *out)
 {
-	READ_VEC(TABLE_RECORD_COUNTS, struct file_records, out->records, LIMIT, NULL, 0,
-		 "a number out of range");
+	static const struct vec_table t = {TABLE_RECORD_COUNTS, LIMIT, NULL,
+					   "a number out of range"};
+	return read_vec(l, &t, ELEMENTS(out->records), NULL);
 }
 
 static int read_unnamed(struct load *l, struct file_facts *out)
 {
-	READ_VEC(TABLE_UNNAMED_FILES, struct unnamed_file, out->unnamed.v, LIMIT, NULL, 0,
-		 "a number out of range");
+	static const struct vec_table t = {TABLE_UNNAMED_FILES, LIMIT, NULL,
+					   "a number out of range"};
+	return read_vec(l, &t, ELEMENTS(out->unnamed.v), NULL);
 }
 
 int store_read_file(struct store *s, int64_t recording, struct file_facts *out, struct err *e)
@@ -698,15 +782,23 @@ void finding_rows_release(struct finding_rows *f)
 
 static int read_findings(struct load *l, struct finding_rows *out)
 {
-	READ_VEC(TABLE_FINDINGS, struct finding_row, out->findings, LIMIT, &l->finding, 0,
-		 "too many findings");
+	static const struct vec_table t = {TABLE_FINDINGS, LIMIT, NULL, "too many findings"};
+	return read_vec(l, &t, ELEMENTS(out->findings), &l->finding);
+}
+
+static int fact_is_wrong(const void *row, const void *last)
+{
+	const struct finding_fact *x = row;
+	(void)last;
+	return x->unit == FACT_SHARE && x->number > x->whole;
 }
 
 static int read_finding_facts(struct load *l, struct finding_rows *out)
 {
-	READ_VEC(TABLE_FINDING_FACTS, struct finding_fact, out->facts, LIMIT, NULL,
-		 x.unit == FACT_SHARE && x.number > x.whole,
-		 "a number out of range, or a finding that is not there");
+	static const struct vec_table t = {
+		TABLE_FINDING_FACTS, LIMIT, fact_is_wrong,
+		"a number out of range, or a finding that is not there"};
+	return read_vec(l, &t, ELEMENTS(out->facts), NULL);
 }
 
 int store_read_finding_rows(struct store *s, int64_t recording, struct finding_rows *out,

@@ -84,32 +84,21 @@ int collect_sampled_programs(struct collect *c)
 {
 	const struct timeline *tl = c->tl;
 	struct sampled x = {.rows = c->rows};
-	uint32_t *of = mem_zalloc(tl->threads.n + 1, sizeof(*of)), row;
-	int r = of ? programs_of_threads(tl, of) : ERR_NOMEM;
+	uint32_t row;
+	int r = 0;
 	for (size_t i = 0; i < tl->samples.n && !r; i++) {
 		const struct tl_sample *s = &tl->samples.v[i];
 		if (s->thread == TL_NONE || !population_has_sample(&c->q->of, tl, s) ||
 		    (c->q->events && !c->q->events[s->event]))
 			continue;
 		const struct tl_thread *t = &tl->threads.v[s->thread];
-		r = collect_row(c, s->time_ns, of[s->thread], &row) ||
-				    add_samples(&x, row, of[s->thread], t->pid,
-						(uint32_t)t->tid, 1)
+		uint32_t program = t->program ? t->program : s->comm;
+		r = collect_row(c, s->time_ns, program, &row) ||
+				    add_samples(&x, row, program, t->pid, (uint32_t)t->tid, 1)
 			    ? ERR_NOMEM
 			    : 0;
 	}
-	mem_free(of);
 	return end_samples(&x, &tl->stacks->strings, r);
-}
-
-/* The last name of the process's first thread; its own thread's if that is not known. */
-static uint32_t program_of(const struct machine *m, const struct folded *f)
-{
-	uint32_t at;
-	if (f->pid <= 0 || !u64map_get(&m->by_tid, (uint32_t)f->pid, &at))
-		return f->comm;
-	const struct thread *t = &m->threads.v[at];
-	return t->pid == f->pid && t->comms.n ? t->comms.v[t->comms.n - 1].comm : f->comm;
 }
 
 int table_programs(struct profile *p, const struct folded *v, size_t n, struct rows *out,
@@ -122,7 +111,9 @@ int table_programs(struct profile *p, const struct folded *v, size_t n, struct r
 	for (size_t i = 0; i < n && !r; i++) {
 		if ((!v[i].pid && !v[i].tid) || p->rec->events.v[v[i].event].is_tracepoint)
 			continue;
-		uint32_t program = program_of(&p->machine, &v[i]);
+		uint32_t program = machine_program(&p->machine, v[i].pid);
+		if (program == NO_ID)
+			program = v[i].comm;
 		r = rows_row(out, 0, program, &row) ||
 				    add_samples(&x, row, program, v[i].pid, (uint32_t)v[i].tid,
 						v[i].samples)

@@ -260,7 +260,7 @@ static const struct table_kind sampled_programs = {
 	.one = "program",
 	.many = "programs",
 	.sort = COL_SAMPLES,
-	.then = COL_SHARE,
+	.then = COL_PROGRAM,
 	.collect = collect_sampled_programs,
 	.columns = {{COL_PROGRAM}, {COL_SAMPLES}, {COL_SHARE}, {COL_THREADS}, {COL_OPTION}},
 };

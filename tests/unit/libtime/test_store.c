@@ -641,7 +641,7 @@ static void damaged_newer_and_foreign_stores_are_refused_by_name(void **state)
 	refused("DROP TABLE marks", ERR_FORMAT, "tables are missing");
 	refused("UPDATE offcpu_rows SET off_ns = -1 WHERE id = 3", ERR_FORMAT, "offcpu_rows 3");
 	refused("UPDATE offcpu_rows SET thread_id = 99 WHERE id = 3; INSERT INTO threads "
-		"SELECT 99, 1, 1, 1, 1, 0, 0, NULL, NULL, 1, 0, 0, 0, 0, 0, 0",
+		"SELECT 99, 1, 1, 1, 1, NULL, 0, 0, NULL, NULL, 1, 0, 0, 0, 0, 0, 0",
 		ERR_FORMAT, "damaged");
 	refused("UPDATE offcpu_rows SET blocked_ns = 1000000 WHERE id = 3", ERR_FORMAT,
 		"blocked");
