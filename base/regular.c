@@ -2,19 +2,26 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <stdio.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 enum { FOR_READING = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY };
 
+static int link_flag(unsigned flags)
+{
+	return flags & REGULAR_NO_LINK ? O_NOFOLLOW : 0;
+}
+
 /* Open the file that `at` is only a handle of. */
-static int open_handle(int at, int dir, const char *name, int flags)
+static int open_handle(int at, int dir, const char *name, unsigned flags)
 {
 	char self[32];
 	snprintf(self, sizeof(self), "/proc/self/fd/%d", at);
 	int fd = open(self, FOR_READING);
 	if (fd < 0 && (errno == ENOENT || errno == EACCES)) /* no procfs, or not ours */
-		fd = openat(dir, name, FOR_READING | flags);
+		fd = openat(dir, name, FOR_READING | link_flag(flags));
 	return fd;
 }
 
@@ -23,25 +30,45 @@ static int same_file(const struct stat *a, const struct stat *b)
 	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
-int regular_open(int dir, const char *name, int flags, struct stat *st)
+static int is_pseudo(int at)
+{
+	struct statfs fs;
+	if (fstatfs(at, &fs))
+		return 0;
+	unsigned long type = (unsigned long)fs.f_type;
+	return type == PROC_SUPER_MAGIC || type == SYSFS_MAGIC || type == DEBUGFS_MAGIC ||
+	       type == TRACEFS_MAGIC;
+}
+
+int regular_reopen(int at, int dir, const char *name, unsigned flags, struct stat *st)
 {
 	struct stat was;
-	int fd = -1, at = openat(dir, name, O_PATH | O_CLOEXEC | flags), failed = errno;
-	if (at < 0)
-		return -1;
+	int fd = -1, failed = 0;
 	if (fstat(at, &was))
 		failed = errno;
 	else if (!S_ISREG(was.st_mode))
 		failed = S_ISLNK(was.st_mode) ? ELOOP : EINVAL;
+	else if (flags & REGULAR_NO_PSEUDO && is_pseudo(at))
+		failed = EINVAL;
 	else if ((fd = open_handle(at, dir, name, flags)) < 0 || fstat(fd, st))
 		failed = errno;
 	else
 		failed = same_file(&was, st) ? 0 : EINVAL;
-	close(at);
 	if (failed && fd >= 0) {
 		close(fd);
 		fd = -1;
 	}
+	errno = failed;
+	return fd;
+}
+
+int regular_open(int dir, const char *name, unsigned flags, struct stat *st)
+{
+	int at = openat(dir, name, O_PATH | O_CLOEXEC | link_flag(flags));
+	if (at < 0)
+		return -1;
+	int fd = regular_reopen(at, dir, name, flags, st), failed = errno;
+	close(at);
 	errno = failed;
 	return fd;
 }

@@ -1,15 +1,27 @@
-/* regular.h - opens regular files only, by names that somebody else may have chosen. */
+/*
+ * regular.h - opens regular files only, by names that somebody else may have chosen. Whoever
+ * opens such a file does it here: once, by a handle that shows what it is before anything acts.
+ */
 #ifndef BASE_REGULAR_H
 #define BASE_REGULAR_H
 
 #include <sys/stat.h>
 
+enum regular_flag {
+	REGULAR_NO_LINK = 1,   /* the last part of the name is not followed */
+	REGULAR_NO_PSEUDO = 2, /* no file of procfs, sysfs, debugfs or tracefs */
+};
+
 /*
- * Open the regular file `name` below the folder `dir` (or AT_FDCWD) for reading; `flags` is 0 or
- * O_NOFOLLOW. A device, fifo or folder is not opened, not even for a moment, since that may act
- * already. The descriptor, with the file's status in *st, or -1 and errno: ELOOP for a link that
- * is not followed, EINVAL for what is no regular file.
+ * Open the regular file `name` below the folder `dir` (or AT_FDCWD) for reading. A device, fifo
+ * or folder is not opened, not even for a moment, since that may act already. The descriptor,
+ * with the file's status in *st, or -1 and errno: ELOOP for a link that is not followed, EINVAL
+ * for what is no regular file.
  */
-int regular_open(int dir, const char *name, int flags, struct stat *st);
+int regular_open(int dir, const char *name, unsigned flags, struct stat *st);
+
+/* The same of the file that `at` is a handle of (O_PATH), which stays open; by `name` in `dir`
+ * only where procfs is not there. */
+int regular_reopen(int at, int dir, const char *name, unsigned flags, struct stat *st);
 
 #endif

@@ -158,7 +158,7 @@ static int open_recording(const struct packer *k, const char *part, int *fd, str
 	*fd = -1;
 	int rc = buf_failed(&path) ? err_nomem(e) : 0;
 	if (!rc)
-		*fd = regular_open(AT_FDCWD, name, strange ? O_NOFOLLOW : 0, &st);
+		*fd = regular_open(AT_FDCWD, name, strange ? REGULAR_NO_LINK : 0, &st);
 	if (!rc && *fd < 0)
 		rc = errno == EINVAL || errno == ELOOP
 			     ? err_set(e, ERR_UNSUPPORTED, "%s: not a regular file", name)
@@ -255,7 +255,7 @@ static int read_beside(struct packer *k, const struct beside *b, char **text, si
 		return err_nomem(e);
 	}
 	const char *name = buf_cstr(&path);
-	int fd = regular_open(AT_FDCWD, name, O_NOFOLLOW, &st);
+	int fd = regular_open(AT_FDCWD, name, REGULAR_NO_LINK, &st);
 	int rc = fd >= 0 ? 0
 		 : errno == EINVAL
 			 ? err_set(&why, ERR_UNSUPPORTED, "%s: not a regular file", name)
@@ -291,7 +291,7 @@ static int read_contents(struct packer *k)
 		struct err e = {0};
 		if (!f.data) {
 			char *text;
-			int rc = read_file(f.path, KALLSYMS_MAX, &text, &f.size, &e);
+			int rc = read_fd(f.fd, f.path, KALLSYMS_MAX, &text, &f.size, &e);
 			if (rc == ERR_NOMEM)
 				return rc;
 			if (!rc && !(f.size = kallsyms_lines(text, f.size)))

@@ -75,20 +75,12 @@ static int open_directory_streams(struct recording *rec, const char *dir, struct
 		char path[4096];
 		if ((size_t)snprintf(path, sizeof(path), "%s/data.%u", dir, i) >= sizeof(path))
 			return err_set(e, ERR_LIMIT, "%s: path is too long", dir);
-		struct stat st;
-		if (stat(path, &st)) {
-			if (errno == ENOENT)
-				return check_last_part(dir, i, e);
-			return err_sys(e, "%s: cannot open", path);
-		}
-		if (!S_ISREG(st.st_mode))
-			return err_set(e, ERR_UNSUPPORTED, "%s: not a regular file", path);
-		if (!st.st_size)
-			continue;
 		struct stream s = {.src.fd = -1};
-		int r = source_open(&s.src, path, e);
+		int r = source_open_regular(&s.src, path, e);
+		if (r > 0)
+			continue;
 		if (r)
-			return r;
+			return r == ERR_NOTFOUND ? check_last_part(dir, i, e) : r;
 		s.data_end = s.src.size;
 		if (!source_is_mapped(&s.src))
 			r = err_set(e, ERR_IO, "%s: cannot be mapped", path);
@@ -112,11 +104,13 @@ static int open_source(struct recording *rec, const char *path, struct err *e)
 	char header[4096];
 	if ((size_t)snprintf(header, sizeof(header), "%s/data", path) >= sizeof(header))
 		return err_set(e, ERR_LIMIT, "%s: path is too long", path);
-	if (stat(header, &st) || !S_ISREG(st.st_mode)) /* the user did not name a fifo */
-		return err_set(e, ERR_UNSUPPORTED, "%s: a directory without perf's 'data' file",
-			       path);
 	rec->directory = 1;
-	return source_open(&rd->src, header, e);
+	int r = source_open_regular(&rd->src, header, e); /* the user did not name a fifo */
+	return r > 0 ? err_set(e, ERR_FORMAT, "%s: is empty", header)
+	       : r == ERR_NOTFOUND || r == ERR_UNSUPPORTED
+		       ? err_set(e, ERR_UNSUPPORTED,
+				 "%s: a directory without perf's 'data' file", path)
+		       : r;
 }
 
 /* Header records of a pipe, up to the first record that is not one; it waits as pending. */

@@ -1,6 +1,7 @@
 #include "libparse/source.h"
 #include "base/diskroom.h"
 #include "base/mem.h"
+#include "base/regular.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,15 +11,19 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* open(2), but never descriptor 0, which means standard input here, even if that is closed. */
-static int open_file(const char *path, int flags)
+/* The same descriptor, but never 0, which means standard input here, even if that is closed. */
+static int not_stdin(int fd)
 {
-	int fd = open(path, flags | O_CLOEXEC, 0600);
 	if (fd)
 		return fd;
 	fd = fcntl(0, F_DUPFD_CLOEXEC, 1);
 	close(0);
 	return fd;
+}
+
+static int open_file(const char *path, int flags)
+{
+	return not_stdin(open(path, flags | O_CLOEXEC, 0600));
 }
 
 /* As mmap, for a size that fits into the address space. */
@@ -73,6 +78,26 @@ int source_open(struct source *s, const char *path, struct err *e)
 		return err_nomem(e);
 	int fd = is_stdin ? 0 : open_file(path, O_RDONLY);
 	int r = fd < 0 ? err_sys(e, "%s: cannot open", path) : map_or_stream(s, fd, e);
+	if (r) {
+		if (fd > 0 && s->fd != fd)
+			close(fd);
+		source_close(s);
+	}
+	return r;
+}
+
+int source_open_regular(struct source *s, const char *path, struct err *e)
+{
+	struct stat st;
+	*s = (struct source){.fd = -1};
+	s->name = mem_strdup(path);
+	if (!s->name)
+		return err_nomem(e);
+	int fd = not_stdin(regular_open(AT_FDCWD, path, 0, &st));
+	int r = fd >= 0           ? st.st_size ? map_or_stream(s, fd, e) : 1
+		: errno == EINVAL ? err_set(e, ERR_UNSUPPORTED, "%s: not a regular file", path)
+		: errno == ENOENT ? err_set(e, ERR_NOTFOUND, "%s: no such file", path)
+				  : err_sys(e, "%s: cannot open", path);
 	if (r) {
 		if (fd > 0 && s->fd != fd)
 			close(fd);

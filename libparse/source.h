@@ -35,6 +35,10 @@ struct source {
  */
 int source_open(struct source *s, const char *path, struct err *e);
 
+/* The same for a file that the caller did not name: a regular one; 1 when it is empty, and *s
+ * closed. ERR_NOTFOUND, ERR_UNSUPPORTED for anything else. */
+int source_open_regular(struct source *s, const char *path, struct err *e);
+
 /* When a file was last written, ns since 1970, clamped to the range.
  */
 struct stat;

@@ -300,6 +300,7 @@ static int add_file(void *ctx, const struct module_file *f)
 	const struct dso *dso = &l->profile->machine.dsos.v[f->dso];
 	struct pack_file file = {.name = mem_strdup(name),
 				 .path = mem_strdup(f->path),
+				 .fd = f->role == MODULE_KALLSYMS ? f->fd : -1,
 				 .dso = f->dso,
 				 .samples = samples_of(&l->counts, dso->name),
 				 .order = l->list->files.n};

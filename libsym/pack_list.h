@@ -15,7 +15,8 @@ struct pack_file {
 	char *name;          /* in the bundle; safe, unique */
 	char *path;          /* where it is, or what it was mapped from (for messages) */
 	const uint8_t *data; /* its content, borrowed from the profile; NULL: the kernel's
-				symbols, to be read from `path` */
+				symbols, to be read from `fd` */
+	int fd;              /* borrowed, too */
 	char *made;          /* the same, if it was made of what had been read; else NULL */
 	size_t size;
 	struct build_id id; /* len 0: none */

@@ -168,6 +168,16 @@ static void put_cut(struct buf *b, const char *s, size_t len, size_t most)
 	buf_release(&all);
 }
 
+/* The same in Markdown, where it means nothing. */
+static void put_code(struct buf *b, const char *s, size_t len)
+{
+	struct buf cut = {0};
+	put_cut(&cut, s, len, NAME);
+	escape_markdown_code(b, cut.v, cut.n);
+	b->failed |= cut.failed;
+	buf_release(&cut);
+}
+
 static void put_weight(struct buf *b, uint64_t weight, int counts)
 {
 	if (counts)
@@ -177,7 +187,7 @@ static void put_weight(struct buf *b, uint64_t weight, int counts)
 }
 
 /* "CPU time 3.0 s; waiting 12.1 s; worst wait 40 ms: app: lock in f()". */
-static void put_headline(struct buf *b, const struct brief *x)
+static void put_headline(struct buf *b, const struct brief *x, int markdown)
 {
 	if (x->nfunctions) {
 		buf_str(b, x->counts ? "events " : "CPU time ");
@@ -191,7 +201,10 @@ static void put_headline(struct buf *b, const struct brief *x)
 		buf_str(b, "; worst wait ");
 		units_duration(b, x->worst_ns);
 		buf_str(b, ": ");
-		put_cut(b, x->root.v, x->root.n, NAME);
+		if (markdown)
+			put_code(b, x->root.v, x->root.n);
+		else
+			put_cut(b, x->root.v, x->root.n, NAME);
 	}
 	if (!x->nfunctions && !x->nsites)
 		buf_str(b, "neither CPU samples nor waits");
@@ -206,7 +219,7 @@ static int put_command(struct buf *b, const struct brief *x, size_t nth)
 		if (!has[i] || nth--)
 			continue;
 		buf_fmt(b, "perfkit %s ", verbs[i]);
-		if (strlen(x->path) > 2 * NAME)
+		if (strlen(x->path) > 2 * NAME || !shell_is_printable(x->path))
 			buf_str(b, "FILE");
 		else
 			shell_word(b, x->path);
@@ -224,7 +237,7 @@ static void markdown_rows(struct buf *b, const char *title, const struct brief_r
 		buf_str(b, "- ");
 		put_weight(b, v[i].weight, counts);
 		buf_str(b, "  ");
-		put_cut(b, v[i].name.v, v[i].name.n, NAME);
+		put_code(b, v[i].name.v, v[i].name.n);
 		buf_char(b, '\n');
 	}
 }
@@ -232,21 +245,22 @@ static void markdown_rows(struct buf *b, const char *title, const struct brief_r
 static void put_markdown(struct buf *b, const struct brief *x, size_t most)
 {
 	buf_str(b, "# ");
-	put_cut(b, x->path, strlen(x->path), NAME);
+	put_code(b, x->path, strlen(x->path));
 	buf_char(b, '\n');
 	units_duration(b, x->recorded_ns);
 	buf_str(b, " recorded");
 	for (size_t i = 0; i < 3; i++)
 		buf_fmt(b, "; %s: %s", questions[i], x->can[i] ? x->can[i] : "-");
 	buf_str(b, "\n\n");
-	put_headline(b, x);
+	put_headline(b, x, 1);
 	buf_char(b, '\n');
 	markdown_rows(b, "functions, self", x->functions, x->nfunctions, most, x->counts);
 	markdown_rows(b, "wait sites", x->sites, x->nsites, most, 0);
 	markdown_rows(b, "worst wait", x->links, x->nlinks, most + 1, 0);
-	buf_str(b, "\n## next\n");
+	buf_str(b, "\n## next\n```\n");
 	for (size_t i = 0; put_command(b, x, i); i++)
 		buf_char(b, '\n');
+	buf_str(b, "```\n");
 }
 
 static void json_rows(struct json *j, const char *key, const struct brief_row *v, size_t n,
@@ -280,7 +294,7 @@ static void put_json(struct buf *b, const struct brief *x, size_t most)
 		json_str(&j, questions[i], x->can[i]);
 	json_close(&j, '}');
 	buf_clear(&text);
-	put_headline(&text, x);
+	put_headline(&text, x, 0);
 	json_text(&j, "headline", text.v, text.n);
 	json_rows(&j, "functions", x->functions, x->nfunctions, most,
 		  x->counts ? "self" : "self_ns");

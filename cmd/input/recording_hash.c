@@ -34,7 +34,7 @@ static int add_file(struct digest *d, int fd, const int *stop)
 }
 
 /* Add a file's bytes to the id; `flags` as of regular_open. */
-static int hash_one(int dir, const char *name, int flags, const int *stop, uint64_t *id)
+static int hash_one(int dir, const char *name, unsigned flags, const int *stop, uint64_t *id)
 {
 	uint8_t sum[DIGEST_BYTES];
 	struct digest d;
@@ -64,7 +64,7 @@ static int hash_folder(const char *path, const int *stop, uint64_t *id)
 	int n = fd < 0 ? -1 : scandir(path, &names, is_file, alphasort);
 	int r = n > 0 ? 0 : n < 0 && errno == ENOMEM ? ERR_NOMEM : ERR_IO;
 	for (int i = 0; i < n; i++) {
-		r = r ? r : hash_one(fd, names[i]->d_name, O_NOFOLLOW, stop, id);
+		r = r ? r : hash_one(fd, names[i]->d_name, REGULAR_NO_LINK, stop, id);
 		mem_free(names[i]);
 	}
 	if (n >= 0)
@@ -80,7 +80,7 @@ static void *hash_recording(void *hashing)
 	const char *path = h->in->bundle.recording ? h->in->bundle.recording : h->in->path;
 	struct stat st;
 	uint64_t id = 0;
-	int flags = h->in->bundle.recording ? O_NOFOLLOW : 0;
+	unsigned flags = h->in->bundle.recording ? REGULAR_NO_LINK : 0;
 	h->rc = !strcmp(path, "-") || stat(path, &st) ? ERR_IO
 		: S_ISDIR(st.st_mode)                 ? hash_folder(path, &h->stop, &id)
 				      : hash_one(AT_FDCWD, path, flags, &h->stop, &id);

@@ -1,5 +1,6 @@
 #include "libparse/archive/bundle.h"
 #include "base/mem.h"
+#include "base/regular.h"
 #include "base/text/path.h"
 #include "libparse/archive/perf_archive.h"
 #include "libparse/archive/tree.h"
@@ -25,9 +26,7 @@ int bundle_is_dir(const char *dir)
 	size_t want = sizeof(BUNDLE_MAGIC_LINE) - 1;
 	int at = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	struct stat st;
-	int fd = at < 0 || fstatat(at, BUNDLE_MANIFEST, &st, 0) || !S_ISREG(st.st_mode)
-			 ? -1
-			 : openat(at, BUNDLE_MANIFEST, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	int fd = at < 0 ? -1 : regular_open(at, BUNDLE_MANIFEST, 0, &st);
 	int is = fd >= 0 && read(fd, line, want) == (ssize_t)want &&
 		 !strcmp(line, BUNDLE_MAGIC_LINE);
 	if (fd >= 0)

@@ -1,5 +1,6 @@
 #include "libsym/elf/claimed_file.h"
 
+#include "base/regular.h"
 #include "libparse/source.h"
 #include "libsym/elf/file_at.h"
 #include "libsym/elf/read_file.h"
@@ -136,18 +137,9 @@ static int go_up(struct walk *w, int folder, const char *rest, struct err *e)
 static int open_last(struct walk *w, int folder, int at, const char *part, struct err *e)
 {
 	struct claimed *c = w->c;
-	struct stat st;
-	if (!S_ISREG(c->st.st_mode) || file_is_pseudo(at))
-		return err_set(e, ERR_UNSUPPORTED, "%s: not a regular file", w->name);
-	c->shown &= !!(c->st.st_mode & S_IROTH);
-	c->fd = openat(folder, part, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	if (c->fd < 0)
-		return errno == ELOOP ? refuse_link(w, &c->st, e) : file_failed(w->name, e);
-	if (!fstat(c->fd, &st) && st.st_dev == c->st.st_dev && st.st_ino == c->st.st_ino)
-		return 0;
-	close(c->fd);
-	c->fd = -1;
-	return err_set(e, ERR_REFUSED, "%s: was replaced while it was opened", w->name);
+	c->fd = regular_reopen(at, folder, part, REGULAR_NO_LINK | REGULAR_NO_PSEUDO, &c->st);
+	c->shown &= c->fd >= 0 && c->st.st_mode & S_IROTH;
+	return c->fd >= 0 ? 0 : file_failed(w->name, e);
 }
 
 /* A handle of one part, which may be a link; with `more` to come, a folder is asked for first,

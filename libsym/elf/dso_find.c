@@ -2,10 +2,13 @@
 
 #include "base/check.h"
 #include "base/mem.h"
+#include "base/regular.h"
+#include "base/text/path.h"
 #include "libparse/source.h"
 #include "libsym/elf/claimed_file.h"
 #include "libsym/elf/dso_find_internal.h"
 #include "libsym/elf/file_at.h"
+#include "libsym/elf/read_file.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -73,24 +76,16 @@ static void note_mismatch(struct dso_search *s, const char *path, const struct b
 	dso_note(s, DSO_MISMATCH, text);
 }
 
-/* The part of a path below a folder, or NULL. */
-static const char *part_below(const char *path, const char *dir)
-{
-	size_t n = dir ? strlen(dir) : 0;
-	return n && !strncmp(path, dir, n) && (path[n] == '/' || path[n - 1] == '/') ? path + n
-										     : NULL;
-}
-
 /* The folder that the caller gave, as --symfs, --buildid-dir or a bundle, and the part below it;
  * NULL: in none of them. */
 static const char *given_folder(const struct dso_options *opt, const char *path,
 				const char **below)
 {
 	const char *dir = opt->symfs;
-	*below = part_below(path, dir);
+	*below = path_below(path, dir);
 	if (!*below) {
 		dir = opt->buildid_dir;
-		*below = part_below(path, dir);
+		*below = path_below(path, dir);
 	}
 	return *below ? dir : NULL;
 }
@@ -111,6 +106,8 @@ int dso_open(const struct dso_options *opt, const char *path, const struct claim
 	return rc;
 }
 
+static const char which_not_recorded[] = "which of them this was is not recorded";
+
 /* What speaks for the candidate, whose id is checked later. */
 static struct claim claim_of(const struct dso_search *s)
 {
@@ -120,6 +117,39 @@ static struct claim claim_of(const struct dso_search *s)
 			      .written_ns = s->opt->host_is_ours ? s->opt->written_ns : 0,
 			      .has_owner = s->beside && s->beside->has_owner,
 			      .owner = s->beside ? s->beside->owner : 0};
+}
+
+/* 1 for a file written after the recording: when a linker replaces a file, the new one may get
+ * the old inode number. */
+static int is_newer(const struct dso_search *s, const struct stat *st)
+{
+	return s->opt->host_is_ours && s->opt->written_ns &&
+	       source_mtime_ns(st) > s->opt->written_ns;
+}
+
+/* 1 unless the file, as it was opened, is shown to be another one than the mapped; notes why. */
+static int is_mapped_one(struct dso_search *s, const struct claimed *c)
+{
+	struct file_id here;
+	char text[DSO_DETAIL_MAX];
+	if (s->is_it == BY_ID)
+		return 1;
+	enum file_match is = is_newer(s, &c->st) ? FILE_OTHER
+			     : !s->mapped.ino    ? FILE_UNSURE
+			     : !file_at_fd(c->fd, &here, NULL)
+				     ? FILE_UNSURE
+				     : file_compare(&s->mapped, &here);
+	if (s->is_it == BY_INODE && is != FILE_SAME) {
+		dso_note(s, DSO_SHARED_PATH, which_not_recorded);
+		return 0;
+	}
+	if (is != FILE_OTHER)
+		return 1;
+	snprintf(text, sizeof(text),
+		 "%s: a different file is there now, and no build-id was recorded",
+		 buf_cstr(&s->path));
+	dso_note(s, DSO_UNTRUSTED, text);
+	return 0;
 }
 
 /* Open the candidate, whatever it is. */
@@ -135,7 +165,7 @@ static int open_candidate(struct dso_search *s, struct elf_file **out, struct er
 	rc = dso_open(s->opt, path, &k, &c, e);
 	if (rc)
 		return rc;
-	rc = elf_file_open_fd(c.fd, path, out, e);
+	rc = is_mapped_one(s, &c) ? elf_file_open_fd(c.fd, path, out, e) : ERR_NOTFOUND;
 	if (!rc && !given_folder(s->opt, path, &below)) {
 		(*out)->has_owner = 1;
 		(*out)->owner = c.st.st_uid;
@@ -227,19 +257,10 @@ int dso_is_anonymous(const char *path)
 	return 0;
 }
 
-/* 1 for a path with "..", which would leave the directory it is joined to. */
-static int has_parent_dir(const char *path)
-{
-	for (const char *p = path; (p = strstr(p, "..")); p += 2)
-		if ((p == path || p[-1] == '/') && (!p[2] || p[2] == '/'))
-			return 1;
-	return 0;
-}
-
 /* 1 for paths that must not even be examined. */
 static int is_special(const char *path)
 {
-	if (has_parent_dir(path)) /* no mapping has such a name */
+	if (path_has_parent(path)) /* no mapping has such a name */
 		return 1;
 	if (starts_with(path, "/dev/shm/")) /* ordinary files in memory */
 		return 0;
@@ -247,19 +268,10 @@ static int is_special(const char *path)
 	       starts_with(path, "/sys/");
 }
 
-static int below(const char *path, const char *dir)
-{
-	size_t n = strlen(dir);
-	while (n > 1 && dir[n - 1] == '/')
-		n--;
-	return n && !strncmp(path, dir, n) && (path[n] == '/' || dir[n - 1] == '/') &&
-	       !has_parent_dir(path);
-}
-
 int dso_is_trusted_path(const struct dso_options *opt, const char *path)
 {
 	for (size_t i = 0; i < opt->ntrust_paths; i++)
-		if (below(path, opt->trust_paths[i]))
+		if (path_below(path, opt->trust_paths[i]) && !path_has_parent(path))
 			return 1;
 	return 0;
 }
@@ -306,30 +318,13 @@ static void note_withheld(struct dso_search *s, const char *path)
 	dso_note(s, DSO_UNREADABLE, text);
 }
 
-/* 1 for a file written after the recording: when a linker replaces a file, the new one may get
- * the old inode number. */
-static int is_newer(const struct dso_search *s, const struct stat *st)
+/* Try a file that no build-id tells from others. */
+static struct elf_file *try_as(struct dso_search *s, enum identity is_it, int trusted)
 {
-	return s->opt->host_is_ours && s->opt->written_ns &&
-	       source_mtime_ns(st) > s->opt->written_ns;
-}
-
-/* 1 for a file rebuilt or upgraded since, or of another root. */
-static int is_replaced(struct dso_search *s)
-{
-	struct stat st;
-	struct file_id here;
-	if (s->want.len || stat(buf_cstr(&s->path), &st))
-		return 0;
-	if (!is_newer(s, &st) && (!s->mapped.ino || !file_at(buf_cstr(&s->path), &here, NULL) ||
-				  file_compare(&s->mapped, &here) != FILE_OTHER))
-		return 0;
-	char text[DSO_DETAIL_MAX];
-	snprintf(text, sizeof(text),
-		 "%s: a different file is there now, and no build-id was recorded",
-		 buf_cstr(&s->path));
-	dso_note(s, DSO_UNTRUSTED, text);
-	return 1;
+	s->is_it = is_it;
+	struct elf_file *f = dso_try(s, trusted);
+	s->is_it = BY_ID;
+	return f;
 }
 
 /* Find one of several files that were mapped by one path (of a host and of its containers),
@@ -337,9 +332,7 @@ static int is_replaced(struct dso_search *s)
 static void find_by_inode(struct dso_search *s, const char *path, struct dso_files *out)
 {
 	const struct file_id *m = &s->mapped;
-	struct file_id here;
-	struct stat st;
-	if (have_symfs(s->opt) && path[0] == '/' && !has_parent_dir(path)) {
+	if (have_symfs(s->opt) && path[0] == '/' && !path_has_parent(path)) {
 		dso_path(s, "%s" DSO_BY_INODE, s->opt->symfs, DSO_INODE_ARGS(m), path);
 		out->runtime_from = DSO_FROM_SYMFS;
 		out->runtime = dso_try(s, 1);
@@ -348,12 +341,10 @@ static void find_by_inode(struct dso_search *s, const char *path, struct dso_fil
 		return;
 	dso_path(s, "%s", path);
 	out->runtime_from = DSO_FROM_LOCAL;
-	if (path[0] == '/' && !s->opt->no_local && s->opt->host_is_ours && m->ino &&
-	    !stat(buf_cstr(&s->path), &st) && !is_newer(s, &st) &&
-	    file_at(buf_cstr(&s->path), &here, NULL) && file_compare(m, &here) == FILE_SAME)
-		out->runtime = dso_try(s, 1);
-	else
-		dso_note(s, DSO_SHARED_PATH, "which of them this was is not recorded");
+	if (path[0] == '/' && !s->opt->no_local && s->opt->host_is_ours && m->ino)
+		out->runtime = try_as(s, BY_INODE, 1);
+	if (!out->runtime)
+		dso_note(s, DSO_SHARED_PATH, which_not_recorded);
 }
 
 int dso_id_is_others(const struct dso_options *opt, const char *path, const struct build_id *id,
@@ -361,13 +352,16 @@ int dso_id_is_others(const struct dso_options *opt, const char *path, const stru
 {
 	struct elf_file *f = NULL;
 	int64_t changed;
+	int fd;
 	if (!mapped->id_of_path || !mapped->ino || !id->len || opt->no_local ||
 	    !opt->host_is_ours || path[0] != '/' || is_special(path) ||
-	    !file_at(path, here, &changed) || file_compare(mapped, here) != FILE_OTHER ||
-	    changed >= opt->written_ns || elf_file_open(path, &f, NULL))
+	    file_open(path, REGULAR_NO_PSEUDO, &fd, NULL))
 		return 0;
-	int is = build_id_equal(&f->id, id);
+	int is = file_at_fd(fd, here, &changed) && file_compare(mapped, here) == FILE_OTHER &&
+		 changed < opt->written_ns && !elf_file_open_fd(fd, path, &f, NULL) &&
+		 build_id_equal(&f->id, id);
 	elf_file_close(f);
+	close(fd);
 	return is;
 }
 
@@ -377,7 +371,7 @@ static void find_runtime(struct dso_search *s, const char *path, struct dso_file
 	const struct dso_options *opt = s->opt;
 	out->runtime_from = DSO_FROM_BUILDID_DIR;
 	out->runtime = from_cache(s, cached, 2);
-	if (!out->runtime && have_symfs(opt) && path[0] == '/' && !has_parent_dir(path)) {
+	if (!out->runtime && have_symfs(opt) && path[0] == '/' && !path_has_parent(path)) {
 		out->runtime_from = DSO_FROM_SYMFS;
 		dso_path(s, "%s%s", opt->symfs, path);
 		out->runtime = dso_try(s, 1);
@@ -391,8 +385,8 @@ static void find_runtime(struct dso_search *s, const char *path, struct dso_file
 	if (!out->runtime && path[0] == '/' && (trusted || !opt->no_local)) {
 		out->runtime_from = trusted ? DSO_FROM_TRUSTED_PATH : DSO_FROM_LOCAL;
 		dso_path(s, "%s", path);
-		if (trusted || !is_replaced(s))
-			out->runtime = dso_try(s, trusted || opt->host_is_ours);
+		out->runtime = try_as(s, trusted || s->want.len ? BY_ID : BY_FACTS,
+				      trusted || opt->host_is_ours);
 	}
 	if (!out->runtime && opt->debuginfod) {
 		out->runtime_from = DSO_FROM_DEBUGINFOD;
@@ -524,7 +518,7 @@ static struct elf_file *follow_debuglink(struct dso_search *s, struct elf_file *
 		f = try_debuglink(s, crc);
 	}
 	const char *recorded =
-		path[0] == '/' && !has_parent_dir(path) ? strrchr(path, '/') : NULL;
+		path[0] == '/' && !path_has_parent(path) ? strrchr(path, '/') : NULL;
 	if (!recorded || !strcmp(path, runtime->path))
 		return f;
 	dir = (size_t)(recorded - path);
@@ -544,11 +538,11 @@ static struct elf_file *from_debug_dir(struct dso_search *s, const char *root, c
 	build_id_hex(&s->want, hex);
 	dso_path(s, "%s/usr/lib/debug/.build-id/%.2s/%s.debug", root, hex, hex + 2);
 	struct elf_file *f = dso_try(s, 0);
-	if (!f && path[0] == '/' && !has_parent_dir(path)) {
+	if (!f && path[0] == '/' && !path_has_parent(path)) {
 		dso_path(s, "%s/usr/lib/debug%s.debug", root, path);
 		f = dso_try(s, 0);
 	}
-	if (!f && path[0] == '/' && !has_parent_dir(path)) {
+	if (!f && path[0] == '/' && !path_has_parent(path)) {
 		dso_path(s, "%s/usr/lib/debug%s", root, path);
 		f = dso_try(s, 0);
 	}
@@ -578,7 +572,7 @@ static int keep_richer(struct dso_files *out, struct elf_file *f, enum dso_sourc
 static struct elf_file *richer_copy(struct dso_search *s, const char *root, const char *path,
 				    const struct elf_file *runtime)
 {
-	if (!runtime || !s->want.len || !path || path[0] != '/' || has_parent_dir(path))
+	if (!runtime || !s->want.len || !path || path[0] != '/' || path_has_parent(path))
 		return NULL;
 	dso_path(s, "%s%s", root, path);
 	if (!strcmp(buf_cstr(&s->path), runtime->path))

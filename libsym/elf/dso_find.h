@@ -142,25 +142,26 @@ unsigned dso_names_in(const struct elf_file *f);
 struct kernel_files {
 	enum dso_reason reason;
 	enum dso_source from;
-	char *kallsyms;           /* path of a kallsyms text for kallsyms_load */
+	char *kallsyms;           /* path of a kallsyms text, with which kallsyms_fd is open */
+	int kallsyms_fd;          /* for kallsyms_load */
 	struct elf_file *vmlinux; /* link-time addresses: relocate by _text */
 	char detail[DSO_DETAIL_MAX];
 };
 
 /* A recording's facts about its kernel. */
 struct kernel_place {
-	struct build_id id;   /* len 0: none recorded */
-	const char *path;     /* the mapping's name; it ends with the symbol that located it */
-	uint64_t pgoff;       /* the address of that symbol then; 0: not known */
-	uint64_t start, end;  /* the mapping */
-	const char *kallsyms; /* the recording's own copy; NULL: none */
+	struct build_id id;  /* len 0: none recorded */
+	const char *path;    /* the mapping's name; it ends with the symbol that located it */
+	uint64_t pgoff;      /* the address of that symbol then; 0: not known */
+	uint64_t start, end; /* the mapping */
+	const char *folder;  /* a recording that is one, with a kcore_dir; NULL: it is a file */
 };
 
 /* The symbol that located the kernel: "_stext" for [kernel.kallsyms]_stext, else "_text". */
 const char *kernel_located_by(const struct kernel_place *place);
 
 /*
- * Find symbols of the recorded kernel: --kallsyms, --vmlinux, place->kallsyms, /proc/kallsyms
+ * Find symbols of the recorded kernel: --kallsyms, --vmlinux, place->folder, /proc/kallsyms
  * if it is of the same boot (that symbol has the recorded address), the build-id cache's
  * kallsyms and vmlinux, vmlinux of `release` below /boot, /usr/lib/debug and /lib/modules (also
  * in symfs), and /proc/kallsyms of another boot. The running kernel is the recorded one if

@@ -5,6 +5,13 @@
 #include "base/text/buf.h"
 #include "libsym/elf/dso_find.h"
 
+/* What shows that a file is the mapped one. */
+enum identity {
+	BY_ID,    /* its build-id */
+	BY_FACTS, /* that neither its inode nor its time says otherwise */
+	BY_INODE,
+};
+
 /* One search: the file wanted, and the best reason so far why it was not found. */
 struct dso_search {
 	const struct dso_options *opt;
@@ -16,6 +23,7 @@ struct dso_search {
 	struct buf path;       /* the current candidate */
 	int withheld;          /* perf's cache has a copy that root may not hand on */
 	int by_caller;         /* the candidate was named by who runs this: links are his own */
+	enum identity is_it;   /* what shows that the candidate is the mapped file */
 	const struct elf_file *beside; /* … belongs to this file, or NULL */
 	size_t skip;                   /* kernel: so many that could serve were refused */
 	enum dso_reason reason;

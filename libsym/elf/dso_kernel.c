@@ -9,59 +9,46 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-/* 1 when it can be read; else notes why not, if the file exists. */
-static int is_readable_file(struct dso_search *s, const char *path)
-{
-	struct stat st;
-	struct err e = {0};
-	int found = !stat(path, &st);
-	if (found && S_ISREG(st.st_mode) && !access(path, R_OK))
-		return 1;
-	if ((!found || S_ISREG(st.st_mode)) && file_failed(path, &e) == ERR_IO)
-		dso_note(s, DSO_UNREADABLE, e.msg);
-	return 0;
-}
-
-/* 1 unless a link leads out of the folder that was given, such as a bundle's; s->path is without
- * links then. */
-static int stays_inside(struct dso_search *s, enum dso_source from)
-{
-	const char *dir = from == DSO_FROM_SYMFS         ? s->opt->symfs
-			  : from == DSO_FROM_BUILDID_DIR ? s->opt->buildid_dir
-							 : NULL;
-	struct claimed c;
-	struct err e = {0};
-	if (!dir)
-		return 1;
-	if (claimed_open(dir, CLAIMED_INSIDE, buf_cstr(&s->path) + strlen(dir), &c, &e)) {
-		dso_note(s, DSO_UNREADABLE, e.msg);
-		return 0;
-	}
-	close(c.fd);
-	dso_path(s, "%s%s", dir, c.path);
-	return 1;
-}
-
-static int use_kallsyms(struct dso_search *s, enum dso_source from, struct kernel_files *out)
+/* Open the text in s->path, which links do not lead out of `dir` (NULL: anywhere); s->path is
+ * without links then. -1: notes why, if it is there. */
+static int open_kallsyms(struct dso_search *s, const char *dir)
 {
 	const char *path = buf_cstr(&s->path);
-	if (!is_readable_file(s, path) || !stays_inside(s, from))
+	struct claimed c = {.fd = -1};
+	struct err e = {0};
+	int rc = dir ? claimed_open(dir, CLAIMED_INSIDE, path + strlen(dir), &c, &e)
+		     : file_open(path, 0, &c.fd, &e);
+	if (rc && rc != ERR_NOTFOUND && rc != ERR_UNSUPPORTED)
+		dso_note(s, DSO_UNREADABLE, e.msg);
+	if (!rc && dir)
+		dso_path(s, "%s%s", dir, c.path);
+	return c.fd;
+}
+
+static int use_kallsyms(struct dso_search *s, const char *dir, enum dso_source from,
+			struct kernel_files *out)
+{
+	int fd = *buf_cstr(&s->path) ? open_kallsyms(s, dir) : -1;
+	if (fd < 0)
 		return 0;
-	path = buf_cstr(&s->path);
-	if (kallsyms_is_zeroed(path)) { /* copied by a user who may not see addresses */
+	int zeroed = kallsyms_is_zeroed(fd);
+	if (zeroed) { /* copied by a user who may not see addresses */
 		char text[1200];
-		snprintf(text, sizeof(text), "%s: all addresses are 0", path);
+		snprintf(text, sizeof(text), "%s: all addresses are 0", buf_cstr(&s->path));
 		dso_note(s, DSO_ZERO_KALLSYMS, text);
+	}
+	if (zeroed || s->skip) {
+		s->skip -= !zeroed;
+		close(fd);
 		return 0;
 	}
-	if (s->skip) {
-		s->skip--;
-		return 0;
-	}
-	out->kallsyms = mem_strdup(path);
+	out->kallsyms = mem_strdup(buf_cstr(&s->path));
+	if (out->kallsyms)
+		out->kallsyms_fd = fd;
+	else
+		close(fd);
 	s->nomem |= !out->kallsyms;
 	out->from = from;
 	return 1;
@@ -90,7 +77,8 @@ static int use_vmlinux(struct dso_search *s, int trusted, enum dso_source from,
 static int from_cache(struct dso_search *s, struct kernel_files *out)
 {
 	static const char *const names[] = {"elf", "vmlinux", NULL};
-	if (dso_cache_path(s, "kallsyms") && use_kallsyms(s, DSO_FROM_BUILDID_DIR, out))
+	if (dso_cache_path(s, "kallsyms") &&
+	    use_kallsyms(s, s->opt->buildid_dir, DSO_FROM_BUILDID_DIR, out))
 		return 1;
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (dso_cache_path(s, names[i]) && use_vmlinux(s, 0, DSO_FROM_BUILDID_DIR, out))
@@ -139,7 +127,7 @@ static int from_running_kernel(struct dso_search *s, struct kernel_files *out)
 	if (!s->opt->no_local && !s->opt->host_is_ours && !s->want.len)
 		dso_note(s, DSO_UNTRUSTED, "the kernel's build-id was not recorded");
 	dso_path(s, "%s", proc_kallsyms);
-	return runs_here(s) && use_kallsyms(s, DSO_FROM_LOCAL, out);
+	return runs_here(s) && use_kallsyms(s, NULL, DSO_FROM_LOCAL, out);
 }
 
 /* The cache has one kallsyms per kernel, of whichever boot; modules have other addresses in
@@ -156,7 +144,7 @@ static int from_options(struct dso_search *s, struct kernel_files *out)
 {
 	if (s->opt->kallsyms) {
 		dso_path(s, "%s", s->opt->kallsyms);
-		if (use_kallsyms(s, DSO_FROM_OPTION, out))
+		if (use_kallsyms(s, NULL, DSO_FROM_OPTION, out))
 			return 1;
 	}
 	if (s->opt->vmlinux) {
@@ -171,8 +159,8 @@ static int from_options(struct dso_search *s, struct kernel_files *out)
 static int from_recording(struct dso_search *s, const struct kernel_place *place,
 			  struct kernel_files *out)
 {
-	dso_path(s, "%s", place->kallsyms ? place->kallsyms : "");
-	return place->kallsyms && use_kallsyms(s, DSO_FROM_RECORDING, out);
+	dso_path(s, "%s/kcore_dir/kallsyms", place->folder ? place->folder : "");
+	return place->folder && use_kallsyms(s, place->folder, DSO_FROM_RECORDING, out);
 }
 
 static int search(struct dso_search *s, const struct kernel_place *place, const char *release,
@@ -186,7 +174,7 @@ static int search(struct dso_search *s, const struct kernel_place *place, const 
 		if (by_release(s, opt->symfs, release, 1, DSO_FROM_SYMFS, out))
 			return 1;
 		dso_path(s, "%s/proc/kallsyms", opt->symfs);
-		if (use_kallsyms(s, DSO_FROM_SYMFS, out))
+		if (use_kallsyms(s, opt->symfs, DSO_FROM_SYMFS, out))
 			return 1;
 	}
 	/* Cheaper and closer to the recorded kernel (modules, relocated) than a vmlinux of the
@@ -230,6 +218,8 @@ int dso_find_kernel(const struct dso_options *opt, const struct kernel_place *pl
 
 void kernel_files_release(struct kernel_files *f)
 {
+	if (f->kallsyms)
+		close(f->kallsyms_fd);
 	mem_free(f->kallsyms);
 	elf_file_close(f->vmlinux);
 	*f = (struct kernel_files){0};

@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <unistd.h>
 
 enum { MODULES_MAX = UINT16_MAX };
 
@@ -186,47 +186,52 @@ size_t kallsyms_lines(char *text, size_t n)
 	return kept;
 }
 
-int kallsyms_load(const char *path, struct kallsyms *out, struct err *e)
+int kallsyms_load(int fd, const char *name, struct kallsyms *out, struct err *e)
 {
 	char *text;
 	size_t n;
 	*out = (struct kallsyms){0};
-	int rc = read_file(path, (size_t)1 << 30, &text, &n, e);
-	return rc ? rc : parse_owned(text, n, path, out, e);
+	int rc = read_fd(fd, name, (size_t)1 << 30, &text, &n, e);
+	return rc ? rc : parse_owned(text, n, name, out, e);
 }
 
-/* Open a file for its first lines; NULL if that fails, noting a shortage. */
-static FILE *open_text(const char *path)
+enum { FIRST = 16 << 10 };
+
+/* The whole lines among the first n - 1 bytes of a file. */
+static void first_lines(int fd, char *text, size_t n)
 {
-	FILE *f = fopen(path, "re");
-	if (!f)
-		file_failed(path, NULL);
-	return f;
+	size_t had = 0;
+	ssize_t got;
+	while (had + 1 < n && (got = pread(fd, text + had, n - had - 1, (off_t)had)) > 0)
+		had += (size_t)got;
+	while (had + 1 == n && had && text[had - 1] != '\n')
+		had--, n--;
+	text[had] = '\0';
 }
 
 int kallsyms_detect(const char *path)
 {
-	char text[512];
+	char text[FIRST];
 	struct line l;
-	struct stat st;
-	int matches = 0;
-	FILE *f = stat(path, &st) || !S_ISREG(st.st_mode) ? NULL : open_text(path);
-	for (int i = 0; f && !matches && i < 200 && fgets(text, sizeof(text), f); i++)
-		matches = split_line(text, text + strcspn(text, "\n"), &l);
-	if (f)
-		fclose(f);
+	int fd, matches = 0;
+	if (file_open(path, 0, &fd, NULL))
+		return 0;
+	first_lines(fd, text, sizeof(text));
+	close(fd);
+	for (char *p = text, *nl; !matches && *p; p = nl + !!*nl) {
+		nl = p + strcspn(p, "\n");
+		matches = split_line(p, nl, &l);
+	}
 	return matches;
 }
 
-int kallsyms_is_zeroed(const char *path)
+int kallsyms_is_zeroed(int fd)
 {
-	char line[512];
+	char text[FIRST];
 	int zeroed = 1;
-	FILE *f = open_text(path);
-	for (int i = 0; f && zeroed && i < 200 && fgets(line, sizeof(line), f); i++)
-		zeroed = line[strspn(line, "0")] == ' ';
-	if (f)
-		fclose(f);
+	first_lines(fd, text, sizeof(text));
+	for (char *p = text; zeroed && *p; p += strcspn(p, "\n"), p += !!*p)
+		zeroed = p[strspn(p, "0")] == ' ';
 	return zeroed;
 }
 
@@ -236,7 +241,9 @@ int kallsyms_places(const char *path, const char *name, uint64_t addr)
 	struct line l = {0};
 	size_t len = strlen(name);
 	int found = 0;
-	FILE *f = open_text(path);
+	FILE *f = fopen(path, "re");
+	if (!f)
+		file_failed(path, NULL); /* notes a shortage */
 	while (f && !found && fgets(text, sizeof(text), f))
 		found = split_line(text, text + strcspn(text, "\n"), &l) && !l.module &&
 			l.name_len == len && !memcmp(l.name, name, len);

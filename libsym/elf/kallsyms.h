@@ -32,14 +32,14 @@ int kallsyms_parse(const char *text, size_t n, const char *name, struct kallsyms
 /* Keep only the lines of n bytes of text that are symbols; how many bytes are left. */
 size_t kallsyms_lines(char *text, size_t n);
 
-/* The same from a regular file or /proc/kallsyms, at most 1 GiB. ERR_IO, ERR_NOTFOUND too. */
-int kallsyms_load(const char *path, struct kallsyms *out, struct err *e);
+/* The same from an open file, at most 1 GiB; it stays open. ERR_IO, ERR_LIMIT too. */
+int kallsyms_load(int fd, const char *name, struct kallsyms *out, struct err *e);
 
 /* 1 for a regular file with a symbol among its first lines. */
 int kallsyms_detect(const char *path);
 
-/* 1 when the first lines of the file have no address but 0, or it cannot be read. */
-int kallsyms_is_zeroed(const char *path);
+/* 1 when the first lines of the file have no address but 0, or it has none. */
+int kallsyms_is_zeroed(int fd);
 
 /* 1 when the file has the kernel's own symbol `name` at `addr`. Reads only up to that
  * symbol. */

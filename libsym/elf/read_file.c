@@ -1,27 +1,14 @@
 #include "libsym/elf/read_file.h"
 
 #include "base/mem.h"
+#include "base/regular.h"
 #include "base/shortage.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/magic.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/vfs.h>
 #include <unistd.h>
-
-static int is_pseudo_fs(unsigned long type)
-{
-	return type == PROC_SUPER_MAGIC || type == SYSFS_MAGIC || type == DEBUGFS_MAGIC ||
-	       type == TRACEFS_MAGIC;
-}
-
-int file_is_pseudo(int fd)
-{
-	struct statfs fs;
-	return !fstatfs(fd, &fs) && is_pseudo_fs((unsigned long)fs.f_type);
-}
 
 int file_failed(const char *path, struct err *e)
 {
@@ -29,6 +16,8 @@ int file_failed(const char *path, struct err *e)
 	case ENOENT:
 	case ENOTDIR:
 		return err_set(e, ERR_NOTFOUND, "%s: no such file", path);
+	case EINVAL:
+		return err_set(e, ERR_UNSUPPORTED, "%s: not a regular file", path);
 	case ENOMEM:
 	case EMFILE:
 	case ENFILE:
@@ -39,30 +28,11 @@ int file_failed(const char *path, struct err *e)
 	}
 }
 
-/*
- * Open a regular file for reading; the caller closes *fd; *st is its status. ERR_NOTFOUND,
- * ERR_UNSUPPORTED for anything that is not a regular file or, without OPEN_PROCFS, is on
- * procfs, sysfs, debugfs or tracefs; else as file_failed.
- */
-static int open_regular(const char *path, int flags, struct stat *st, int *fd, struct err *e)
+int file_open(const char *path, unsigned flags, int *fd, struct err *e)
 {
-	struct statfs fs;
-	*fd = -1;
-	/* Opening a device may already act on it, so the kind is checked before and after. */
-	if (stat(path, st) || statfs(path, &fs))
-		return file_failed(path, e);
-	int pseudo = !(flags & OPEN_PROCFS) && is_pseudo_fs((unsigned long)fs.f_type);
-	if (!S_ISREG(st->st_mode) || pseudo)
-		return err_set(e, ERR_UNSUPPORTED, "%s: not a regular file", path);
-	*fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	if (*fd < 0)
-		return file_failed(path, e);
-	if (fstat(*fd, st) || !S_ISREG(st->st_mode)) {
-		close(*fd);
-		*fd = -1;
-		return err_set(e, ERR_UNSUPPORTED, "%s: not a regular file", path);
-	}
-	return 0;
+	struct stat st;
+	*fd = regular_open(AT_FDCWD, path, flags, &st);
+	return *fd >= 0 ? 0 : file_failed(path, e);
 }
 
 int map_fd(int fd, const char *name, const uint8_t **data, size_t *size, struct err *e)
@@ -84,8 +54,7 @@ int map_fd(int fd, const char *name, const uint8_t **data, size_t *size, struct 
 
 int map_file(const char *path, const uint8_t **data, size_t *size, struct err *e)
 {
-	struct stat st;
-	int fd, rc = open_regular(path, 0, &st, &fd, e);
+	int fd, rc = file_open(path, REGULAR_NO_PSEUDO, &fd, e);
 	*data = NULL;
 	*size = 0;
 	if (rc)
@@ -118,7 +87,7 @@ static int read_all(int fd, const char *path, size_t max, size_t cap, char **dat
 			v = more;
 			cap *= 2;
 		}
-		ssize_t got = read(fd, v + n, cap - n - 1);
+		ssize_t got = pread(fd, v + n, cap - n - 1, (off_t)n);
 		if (got < 0 && errno == EINTR)
 			continue;
 		if (got <= 0 || (size_t)got > max - n) {
@@ -152,11 +121,10 @@ int read_fd(int fd, const char *name, size_t max, char **data, size_t *size, str
 
 int read_file(const char *path, size_t max, char **data, size_t *size, struct err *e)
 {
-	struct stat st;
 	int fd;
 	*data = NULL;
 	*size = 0;
-	int rc = open_regular(path, OPEN_PROCFS, &st, &fd, e);
+	int rc = file_open(path, 0, &fd, e);
 	if (rc)
 		return rc;
 	rc = read_fd(fd, path, max, data, size, e);

@@ -9,21 +9,18 @@
 
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/stat.h>
-
-enum open_flag {
-	OPEN_PROCFS = 1, /* procfs and the like are allowed, for perfkit's own paths */
-};
 
 /*
  * The error of a file that could not be opened or mapped, by errno: ERR_NOTFOUND if it does not
- * exist; ERR_NOMEM, noted as a shortage (base/shortage.h), if memory or descriptors are short;
+ * exist; ERR_UNSUPPORTED if it is no regular file (base/regular.h); ERR_NOMEM, noted as a
+ * shortage (base/shortage.h), if memory or descriptors are short;
  * else ERR_IO, such as a file that may not be read.
  */
 int file_failed(const char *path, struct err *e);
 
-/* 1 for an open file of procfs, sysfs, debugfs or tracefs. */
-int file_is_pseudo(int fd);
+/* Open a regular file for reading, with flags of base/regular.h; the caller closes *fd. Errors as
+ * above. */
+int file_open(const char *path, unsigned flags, int *fd, struct err *e);
 
 /*
  * Map a regular file read-only; *data NULL when it is empty. Free it with unmap_file. A file
@@ -39,7 +36,7 @@ void unmap_file(const uint8_t *data, size_t size);
  * procfs, where sizes are not known beforehand. ERR_LIMIT beyond `max` bytes, ERR_NOMEM.
  */
 int read_file(const char *path, size_t max, char **data, size_t *size, struct err *e);
-/* The same for an open file, which stays open. */
+/* The same for an open file, from its beginning; it stays open. */
 int read_fd(int fd, const char *name, size_t max, char **data, size_t *size, struct err *e);
 
 #endif

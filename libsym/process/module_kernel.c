@@ -4,31 +4,6 @@
 #include "libsym/elf/plausible.h"
 
 #include <stdio.h>
-#include <sys/stat.h>
-
-static int is_link(const char *path)
-{
-	struct stat st;
-	return !lstat(path, &st) && S_ISLNK(st.st_mode);
-}
-
-/* perf never creates links here, and one could lead anywhere. */
-int kernel_find_recorded(struct modules *ms)
-{
-	struct buf path = {0};
-	if (!ms->rec->directory)
-		return 0;
-	buf_fmt(&path, "%s/kcore_dir", ms->rec->name);
-	int astray = is_link(buf_cstr(&path));
-	buf_str(&path, "/kallsyms");
-	int rc = buf_failed(&path) ? ERR_NOMEM : 0;
-	if (!rc && !astray && !is_link(buf_cstr(&path))) {
-		ms->recorded_kallsyms = mem_strdup(buf_cstr(&path));
-		rc = ms->recorded_kallsyms ? 0 : ERR_NOMEM;
-	}
-	buf_release(&path);
-	return rc;
-}
 
 /* Release all but the flag that others read. */
 static void drop_files(struct kernel_names *k)
@@ -57,8 +32,8 @@ static int kernel_load(struct modules *ms, const struct kernel_place *place, siz
 	pthread_mutex_unlock(&ms->lock);
 	if (rc == ERR_NOMEM)
 		return ERR_NOMEM;
-	if (k->files.kallsyms &&
-	    kallsyms_load(k->files.kallsyms, &k->kallsyms, NULL) == ERR_NOMEM)
+	if (k->files.kallsyms && kallsyms_load(k->files.kallsyms_fd, k->files.kallsyms,
+					       &k->kallsyms, NULL) == ERR_NOMEM)
 		return ERR_NOMEM;
 	if (k->files.vmlinux &&
 	    symtab_from_elf(k->files.vmlinux, NULL, NULL, &k->vmlinux, NULL) == ERR_NOMEM)
@@ -151,7 +126,7 @@ int kernel_place(const struct modules *ms, struct kernel_place *place)
 				       .pgoff = map->pgoff,
 				       .start = map->start,
 				       .end = map->end,
-				       .kallsyms = ms->recorded_kallsyms};
+				       .folder = ms->rec->directory ? ms->rec->name : NULL};
 	return 1;
 }
 

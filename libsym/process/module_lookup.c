@@ -2,6 +2,7 @@
  * DWARF has there. */
 #include "libsym/process/modules_internal.h"
 #include "base/check.h"
+#include "base/text/path.h"
 #include "libsym/elf/claimed_file.h"
 #include "libsym/name/demangle.h"
 #include "libsym/name/simplify.h"
@@ -114,11 +115,12 @@ int lookup_named(struct modules *ms, const struct symbol_hit *hit, int mangled,
 	return lookup_printable(ms, hit->name, mangled, &out->frames[0].name);
 }
 
-static int is_below(const char *path, const char *dir)
+/* 1 for a path in a folder that was given. */
+static int is_given(const struct dso_options *f, const char *path)
 {
-	size_t n = dir ? strlen(dir) : 0;
-	return n && !strncmp(path, dir, n) && (path[n] == '/' || dir[n - 1] == '/') &&
-	       !strstr(path + n, "/../");
+	const char *below = path_below(path, f->symfs);
+	below = below ? below : path_below(path, f->buildid_dir);
+	return below && !path_has_parent(below);
 }
 
 static int open_claimed(const struct dso_options *f, const struct claim *k, const char *path,
@@ -147,7 +149,7 @@ static int open_named(void *arg, const struct elf_file *of, const char *path,
 		if (!rc || rc == ERR_NOMEM)
 			return rc;
 	}
-	if (f->no_local && !is_below(path, f->symfs) && !is_below(path, f->buildid_dir))
+	if (f->no_local && !is_given(f, path))
 		return err_set(e, ERR_NOTFOUND, "%s: not searched for on this machine", path);
 	k.trusted = !f->handed_on || dso_is_trusted_path(f, path);
 	return open_claimed(f, &k, path, out, e);

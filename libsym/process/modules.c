@@ -1,5 +1,6 @@
 #include "libsym/process/modules_internal.h"
 #include "base/mem.h"
+#include "base/text/path.h"
 #include "libparse/listed_files.h"
 #include "libsym/unwind/arch.h"
 #include "libsym/unwind/cfi.h"
@@ -21,8 +22,7 @@ int modules_new(struct modules **out, struct machine *m, const struct recording 
 	pthread_mutex_init(&ms->lookups, NULL);
 	pthread_cond_init(&ms->unbusy, NULL);
 	modules_on_code_change(ms);
-	int r = frame_table_new(&ms->frames, e);
-	return r ? r : kernel_find_recorded(ms) ? err_nomem(e) : 0;
+	return frame_table_new(&ms->frames, e);
 }
 
 static void module_free(struct module *mod)
@@ -75,7 +75,6 @@ void modules_free(struct modules *ms)
 	modules_forget(ms);
 	frame_table_free(ms->frames);
 	buf_release(&ms->text);
-	mem_free(ms->recorded_kallsyms);
 	pthread_cond_destroy(&ms->unbusy);
 	pthread_mutex_destroy(&ms->lock);
 	pthread_mutex_destroy(&ms->lookups);
@@ -96,7 +95,7 @@ static int module_open(struct modules *ms, uint32_t dso, struct module *mod)
 	mod->files.reason = DSO_NOT_A_FILE;
 	if (d->kind != DSO_FILE && d->kind != DSO_VDSO && d->kind != DSO_MODULE)
 		return 0;
-	if (*path == '/' && !strstr(path, "/../")) {
+	if (*path == '/' && !path_has_parent(path)) {
 		mod->recorded = mem_strdup(path);
 		if (!mod->recorded)
 			return ERR_NOMEM;
@@ -328,6 +327,7 @@ static int visit_kernel(struct file_walk *w, const struct modules *ms)
 		return 0;
 	w->file.dso = map->dso;
 	w->file.id = &ms->machine->dsos.v[map->dso].id;
+	w->file.fd = ms->kernel.files.kallsyms_fd;
 	int rc = visit_file(w, MODULE_KALLSYMS, ms->kernel.files.kallsyms, NULL);
 	return rc || !vmlinux ? rc : visit_file(w, MODULE_VMLINUX, vmlinux->path, vmlinux);
 }

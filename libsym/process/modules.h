@@ -244,6 +244,7 @@ struct module_file {
 	uint32_t dso;
 	int32_t pid;                /* MODULE_PERFMAP: whose */
 	const char *path;           /* where it was found */
+	int fd;                     /* MODULE_KALLSYMS: open there */
 	const struct elf_file *elf; /* of an ELF file */
 	const struct perfmap *perfmap;
 	const struct jitdump *jitdump;

@@ -79,7 +79,6 @@ struct modules {
 	size_t n;
 	VEC(struct module *) retired; /* of which callers may still have tables */
 	struct kernel_names kernel;
-	char *recorded_kallsyms;          /* of a directory; NULL for a file */
 	struct jit_mappings jit_mappings; /* found on first use */
 	int jit_tried;
 	VEC(struct open_jitdump) jitdumps;
@@ -131,10 +130,6 @@ void kernel_close(struct kernel_names *k);
 
 /* The mapping of the kernel itself, which also locates its modules; NULL: none. */
 const struct map *kernel_map(const struct modules *ms);
-
-/* Look for the copies of kallsyms and of the kernel's memory that perf record --kcore puts next
- * to the data. 0 or ERR_NOMEM. */
-int kernel_find_recorded(struct modules *ms);
 
 /*
  * 1 and the symbol of *vaddr, or 0. If it is a return address (enum lookup_how), *vaddr becomes

@@ -2,6 +2,7 @@
 #include "base/md5.h"
 #include "base/mem.h"
 #include "base/text/buf.h"
+#include "base/text/path.h"
 #include "libsym/elf/claimed_file.h"
 #include "libsym/elf/read_file.h"
 
@@ -34,15 +35,6 @@ static void normalize(struct buf *b, const char *path)
 		}
 		path += n + (path[n] == '/');
 	}
-}
-
-/* The part of `path` below `dir` (both without a slash at the end), or NULL. */
-static const char *below(const char *path, const char *dir)
-{
-	size_t n = strlen(dir);
-	while (n && dir[n - 1] == '/')
-		n--;
-	return !strncmp(path, dir, n) && path[n] == '/' ? path + n + 1 : NULL;
 }
 
 static int has_hidden(const char *relative)
@@ -81,14 +73,15 @@ static enum source_verdict verdict_of(const struct search *s, const char *text, 
 	return memcmp(sum, s->name->md5, MD5_BYTES) ? SOURCE_OTHER : SOURCE_SAME;
 }
 
-/* The regular file at DIR/REST, links followed, if it is below DIR: 1 and its `path`, or 0. */
-static int resolve(const char *dir, const char *rest, char path[PATH_MAX], struct stat *st)
+/* Open the regular file at DIR/REST, links followed, if it is below DIR: 1 and its `path`. */
+static int open_below(const char *dir, const char *rest, char path[PATH_MAX], struct claimed *c)
 {
 	char root[PATH_MAX], joined[PATH_MAX];
 	int n = snprintf(joined, sizeof(joined), "%s/%s", dir, rest);
-	return n > 0 && n < PATH_MAX && realpath(dir, root) && realpath(joined, path) &&
-	       (!strcmp(root, "/") || below(path, root)) && !stat(path, st) &&
-	       S_ISREG(st->st_mode);
+	if (n < 0 || n >= PATH_MAX || !realpath(dir, root) || !realpath(joined, path))
+		return 0;
+	const char *below = path_below(path, root);
+	return below && !claimed_open(root, CLAIMED_INSIDE, below, c, NULL);
 }
 
 /* Take a text (heap, owned) unless a better one was found. 1: the search is over; ERR_NOMEM. */
@@ -111,13 +104,14 @@ static int take(struct search *s, const char *path, char *text, size_t n, const 
 static int try_file(struct search *s, const char *dir, const char *rest)
 {
 	char path[PATH_MAX];
-	struct stat st;
+	struct claimed c;
 	char *text = NULL;
 	size_t n = 0;
-	if (!resolve(dir, rest, path, &st))
+	if (!open_below(dir, rest, path, &c))
 		return 0;
-	int rc = read_file(path, TEXT_MAX, &text, &n, NULL);
-	return !rc ? take(s, path, text, n, &st) : rc == ERR_NOMEM ? rc : 0;
+	int rc = read_fd(c.fd, path, TEXT_MAX, &text, &n, NULL);
+	close(c.fd);
+	return !rc ? take(s, path, text, n, &c.st) : rc == ERR_NOMEM ? rc : 0;
 }
 
 /* The same of a root that nobody named: of what not everybody may read, root shows only what the
@@ -152,8 +146,8 @@ static int try_maps(struct search *s)
 		char *from = to ? mem_strndup(map, (size_t)(to - map)) : NULL;
 		if (to && !from)
 			return ERR_NOMEM;
-		const char *rest = from ? below(path, from) : NULL;
-		rc = rest ? try_file(s, to + 1, rest) : 0;
+		const char *rest = !from ? NULL : *from ? path_below(path, from) : path;
+		rc = rest ? try_file(s, to + 1, rest + 1) : 0;
 		mem_free(from);
 	}
 	return rc;
@@ -174,8 +168,8 @@ static int try_root(struct search *s, const char *dir)
 	char root[PATH_MAX];
 	if (!realpath(dir, root) || !may_be_root(root))
 		return 0;
-	const char *rest = below(buf_cstr(&s->path), root);
-	return rest && !has_hidden(rest) ? try_claimed(s, root, rest) : 0;
+	const char *rest = path_below(buf_cstr(&s->path), root);
+	return rest && !has_hidden(rest + 1) ? try_claimed(s, root, rest) : 0;
 }
 
 static int try_here(struct search *s)

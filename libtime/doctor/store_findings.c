@@ -1,5 +1,6 @@
 #include "libtime/doctor/store_findings.h"
 #include "base/mem.h"
+#include "base/text/shellword.h"
 #include "libtime/store/store_rows.h"
 
 #include <string.h>
@@ -170,6 +171,32 @@ static int check_titles(const struct reading *l)
 				l->s->path, i + 1);
 }
 
+static int is_option(const struct finding_fact *v)
+{
+	return v->unit == FACT_OPTION && v->text;
+}
+
+/* People paste these into a shell: nothing but perf's command, and words. */
+static int check_commands(const struct reading *l)
+{
+	static const char perf[] = "perf record ";
+	for (size_t i = 0; i < l->rows.findings.n; i++) {
+		const char *line = string(l, l->rows.findings.v[i].command);
+		if (*line && (strncmp(line, perf, strlen(perf)) != 0 || !shell_is_words(line)))
+			return err_set(l->e, ERR_FORMAT,
+				       "%s: a damaged store: findings %zu: its command is not "
+				       "of perf record",
+				       l->s->path, i + 1);
+	}
+	for (size_t i = 0; i < l->rows.facts.n; i++)
+		if (is_option(&l->rows.facts.v[i]) &&
+		    !shell_is_words(string(l, l->rows.facts.v[i].text)))
+			return err_set(l->e, ERR_FORMAT,
+				       "%s: a damaged store: finding_facts %zu: not an option",
+				       l->s->path, i + 1);
+	return 0;
+}
+
 /* The topics of all questions that have the finding of row i. */
 static uint8_t topics_of(const struct reading *l, size_t i)
 {
@@ -220,6 +247,7 @@ static int read_findings(struct reading *l)
 		f->again = row->command != 0;
 	}
 	int r = check_titles(l);
+	r = r ? r : check_commands(l);
 	return r ? r : read_facts(l);
 }
 

@@ -102,6 +102,7 @@ int store_open(struct store **out, const char *path, struct err *e)
 	s->path = mem_strdup(path);
 	if (!s->path)
 		r = err_nomem(e);
+	r = r ? r : store_check_beside(path, e);
 	if (!r && store_connect(s))
 		r = s->db ? store_db_failed(s, e) : err_nomem(e);
 	if (!r)

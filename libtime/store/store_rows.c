@@ -1,4 +1,5 @@
 #include "libtime/store/store_decode.h"
+#include "base/regular.h"
 #include "base/text/buf.h"
 
 #include <fcntl.h>
@@ -70,12 +71,30 @@ int store_endless(struct store *s, struct err *e)
 
 /* --- connections ---------------------------------------------------------------------- */
 
+int store_check_beside(const char *path, struct err *e)
+{
+	static const char *const ends[] = {"-journal", "-wal", "-shm"};
+	int r = 0;
+	for (size_t i = 0; !r && i < sizeof(ends) / sizeof(*ends); i++) {
+		struct buf name = {0};
+		struct stat st;
+		buf_fmt(&name, "%s%s", path, ends[i]);
+		if (buf_failed(&name))
+			r = err_nomem(e);
+		else if (!lstat(buf_cstr(&name), &st) && !S_ISREG(st.st_mode))
+			r = err_set(e, ERR_UNSUPPORTED, "%s: not a regular file",
+				    buf_cstr(&name));
+		buf_release(&name);
+	}
+	return r;
+}
+
 static uint64_t log_bytes(const char *path)
 {
 	struct buf name = {0};
 	struct stat st;
 	buf_fmt(&name, "%s-wal", path);
-	int is = !buf_failed(&name) && !stat(buf_cstr(&name), &st);
+	int is = !buf_failed(&name) && !lstat(buf_cstr(&name), &st);
 	buf_release(&name);
 	return is ? (uint64_t)st.st_size : 0;
 }
@@ -83,7 +102,8 @@ static uint64_t log_bytes(const char *path)
 static int in_wal_mode(const char *path)
 {
 	uint8_t head[HEADER] = {0};
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	struct stat st;
+	int fd = regular_open(AT_FDCWD, path, 0, &st);
 	if (fd < 0)
 		return 0;
 	ssize_t n = read(fd, head, sizeof(head));

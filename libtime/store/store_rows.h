@@ -62,6 +62,10 @@ int store_db_failed(struct store *s, struct err *e);
  */
 int store_connect(struct store *s);
 
+/* 0 if what SQLite would open beside a store, by itself, are regular files or not there: a fifo
+ * would stop it. ERR_UNSUPPORTED, ERR_NOMEM. */
+int store_check_beside(const char *path, struct err *e);
+
 /* Reset the bound before a statement, or before a few that read each row at most once. */
 void store_allow(struct store *s);
 

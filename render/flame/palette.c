@@ -1,12 +1,15 @@
 #include "render/flame/palette.h"
 
+#include "base/regular.h"
 #include "base/text/nearest.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* A family of shades: ranges of hue (degrees), saturation and lightness (percent). Light enough
  * for black labels. */
@@ -447,9 +450,19 @@ static int map_line(struct palette_map *m, const char *line, size_t n)
 
 int palette_map_load(struct palette_map *m, const char *path, struct err *e)
 {
-	FILE *in = fopen(path, "re");
-	if (!in)
-		return errno == ENOENT ? 0 : err_sys(e, "%s: cannot open", path);
+	struct stat st;
+	int fd = regular_open(AT_FDCWD, path, 0, &st);
+	FILE *in = fd < 0 ? NULL : fdopen(fd, "r");
+	if (!in) {
+		int failed = errno;
+		if (fd >= 0)
+			close(fd);
+		errno = failed;
+		return failed == ENOENT ? 0
+		       : failed == EINVAL
+			       ? err_set(e, ERR_UNSUPPORTED, "%s: not a regular file", path)
+			       : err_sys(e, "%s: cannot open", path);
+	}
 	struct buf line = {.max = 1 << 20};
 	char part[1024];
 	int rc = 0;

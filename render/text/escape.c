@@ -123,6 +123,34 @@ void escape_visible(struct buf *b, const char *s, size_t n)
 	escape(b, s, n, 0);
 }
 
+void escape_markdown(struct buf *b, const char *s, size_t n)
+{
+	struct buf visible = {0};
+	escape_visible(&visible, s, n);
+	for (const char *p = buf_cstr(&visible); *p; p++)
+		if (strchr("&<>|*_`[]\\~#@!", *p))
+			buf_fmt(b, "&#%d;", *p);
+		else
+			buf_char(b, *p);
+	b->failed |= visible.failed;
+	buf_release(&visible);
+}
+
+void escape_markdown_code(struct buf *b, const char *s, size_t n)
+{
+	struct buf visible = {0};
+	escape_visible(&visible, s, n);
+	buf_char(b, '`');
+	for (const char *p = buf_cstr(&visible); *p; p++)
+		if (*p == '`')
+			buf_str(b, "\\u{0060}");
+		else
+			buf_char(b, *p);
+	buf_char(b, '`');
+	b->failed |= visible.failed;
+	buf_release(&visible);
+}
+
 int escape_is_utf8(const char *s, size_t n)
 {
 	const unsigned char *p = (const unsigned char *)s;

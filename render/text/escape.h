@@ -34,6 +34,13 @@ void escape_xml(struct buf *b, const char *s, size_t n);
 /* The same for a NUL-terminated string; NULL counts as "". */
 void escape_xml_str(struct buf *b, const char *s);
 
+/* Append the n bytes at s in visible form, with entities for what means something in Markdown. */
+void escape_markdown(struct buf *b, const char *s, size_t n);
+
+/* The same as Markdown's code, for text that is read as it is, too: in backquotes, and those of
+ * its own as \u{0060}. */
+void escape_markdown_code(struct buf *b, const char *s, size_t n);
+
 /* Characters (code points) in n bytes of valid UTF-8. */
 size_t escape_chars(const char *s, size_t n);
 

@@ -352,19 +352,6 @@ void runs_text(struct buf *b, const struct runs_answer *a, size_t width)
 
 /* --- Markdown --------------------------------------------------------------------------- */
 
-/* A name, where Markdown and HTML mean something by some characters. */
-static void md_name(struct buf *b, const char *s)
-{
-	struct buf visible = {0};
-	escape_visible(&visible, s, strlen(s));
-	for (const char *p = buf_cstr(&visible); *p; p++)
-		if (strchr("&<>|*_`[]\\~#@!", *p))
-			buf_fmt(b, "&#%d;", *p);
-		else
-			buf_char(b, *p);
-	buf_release(&visible);
-}
-
 /* `of_all`: among rows of other kinds. */
 static void md_row(struct buf *b, const struct runs_answer *a, const struct figure *f,
 		   int of_all)
@@ -374,7 +361,7 @@ static void md_row(struct buf *b, const struct runs_answer *a, const struct figu
 		buf_fmt(&name, "%s: ", heads[f->kind]);
 	put_name(&name, f);
 	buf_str(b, "| ");
-	md_name(b, buf_cstr(&name));
+	escape_markdown(b, name.v, name.n);
 	buf_str(b, " | ");
 	put_value(b, a, f, f->before);
 	buf_str(b, " | ");
@@ -455,7 +442,7 @@ static void md_gates(struct buf *b, const struct runs_answer *a)
 		buf_clear(&line);
 		gate_line(&line, a, &a->gates[i]);
 		buf_str(b, "- ");
-		md_name(b, buf_cstr(&line));
+		escape_markdown(b, line.v, line.n);
 		buf_char(b, '\n');
 	}
 	buf_release(&line);

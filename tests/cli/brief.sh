@@ -36,7 +36,7 @@ sed 's/^perfkit //' next | while read -r words; do
 done
 
 "$PERFKIT" report --brief -q --no-local --symfs "$d/compare/symfs" work.data >text
-grep -q '^- .* ms  hot, slower$' text
+grep -q '^- .* ms  `hot, slower`$' text
 "$PERFKIT" import -q --no-local --symfs "$d/against/symfs" --kallsyms "$d/against/kallsyms" before.data -o run.db
 "$PERFKIT" report --brief --json -q --comm shift --idle run.db | sed 's/run\.db/before.data/g' | cmp - waits.json
 

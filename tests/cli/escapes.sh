@@ -76,19 +76,25 @@ for name in plain nasty; do
 		# shellcheck disable=SC2086
 		try tail $force --open --top 5 --json $input
 		cp out $input.json
+		try report --brief $input
+		cp out $input.md
 		# shellcheck disable=SC2086
 		try tail $force --open --top 5 --csv $input
 		cp out $input.csv
 	done
 done
 command -v python3 >/dev/null && { python3 - <<'END' || failed=1; }
-import csv, glob, json, xml.etree.ElementTree as xml
+import csv, glob, json, re, xml.etree.ElementTree as xml
 def elements(f):
     return [(x.tag, sorted(x.attrib)) for x in xml.parse(f).iter()]
 pictures = glob.glob("plain.*.svg")
 assert len(pictures) == 8, pictures
 for f in pictures:
     assert elements(f) == elements(f.replace("plain", "nasty")), "%s: names make elements" % f
+for f in glob.glob("*.md"):
+    text = open(f).read()
+    assert "`" in text, text
+    assert not re.search(r"[][<>&*|@!`]", re.sub(r"`[^`\n]+`|```\n[^`]*```\n", "", text)), (f, text)
 for f in glob.glob("*.json"):
     json.load(open(f))
 for f in glob.glob("*.csv"):

@@ -22,15 +22,14 @@ here=$PWD
 	"/memfd:x (deleted)" "$here/fifo (deleted)" "" >perf.data || exit 1
 mkfifo jit-8.dump
 
-# what was opened: paths (components are opened one by one), those of the program's own libraries and locale apart, and of the folders that
+# what was opened: paths (by the handle that shows what they are), those of the program's own libraries and locale apart, and of the folders that
 # the sandbox names (O_PATH opens nothing)
 opened()
 {
 	grep -v 'O_PATH' trace | sed -n \
+		-e 's/^[0-9]* *open\(at\)\?(.*"\/proc\/self\/fd\/[0-9]*".*= [0-9]*<\(.*\)>$/\2/p;t' \
 		-e 's/^[0-9]* *open\(at2\?\)\?(\(AT_FDCWD<[^>]*>, \)\?"\([^"]*\)".*= [0-9].*/\3/p' \
-		-e 's/^[0-9]* *openat2\?([0-9]*<.*= [0-9]*<\(.*\)>$/\1/p' \
-		-e 's/^[0-9]* *open\(at\)\?(.*"\/proc\/self\/fd\/[0-9]*".*= [0-9]*<\(.*\)>$/\2/p' |
-		grep -v '^/proc/self/fd/[0-9]*$' |
+		-e 's/^[0-9]* *openat2\?([0-9]*<.*= [0-9]*<\(.*\)>$/\1/p' |
 		grep -vE '^/(etc/ld\.so|lib|usr/lib|usr/share/locale|proc/self/maps|sys/devices/system/cpu)' |
 		grep -vxFf own | sort -u
 }
@@ -111,7 +110,7 @@ for verb in collapse "svg -o pic.svg" doctor report "pack -o b.tar.zst" "tail --
 	"timeline --force -o pic.svg" "import -o run.db"; do
 	# shellcheck disable=SC2086
 	run $verb --no-local perf.data
-	opened | grep -vxE "perf\.data|($here/)?(pic\.svg|b\.tar\.zst|run\.db)(\.tmp\.[0-9a-f]*)?(-journal)?|\.|/dev/urandom" >more
+	opened | grep -vxE "($here/)?perf\.data|($here/)?(pic\.svg|b\.tar\.zst|run\.db)(\.tmp\.[0-9a-f]*)?(-journal)?|\.|/dev/urandom" >more
 	[ -s more ] && bad "$verb --no-local opened: $(tr '\n' ' ' <more)"
 done
 

@@ -167,6 +167,35 @@ if command -v python3 >/dev/null; then
 	done
 fi
 
+# A store's commands are perf record's, and nothing a shell would run besides.
+if command -v sqlite3 >/dev/null; then
+	"$PERFKIT" import -q -f -o waits.db "$SRC/testdata/waits/perf.data" 2>err
+	"$PERFKIT" doctor waits.db 2>err | grep -q '^all together: perf record ' || bad "no command: $(cat err)"
+	for sql in "findings SET command = command || ' ; reboot' WHERE command <> ''" \
+		"findings SET command = 'reboot' WHERE command <> ''" \
+		"findings SET command = 'perf record \$(reboot)' WHERE command <> ''" \
+		"findings SET command = 'perf record -e ''x'' \`reboot\`' WHERE command <> ''" \
+		"finding_facts SET text = text || '; reboot' WHERE unit = 'option'"; do
+		cp waits.db spoilt.db && sqlite3 spoilt.db "UPDATE $sql" || bad "sqlite3: $sql"
+		"$PERFKIT" doctor spoilt.db >said 2>&1 && bad "$sql: status 0"
+		grep 'reboot' said && bad "$sql is in a command"
+		grep -q 'a damaged store' said || bad "$sql: $(cat said)"
+	done
+fi
+
+# What is opened although nobody named it is a file, or it is not opened: a fifo has no end.
+"$PERFKIT" import -q -f -o beside.db demo.data 2>err
+for end in journal wal shm; do
+	mkfifo beside.db-$end
+	timeout 60 "$PERFKIT" report -q beside.db >said 2>&1
+	[ $? = 1 ] && grep -q "beside.db-$end: not a regular file" said || bad "a fifo beside a store ($end): $(cat said)"
+	rm beside.db-$end
+done
+mkfifo palette.map && echo 'a;b 1' >x.folded
+timeout 60 "$PERFKIT" svg -q --cp -o x.svg x.folded >said 2>&1
+[ $? = 1 ] && grep -q 'palette.map: not a regular file' said || bad "a fifo as a palette: $(cat said)"
+rm palette.map
+
 # What nobody typed as an output's name is made anew: a link of that name is replaced, not followed.
 made()  # NAME VERB...: replaces a link at NAME by a file
 {

@@ -7,6 +7,7 @@
 #include "libsym/name/demangle.h"
 #include "libsym/elf/elf_file.h"
 #include "libsym/elf/kallsyms.h"
+#include "libsym/elf/read_file.h"
 #include "libsym/elf/symtab.h"
 #include "libsym/unwind/arch.h"
 
@@ -57,7 +58,9 @@ int main(int argc, char **argv)
 	int kernel = argc > 2 && !strcmp(argv[1], "--kallsyms"), rc;
 	clock_t start = clock();
 	if (kernel) {
-		rc = kallsyms_load(argv[2], &k, &e);
+		int fd;
+		rc = file_open(argv[2], 0, &fd, &e);
+		rc = rc ? rc : kallsyms_load(fd, argv[2], &k, &e);
 		t = k.table;
 	} else {
 		rc = elf_file_open(argv[1], &runtime, &e);

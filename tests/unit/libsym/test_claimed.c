@@ -75,6 +75,25 @@ static void an_overlays_file_is_known_by_its_mapping(void **state)
 	assert_true(found && is);
 }
 
+/* debugfs mounts tracefs at "tracing" when somebody walks there. What lies in it is no regular file
+ * here, but a walk that does not mount it would find nothing. */
+static void a_walk_mounts_an_automount(void **state)
+{
+	(void)state;
+	struct claimed c;
+	struct stat st;
+	put_text("/debug/tracing/README", 0644);
+	if (unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+	    mount("debugfs", in_root("/debug"), "debugfs", 0, NULL))
+		skip();
+	int rc = claimed_open("", 0, in_root("/debug/tracing/README"), &c, NULL);
+	int there = !stat(in_root("/debug/tracing/README"), &st);
+	umount2(in_root("/debug"), MNT_DETACH);
+	if (!there)
+		skip();
+	assert_int_equal(rc, ERR_UNSUPPORTED);
+}
+
 /* Root hands on what everybody may read, or what is proved to have been used. */
 static void root_needs_a_proof(void **state)
 {
@@ -271,7 +290,9 @@ int main(void)
 		ON_A_TREE(own_links_are_followed_for_oneself),
 		ON_A_TREE(a_parent_is_that_of_the_folder_a_link_led_to),
 		ON_A_TREE(what_is_shown_depends_on_the_folders_above_the_root),
-		ON_A_TREE(an_overlays_file_is_known_by_its_mapping), /* leaves the namespace */
+		/* these leave the namespace */
+		ON_A_TREE(an_overlays_file_is_known_by_its_mapping),
+		ON_A_TREE(a_walk_mounts_an_automount),
 	};
 	return cmocka_run_group_tests_name("libsym claimed", tests, NULL, NULL);
 }
