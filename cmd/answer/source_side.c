@@ -1,7 +1,6 @@
 #include "cmd/answer/source_side.h"
 #include "base/mem.h"
 #include "cmd/cli/say.h"
-#include "libsym/dwarf/debug_info.h"
 
 #include <string.h>
 
@@ -101,27 +100,18 @@ int source_side_text(const struct source_side *s, const struct source_rows *rows
 				     .ndirs = dirs->n,
 				     .maps = s->o->maps.v,
 				     .nmaps = s->o->maps.n,
-				     .symfs =
-					     in->opt->symfs ? in->opt->symfs : in->bundle.symfs,
+				     .symfs = in->opt->symfs,
+				     .bundle = in->bundle.dir,
 				     .here = !in->opt->no_local && !in->bundle.recording,
 				     .written_ns = p ? p->rec->written_ns : 0};
 	struct source_name name = {.path = strtab_get(&s->src.stacks->strings, part->file)};
-	uint32_t dso = p ? modules_dso_named(p->modules, rows->v.v[part->first].dso) : NO_ID;
-	struct debuginfo_text said;
-	struct module_code code;
 	*out = (struct source_text){0};
 	if (!part->file)
 		return 0;
-	if (dso != NO_ID) {
-		if (modules_text(p->modules, dso, name.path, &said)) {
-			name.md5 = said.md5;
-			name.text = said.text;
-		}
-		if (modules_code(p->modules, dso, 0, &code))
-			return ERR_NOMEM;
-		if (code.file && code.from == DSO_FROM_LOCAL)
-			name.program = code.file->path;
-	}
+	if (p && modules_source(p->modules,
+				modules_dso_named(p->modules, rows->v.v[part->first].dso),
+				name.path, &name))
+		return ERR_NOMEM;
 	return source_text_load(out, &opt, &name);
 }
 

@@ -188,6 +188,7 @@ static const struct option_use uses[] = {
 	{"width", 0, "screens and slides"},
 	{"window", 0, "how far back a cause can be"},
 	{"with", 0, "what a program logged is on no event"},
+	{"with-source", 0, "a laptop has no source tree"},
 	{"work-frame", 0, "a wait that looks like rest may be a request's"},
 };
 enum { USES = sizeof(uses) / sizeof(*uses) };

@@ -13,6 +13,7 @@
 #include "libsym/elf/dso_find.h"
 #include "libsym/name/frame_table.h"
 #include "libsym/elf/symtab.h"
+#include "libsym/source/source_text.h"
 #include "libsym/process/machine.h"
 
 struct modules_options {
@@ -169,10 +170,9 @@ int modules_code(struct modules *ms, uint32_t dso, uint64_t start, struct module
  * file; 0: not known. ERR_NOMEM. */
 int modules_line(struct modules *ms, uint32_t dso, uint64_t va, uint32_t *line);
 
-/* debuginfo_text for a DSO's DWARF, as far as lookups have read it. */
-struct debuginfo_text;
-int modules_text(struct modules *ms, uint32_t dso, const char *file,
-		 struct debuginfo_text *out);
+/* Whose text it is to be: *out for `path` of a frame in the machine's DSO (NO_ID: none), with
+ * what its DWARF says of it, as far as lookups have read that. Views. ERR_NOMEM. */
+int modules_source(struct modules *ms, uint32_t dso, const char *path, struct source_name *out);
 
 /* Why a DSO has no names, and the refused candidate ("" if none); after a lookup. */
 enum dso_reason modules_reason(const struct modules *ms, uint32_t dso, const char **detail);
