@@ -90,29 +90,47 @@ void source_side_close(struct source_side *s)
 
 /* --- texts ------------------------------------------------------------------------------ */
 
+int source_check_maps(const char *verb, const struct opt_list *maps)
+{
+	for (size_t i = 0; i < maps->n; i++)
+		if (!strchr(maps->v[i], '=')) {
+			say_line("perfkit %s: --source-map %s: FROM=TO is expected", verb,
+				 maps->v[i]);
+			return 2;
+		}
+	return 0;
+}
+
+int source_text_of(const struct input *in, const struct source_options *roots,
+		   const struct strtab *strings, uint32_t file, uint32_t dso,
+		   struct source_text *out)
+{
+	struct profile *p = in->profile;
+	struct source_options opt = *roots;
+	struct source_name name = {.path = strtab_get(strings, file)};
+	*out = (struct source_text){0};
+	if (!file)
+		return 0;
+	opt.symfs = in->opt->symfs;
+	opt.bundle = in->bundle.dir;
+	opt.written_ns = p ? p->rec->written_ns : 0;
+	if (p &&
+	    modules_source(p->modules, modules_dso_named(p->modules, dso), name.path, &name))
+		return ERR_NOMEM;
+	return source_text_load(out, &opt, &name);
+}
+
 int source_side_text(const struct source_side *s, const struct source_rows *rows,
 		     const struct source_part *part, struct source_text *out)
 {
 	const struct input *in = &s->src.ti->in;
-	struct profile *p = in->profile;
-	const struct opt_list *dirs = s->dirs;
-	struct source_options opt = {.dirs = dirs->v,
-				     .ndirs = dirs->n,
-				     .maps = s->o->maps.v,
-				     .nmaps = s->o->maps.n,
-				     .symfs = in->opt->symfs,
-				     .bundle = in->bundle.dir,
-				     .here = !in->opt->no_local && !in->bundle.recording,
-				     .written_ns = p ? p->rec->written_ns : 0};
-	struct source_name name = {.path = strtab_get(&s->src.stacks->strings, part->file)};
-	*out = (struct source_text){0};
-	if (!part->file)
-		return 0;
-	if (p && modules_source(p->modules,
-				modules_dso_named(p->modules, rows->v.v[part->first].dso),
-				name.path, &name))
-		return ERR_NOMEM;
-	return source_text_load(out, &opt, &name);
+	struct source_options roots = {.dirs = s->dirs->v,
+				       .ndirs = s->dirs->n,
+				       .maps = s->o->maps.v,
+				       .nmaps = s->o->maps.n,
+				       .here = !in->opt->no_local && !in->bundle.recording};
+	return source_text_of(in, &roots, &s->src.stacks->strings, part->file,
+			      rows->v.v[part->first].dso, out);
 }
 
 /* --- instructions ----------------------------------------------------------------------- */

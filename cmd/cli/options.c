@@ -65,6 +65,7 @@ static const struct option_use uses[] = {
 	{"force", 0, "what cannot be trusted may still be worth a look"},
 	{"format", 0, "people, builds and comments read different forms"},
 	{"freq", 0, "cost and resolution of CPU samples"},
+	{"functions", 0, "a page with the source of everything is large"},
 	{"gaps-only", 1, "a machine without perf"},
 	{"group", 0, "the same episodes by cause, thread or holder"},
 	{"hash", 1, "flamegraph.pl has it"},
