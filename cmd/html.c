@@ -31,9 +31,8 @@ static const struct opt rows[] = {
 	 "threads of a pool as one:\nwork-0, work-1 ... are work-N"},
 	OPT_HEADING("Source lines"),
 	{"functions", 0, OPT_EACH, AT(source.functions), "NAME",
-	 "only the lines of functions that NAME is the name, the end\nof it, a pattern or a "
-	 "part of "
-	 "(default: of those with at\nleast 0.1 % of the samples); repeatable"},
+	 "only the lines of functions by name, end, pattern or\n"
+	 "part (default: of at least 0.1 % of the samples);\nrepeatable"},
 	{"source-dir", 0, OPT_EACH, AT(source.dirs), "DIR",
 	 "their text, of source files below DIR, by the end of\ntheir names; repeatable"},
 	{"source-map", 0, OPT_EACH, AT(source.maps), "FROM=TO",

@@ -53,8 +53,8 @@ static const struct opt rows[] = {
 	{"min-share", 0, OPT_REAL, AT(min_share), "PCT",
 	 "leave out files in fewer than PCT percent of the samples"},
 	{"with-source", 0, OPT_EACH, AT(sources), "DIR",
-	 "add the source files of sampled lines that are below DIR,\nfound by the end of their "
-	 "names; repeatable"},
+	 "add the source files of sampled lines below DIR, found\n"
+	 "by the end of their names; repeatable"},
 	{"symfs", 0, OPT_STRING, AT(in.symfs), "DIR", "look for recorded paths below DIR"},
 	{"kallsyms", 0, OPT_STRING, AT(in.kallsyms), "FILE", "kernel symbols"},
 	{"vmlinux", 'k', OPT_STRING, AT(in.vmlinux), "FILE", "kernel image"},

@@ -437,10 +437,10 @@ static int answer(struct answer *a)
 {
 	const struct source_opts *o = a->o;
 	struct err e = {0};
-	int rc = source_side_open(&a->after, o, a->ask.path, &o->dirs);
+	int rc = source_side_open(&a->after, o, a->ask.path, &o->dirs, !a->ask.what);
 	if (!rc && o->against)
 		rc = source_side_open(&a->before, o, o->against,
-				      o->before_dirs.n ? &o->before_dirs : &o->dirs);
+				      o->before_dirs.n ? &o->before_dirs : &o->dirs, 0);
 	if (rc)
 		return rc;
 	struct input *in = &a->after.src.ti->in;

@@ -26,13 +26,15 @@ struct source_side {
 	uint8_t *files;                  /* … flags per strings id */
 	const struct source_sums *shown; /* the one of the two whose lines are shown */
 	const struct opt_list *dirs;
+	uint8_t *texts; /* flags per strings id: files that have a text */
 	int open;
 };
 
-/* Open `path` and sum up its lines. 0, or the exit status after one line on stderr. The caller
+/* Open `path` and sum up its lines. `choose`: a function will be chosen by whether it has a
+ * text. 0, or the exit status after one line on stderr. The caller
  * closes the side in any case. */
 int source_side_open(struct source_side *s, const struct source_opts *o, const char *path,
-		     const struct opt_list *dirs);
+		     const struct opt_list *dirs, int choose);
 void source_side_close(struct source_side *s);
 
 /* Show the lines of files of this name, as one function. 1, or 0 if none has lines; ERR_NOMEM. */

@@ -103,6 +103,12 @@ grep -q '38 .*r = r \* base % 1000000007;' out
 "$PERFKIT" source -q "$@" --source-map "/=$dir" power "$dir/perf.data" | grep -q 'r = r \* base'
 "$PERFKIT" source -q "$@" --source-dir "$dir" --inlines main "$dir/perf.data" | grep -q '> sorted inlined.cc:'
 
+# without a name, a function that has a text is shown; without any text, the nearest one
+"$PERFKIT" source -q "$@" --source-dir "$dir" "$dir/perf.data" >out
+grep -q '^words (inlined)' out
+grep -q 'next() % 800' out
+"$PERFKIT" source -q "$@" "$dir/perf.data" | grep -q '^point::length'
+
 # a link must not lead out of the root
 mkdir root secret
 echo "secret text" >secret/inlined.cc
