@@ -231,6 +231,11 @@ exact: all
 	$(Q)SRC='$(CURDIR)' PERFKIT="$$(cd '$(O)' && pwd)/perfkit" sh tests/exact/run.sh tests/exact
 	$(Q)git --no-pager diff --stat -- tests/exact 2>/dev/null || :
 
+# Are lines and instructions right? Asks addr2line and objdump, too: 8 minutes.
+.PHONY: truth-source
+truth-source: all $(O)/tests/prog/frames_at
+	$(Q)python3 -B tests/truth/source/check.py '$(O)' '$(CURDIR)' $(T)
+
 # Is any name false? Records programs that log in which functions they are: 10 minutes.
 .PHONY: truth-names
 truth-names: all
@@ -518,6 +523,7 @@ help:
 	@echo 'make truth20    records each planted cause N=20 times: is it named? (an hour)'
 	@echo 'make exact      write anew the outputs that tests/cli/exact.sh compares'
 	@echo 'make truth-compare  false alarms and power of compare (15 minutes)'
+	@echo 'make truth-source are lines and instructions those of addr2line and objdump? (8 minutes)'
 	@echo 'make truth-names is any name false? Programs that know their own stacks (10 minutes)'
 	@echo 'make truth-incidents  are incidents of kinds without a rule explained? (2 minutes)'
 	@echo 'make truth-holders  is the thread that held a lock named? (a minute)'

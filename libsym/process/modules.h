@@ -167,8 +167,8 @@ struct module_code {
 /* Set *out for the function at address `start` of a DSO's file; after all lookups. ERR_NOMEM. */
 int modules_code(struct modules *ms, uint32_t dso, uint64_t start, struct module_code *out);
 
-/* The bytes that jitdumps have of the generated function of this name (strings id) at `addr`: 1 and
- * *out; 0: none; more: that many differ, so that nobody knows which of them ran. ERR_NOMEM. */
+/* The bytes that jitdumps have of the generated function of this name (strings id) at `addr`: 1
+ * and *out; 0: none; more: that many differ, so it is unknown which of them ran. ERR_NOMEM. */
 int modules_jit_code(struct modules *ms, uint64_t addr, uint32_t name, struct code_bytes *out);
 
 /* 1 and the line of the function itself, not of what is inlined in it, at an address of a DSO's
