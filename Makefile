@@ -111,10 +111,10 @@ $(COMPLETIONS): $(O)/completions/perfkit.%: $(O)/perfkit
 picture_JS = render/svg/svg_text.js render/svg/svg_common.js $($1_OWN)
 flame_OWN := render/flame/flame_names.js render/flame/flame_merge.js render/flame/flame_tree.js render/flame/flame_draw.js render/flame/flame_ui.js
 timeline_OWN := render/timeline/timeline_data.js render/timeline/timeline_rows.js render/timeline/timeline_draw.js render/timeline/timeline_ui.js
-html_OWN := render/svg/svg_text.js render/flame/flame_names.js render/flame/flame_merge.js $(addprefix render/html/html_,data.js time.js lives.js heat.js flame.js table.js worker.js episodes.js case.js bar.js ui.js)
+html_OWN := render/svg/svg_text.js render/flame/flame_names.js render/flame/flame_merge.js $(addprefix render/html/html_,data.js time.js lives.js heat.js flame.js table.js source.js worker.js episodes.js case.js bar.js ui.js)
 flame_CSS := render/flame/flame.css
 timeline_CSS := render/flame/flame.css render/timeline/timeline.css
-html_CSS := render/html/html.css
+html_CSS := render/html/html.css render/html/html_source.css
 SCRIPTS := render/svg/svg_text.js render/svg/svg_common.js $(flame_OWN) $(timeline_OWN) $(html_OWN)
 js_strip = sed -e '/^[[:blank:]]*\/\//d' -e 's/^[[:blank:]]*//' $1
 picture_function = { echo '(function (svg, host) { "use strict";'; $(call js_strip,$(call picture_JS,$1)); echo '})'; }
@@ -230,6 +230,11 @@ truth: all $(REQUESTS_BIN)
 exact: all
 	$(Q)SRC='$(CURDIR)' PERFKIT="$$(cd '$(O)' && pwd)/perfkit" sh tests/exact/run.sh tests/exact
 	$(Q)git --no-pager diff --stat -- tests/exact 2>/dev/null || :
+
+# Are lines and instructions right? Asks addr2line and objdump, too: 8 minutes.
+.PHONY: truth-source
+truth-source: all $(O)/tests/prog/frames_at
+	$(Q)python3 -B tests/truth/source/check.py '$(O)' '$(CURDIR)' $(T)
 
 # Is any name false? Records programs that log in which functions they are: 10 minutes.
 .PHONY: truth-names
@@ -523,6 +528,7 @@ help:
 	@echo 'make truth20    records each planted cause N=20 times: is it named? (an hour)'
 	@echo 'make exact      write anew the outputs that tests/cli/exact.sh compares'
 	@echo 'make truth-compare  false alarms and power of compare (15 minutes)'
+	@echo 'make truth-source are lines and instructions those of addr2line and objdump? (8 minutes)'
 	@echo 'make truth-names is any name false? Programs that know their own stacks (10 minutes)'
 	@echo 'make truth-incidents  are incidents of kinds without a rule explained? (2 minutes)'
 	@echo 'make truth-holders  is the thread that held a lock named? (a minute)'

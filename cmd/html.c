@@ -3,6 +3,7 @@
  */
 #include "cmd/cli/say.h"
 #include "cmd/answer/html_report.h"
+#include "cmd/answer/source_side.h"
 #include "cmd/input/output.h"
 #include "cmd/verbs.h"
 #include "libtime/sched/timeline_answers.h"
@@ -14,6 +15,7 @@ struct html_opts {
 	const char *output, *title;
 	double max_size; /* MB */
 	int merge_threads;
+	struct html_source_opts source;
 };
 
 #define AT(field) offsetof(struct html_opts, field)
@@ -28,6 +30,14 @@ static const struct opt rows[] = {
 	OPT_HEADING("Stacks"),
 	{"merge-threads", 0, OPT_FLAG, AT(merge_threads), NULL,
 	 "threads of a pool as one:\nwork-0, work-1 ... are work-N"},
+	OPT_HEADING("Source lines"),
+	{"functions", 0, OPT_EACH, AT(source.functions), "NAME",
+	 "only the lines of functions by name, end, pattern or\n"
+	 "part (default: of at least 0.1 % of the samples);\nrepeatable"},
+	{"source-dir", 0, OPT_EACH, AT(source.dirs), "DIR",
+	 "their text, of source files below DIR, by the end of\ntheir names; repeatable"},
+	{"source-map", 0, OPT_EACH, AT(source.maps), "FROM=TO",
+	 "the same below TO for names that begin with FROM;\nrepeatable"},
 	MEANT_ROWS,
 	CGROUP_ROWS,
 	OPT_END,
@@ -103,6 +113,7 @@ static int write_report(struct question *p, const struct html_opts *o)
 				  .why_not = p->why_not.msg,
 				  .verdict = p->verdict.rows.n ? &p->verdict : NULL,
 				  .max_size = o->max_size,
+				  .source = o->source,
 				  .merge_threads = o->merge_threads};
 	struct err e = {0};
 	if (html_report(&p->r, p->has_tail ? &p->t : NULL, &to, &e))
@@ -115,12 +126,15 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 {
 	const struct html_opts *o = opts;
 	struct question p = {.picks = o->t};
+	p.picks.wait.tl.in.lines = 1;
 	const char *input = p.picks.wait.tl.in.input;
 	const char *path = nfiles ? files[0] : input ? input : "perf.data";
 	struct err e = {0};
 	p.r = (struct tail_run){.verb = "html", .opt = &p.picks};
 	if (!(o->max_size >= 0 && o->max_size <= 1 << 20))
 		return usage("--max-size is a number of MB");
+	if (source_check_maps("html", &o->source.maps))
+		return 2;
 	if (!o->output && isatty(STDOUT_FILENO))
 		return usage("standard output is a terminal: name the report with -o FILE");
 	if (output_check(o->output, &e))

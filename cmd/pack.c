@@ -18,7 +18,7 @@
 #include "cmd/cli/say.h"
 #include "libparse/archive/bundle.h"
 #include "libsym/elf/kallsyms.h"
-#include "libsym/pack_list.h"
+#include "libsym/pack_source.h"
 #include "libsym/elf/read_file.h"
 #include "libtime/build/fd_context.h"
 #include "render/text/escape.h"
@@ -37,6 +37,7 @@ struct pack_opts {
 	struct input_opts in;
 	const char *output;
 	double min_share; /* percent of the samples */
+	struct opt_list sources;
 	int top;
 };
 
@@ -51,6 +52,9 @@ static const struct opt rows[] = {
 	{"pid", 0, OPT_LIST, AT(in.pids), "PID,...", "only files of these processes"},
 	{"min-share", 0, OPT_REAL, AT(min_share), "PCT",
 	 "leave out files in fewer than PCT percent of the samples"},
+	{"with-source", 0, OPT_EACH, AT(sources), "DIR",
+	 "add the source files of sampled lines below DIR, found\n"
+	 "by the end of their names; repeatable"},
 	{"symfs", 0, OPT_STRING, AT(in.symfs), "DIR", "look for recorded paths below DIR"},
 	{"kallsyms", 0, OPT_STRING, AT(in.kallsyms), "FILE", "kernel symbols"},
 	{"vmlinux", 'k', OPT_STRING, AT(in.vmlinux), "FILE", "kernel image"},
@@ -76,6 +80,7 @@ struct packer {
 	packlist_dsos lost; /* mapped, without a frame in them, and not found */
 	size_t left_out;    /* files below --min-share */
 	uint64_t left_bytes;
+	size_t no_text;       /* source files that are not below --with-source */
 	VEC(char *) contents; /* of files that the profile does not have in memory */
 	VEC(char *) parts;    /* files of a directory recording, sorted */
 	struct unnamed_files missing;
@@ -318,8 +323,9 @@ static int read_contents(struct packer *k)
 /* 1 if fewer samples than --min-share have a frame in it; never for the kernel's symbols. */
 static int is_below_share(const struct packer *k, const struct pack_file *f)
 {
-	const struct dso *d = &k->in.profile->machine.dsos.v[f->dso];
-	return d->kind != DSO_KERNEL &&
+	int needed =
+		f->dso != NO_ID && k->in.profile->machine.dsos.v[f->dso].kind == DSO_KERNEL;
+	return !needed &&
 	       (double)f->samples * 100 < k->opt->min_share * (double)k->missing.samples;
 }
 
@@ -601,6 +607,45 @@ static void summary(struct packer *k, const char *output, uint64_t size)
 		      "the samples of all events", k->opt->top);
 }
 
+static int add_sources(struct packer *k, struct err *e)
+{
+	const struct profile *p = k->in.profile;
+	struct source_options from = {.dirs = k->opt->sources.v,
+				      .ndirs = k->opt->sources.n,
+				      .bundle = k->in.bundle.dir,
+				      .written_ns = p->rec->written_ns};
+	return k->opt->sources.n ? packlist_add_sources(&k->list, p, &from, &k->no_text, e) : 0;
+}
+
+/* All source files that will be packed, before any is: the user may not want to hand one on. */
+static void list_sources(const struct packer *k, const char *output)
+{
+	FILE *f = strcmp(output, "-") ? stdout : stderr;
+	struct buf b = {0};
+	size_t n = 0;
+	double all = k->missing.samples ? (double)k->missing.samples : 1;
+	for (size_t i = 0; i < k->list.files.n; i++) {
+		const struct pack_file *x = &k->list.files.v[i];
+		if (x->dso != NO_ID)
+			continue;
+		if (!n++)
+			buf_str(&b, "source files (share of samples with a frame in them):\n");
+		buf_fmt(&b, "%6.2f %%  ", 100 * (double)x->samples / all);
+		escape_visible(&b, x->path, strlen(x->path));
+		buf_char(&b, '\n');
+	}
+	if (k->opt->sources.n && !n)
+		buf_str(&b, "no source file of a sampled line is below --with-source\n");
+	if (n && k->no_text)
+		buf_fmt(&b, "not below --with-source: %s with sampled lines\n",
+			COUNT(k->no_text, "file"));
+	if (b.n)
+		buf_char(&b, '\n');
+	if (!k->opt->in.quiet)
+		fputs(buf_cstr(&b), f);
+	buf_release(&b);
+}
+
 static int pack(struct packer *k, const char *output, struct err *e)
 {
 	struct stat st;
@@ -615,6 +660,7 @@ static int pack(struct packer *k, const char *output, struct err *e)
 		rc = packlist_make(&k->list, k->in.profile, e);
 	if (!rc && read_contents(k))
 		rc = err_nomem(e);
+	rc = rc ? rc : add_sources(k, e);
 	if (!rc) {
 		forget_listed(k);
 		leave_out_small_shares(k);
@@ -623,9 +669,11 @@ static int pack(struct packer *k, const char *output, struct err *e)
 		rc = list_parts(k, e);
 	if (!rc)
 		rc = make_manifest(k, e);
-	if (!rc)
-		rc = write_bundle(k, output, &size, e);
 	progress_end(&p);
+	if (!rc) {
+		list_sources(k, output);
+		rc = write_bundle(k, output, &size, e);
+	}
 	if (!rc)
 		summary(k, output, size);
 	return rc;
@@ -648,7 +696,8 @@ static void release(struct packer *k)
 
 static int run(const void *opts, const char *const *files, size_t nfiles)
 {
-	const struct pack_opts *o = opts;
+	struct pack_opts own = *(const struct pack_opts *)opts;
+	const struct pack_opts *o = &own;
 	struct packer k = {.opt = o};
 	struct err e = {0};
 	const char *path = nfiles ? files[0] : o->in.input ? o->in.input : "perf.data", *file;
@@ -661,6 +710,7 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 		say_line("perfkit pack: -o %s is the recording itself", o->output);
 		return 3;
 	}
+	own.in.lines = o->sources.n > 0;
 	char *output = o->output ? mem_strdup(o->output) : default_output(path);
 	int rc = output ? spool(path, &file, &e) : err_nomem(&e);
 	if (rc) {

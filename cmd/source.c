@@ -437,10 +437,10 @@ static int answer(struct answer *a)
 {
 	const struct source_opts *o = a->o;
 	struct err e = {0};
-	int rc = source_side_open(&a->after, o, a->ask.path, &o->dirs);
+	int rc = source_side_open(&a->after, o, a->ask.path, &o->dirs, !a->ask.what);
 	if (!rc && o->against)
 		rc = source_side_open(&a->before, o, o->against,
-				      o->before_dirs.n ? &o->before_dirs : &o->dirs);
+				      o->before_dirs.n ? &o->before_dirs : &o->dirs, 0);
 	if (rc)
 		return rc;
 	struct input *in = &a->after.src.ti->in;
@@ -460,22 +460,11 @@ static int answer(struct answer *a)
 	return input_status(in);
 }
 
-static int check_maps(const struct source_opts *o)
-{
-	for (size_t i = 0; i < o->maps.n; i++)
-		if (!strchr(o->maps.v[i], '=')) {
-			say_line("perfkit source: --source-map %s: FROM=TO is expected",
-				 o->maps.v[i]);
-			return 2;
-		}
-	return 0;
-}
-
 static int run(const void *opts, const char *const *files, size_t nfiles)
 {
 	const struct source_opts *o = opts;
 	struct answer a = {.o = o};
-	int rc = check_maps(o);
+	int rc = source_check_maps("source", &o->maps);
 	if ((o->tail && o->offcpu) || (o->inlines && o->against)) {
 		say_line("perfkit source: --%s excludes --%s (see: perfkit help source)",
 			 o->tail && o->offcpu ? "tail" : "against",

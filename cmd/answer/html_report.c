@@ -33,7 +33,7 @@ struct report {
 	const struct timeline *shown; /* the recording's, or `thin` */
 	uint64_t grain_ns;            /* of `thin`; 0: nothing is summed up */
 	struct findings findings;
-	struct buf subtitle, filters, answer, also, note, text, head;
+	struct buf subtitle, filters, answer, also, note, text, head, source;
 	struct buf scratch;
 	int failed; /* scratch did, before it was used again */
 	struct population of;
@@ -437,6 +437,16 @@ static int put_columns(struct report *p, FILE *out, struct err *e)
 	return html_blob_end(&blob, html_columns_write(&p->data.columns, &blob, e), e);
 }
 
+/* The lines of functions are the same however much of the timeline is summed up. */
+static int put_source(struct report *p, FILE *out, struct err *e)
+{
+	struct buf b = {0};
+	if (!p->source.n)
+		return 0;
+	buf_add(&b, p->source.v, p->source.n);
+	return html_blob_write("source-data", &b, out, e);
+}
+
 /* 1 if memory for a text of the page ran out. */
 static int texts_failed(const struct report *p)
 {
@@ -465,6 +475,7 @@ static int put_page(struct report *p, FILE *out, struct err *e)
 	buf_release(&title);
 	rc = rc ? rc : html_blob_write("head", &p->head, out, e);
 	rc = rc ? rc : put_columns(p, out, e);
+	rc = rc ? rc : put_source(p, out, e);
 	rc = rc ? rc : put_pictures(p, out, e);
 	html_page_end(out);
 	return rc;
@@ -596,6 +607,13 @@ static int say_all(struct report *p, struct err *e)
 	return rc ? rc : tailout_text(&as_text, p->t, &p->text, e);
 }
 
+static int make_source(struct report *p, struct err *e)
+{
+	const struct sample_selection samples = tl_selection(&p->r->ti);
+	return html_source_make(&p->r->ti, &samples, &p->opt->source, &p->source) ? err_nomem(e)
+										  : 0;
+}
+
 int html_report(struct tail_run *r, struct tail *t, const struct html_request *o, struct err *e)
 {
 	struct report p = {.opt = o, .r = r, .t = t};
@@ -603,6 +621,7 @@ int html_report(struct tail_run *r, struct tail *t, const struct html_request *o
 	rc = rc ? rc : tlinput_findings(&r->ti, 0, &p.findings, e);
 	rc = rc ? rc : say_all(&p, e);
 	rc = rc || !t ? rc : choose_windows(&p, e);
+	rc = rc ? rc : make_source(&p, e);
 	rc = rc ? rc : write_report(&p, e);
 	mem_free(p.drawn);
 	findings_release(&p.findings);
@@ -613,6 +632,7 @@ int html_report(struct tail_run *r, struct tail *t, const struct html_request *o
 	buf_release(&p.note);
 	buf_release(&p.text);
 	buf_release(&p.head);
+	buf_release(&p.source);
 	buf_release(&p.scratch);
 	return rc;
 }

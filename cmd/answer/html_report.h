@@ -4,6 +4,7 @@
 #ifndef CMD_ANSWER_HTML_REPORT_H
 #define CMD_ANSWER_HTML_REPORT_H
 
+#include "cmd/answer/html_source.h"
 #include "cmd/answer/tail_out.h"
 
 enum { HTML_EPISODES = 20, HTML_MB = 50 }; /* most episodes; its default size limit */
@@ -14,6 +15,7 @@ struct html_request {
 	const char *why_not;  /* why there are no waits to show; for t == NULL */
 	struct tail *verdict; /* whose sentence opens the page; NULL: that of `t` */
 	double max_size;      /* MB; 0: of any size */
+	struct html_source_opts source;
 	int merge_threads; /* merge the threads of a pool: see flame_input.h, tl_pick_options */
 };
 

@@ -1,7 +1,6 @@
 #include "cmd/answer/source_side.h"
 #include "base/mem.h"
 #include "cmd/cli/say.h"
-#include "libsym/dwarf/debug_info.h"
 
 #include <string.h>
 
@@ -36,8 +35,33 @@ static int no_binaries(const struct source_side *s, const char *path)
 	return 2;
 }
 
+/* Which files of frames have a text. ERR_NOMEM. */
+static int find_texts(struct source_side *s)
+{
+	const struct stacks *st = s->src.stacks;
+	size_t n = strtab_count(&st->strings);
+	uint8_t *seen = mem_zalloc(n, 1);
+	s->texts = mem_zalloc(n, 1);
+	int rc = seen && s->texts ? 0 : ERR_NOMEM;
+	for (size_t i = 1; i < st->frames.n && !rc; i++) {
+		const struct frame *f = &st->frames.v[i];
+		struct source_row row = {.file = f->srcfile, .dso = f->dso};
+		struct source_rows one = {.v = {&row, 1, 1}};
+		struct source_part part = {.file = f->srcfile, .n = 1};
+		struct source_text t = {0};
+		if (!f->srcfile || seen[f->srcfile])
+			continue;
+		seen[f->srcfile] = 1;
+		rc = source_side_text(s, &one, &part, &t);
+		s->texts[f->srcfile] = t.verdict != SOURCE_ABSENT;
+		source_text_release(&t);
+	}
+	mem_free(seen);
+	return rc;
+}
+
 int source_side_open(struct source_side *s, const struct source_opts *o, const char *path,
-		     const struct opt_list *dirs)
+		     const struct opt_list *dirs, int choose)
 {
 	struct err e = {0};
 	enum stack_question asked = question(o);
@@ -58,6 +82,9 @@ int source_side_open(struct source_side *s, const struct source_opts *o, const c
 				       .waits_of = asked == STACKS_OF_SAMPLES ? NULL
 									      : &s->src.ti->tl,
 				       .code = o->instructions};
+	if (choose && find_texts(s))
+		return input_fail(&s->src.ti->in, (err_nomem(&e), &e));
+	s->sums.texts = s->texts;
 	s->shown = &s->sums;
 	rc = stack_source_rows(&s->src, add_row, &s->stacks, &e);
 	if (!rc && source_sums_add_all(&s->sums, &s->stacks))
@@ -83,6 +110,7 @@ void source_side_close(struct source_side *s)
 	source_sums_release(&s->sums);
 	source_sums_release(&s->by_file);
 	mem_free(s->files);
+	mem_free(s->texts);
 	function_sums_release(&s->stacks);
 	if (s->open)
 		stack_source_close(&s->src);
@@ -91,38 +119,47 @@ void source_side_close(struct source_side *s)
 
 /* --- texts ------------------------------------------------------------------------------ */
 
+int source_check_maps(const char *verb, const struct opt_list *maps)
+{
+	for (size_t i = 0; i < maps->n; i++)
+		if (!strchr(maps->v[i], '=')) {
+			say_line("perfkit %s: --source-map %s: FROM=TO is expected", verb,
+				 maps->v[i]);
+			return 2;
+		}
+	return 0;
+}
+
+int source_text_of(const struct input *in, const struct source_options *roots,
+		   const struct strtab *strings, uint32_t file, uint32_t dso,
+		   struct source_text *out)
+{
+	struct profile *p = in->profile;
+	struct source_options opt = *roots;
+	struct source_name name = {.path = strtab_get(strings, file)};
+	*out = (struct source_text){0};
+	if (!file)
+		return 0;
+	opt.symfs = in->opt->symfs;
+	opt.bundle = in->bundle.dir;
+	opt.written_ns = p ? p->rec->written_ns : 0;
+	if (p &&
+	    modules_source(p->modules, modules_dso_named(p->modules, dso), name.path, &name))
+		return ERR_NOMEM;
+	return source_text_load(out, &opt, &name);
+}
+
 int source_side_text(const struct source_side *s, const struct source_rows *rows,
 		     const struct source_part *part, struct source_text *out)
 {
 	const struct input *in = &s->src.ti->in;
-	struct profile *p = in->profile;
-	const struct opt_list *dirs = s->dirs;
-	struct source_options opt = {.dirs = dirs->v,
-				     .ndirs = dirs->n,
-				     .maps = s->o->maps.v,
-				     .nmaps = s->o->maps.n,
-				     .symfs =
-					     in->opt->symfs ? in->opt->symfs : in->bundle.symfs,
-				     .here = !in->opt->no_local && !in->bundle.recording,
-				     .written_ns = p ? p->rec->written_ns : 0};
-	struct source_name name = {.path = strtab_get(&s->src.stacks->strings, part->file)};
-	uint32_t dso = p ? modules_dso_named(p->modules, rows->v.v[part->first].dso) : NO_ID;
-	struct debuginfo_text said;
-	struct module_code code;
-	*out = (struct source_text){0};
-	if (!part->file)
-		return 0;
-	if (dso != NO_ID) {
-		if (modules_text(p->modules, dso, name.path, &said)) {
-			name.md5 = said.md5;
-			name.text = said.text;
-		}
-		if (modules_code(p->modules, dso, 0, &code))
-			return ERR_NOMEM;
-		if (code.file && code.from == DSO_FROM_LOCAL)
-			name.program = code.file->path;
-	}
-	return source_text_load(out, &opt, &name);
+	struct source_options roots = {.dirs = s->dirs->v,
+				       .ndirs = s->dirs->n,
+				       .maps = s->o->maps.v,
+				       .nmaps = s->o->maps.n,
+				       .here = !in->opt->no_local && !in->bundle.recording};
+	return source_text_of(in, &roots, &s->src.stacks->strings, part->file,
+			      rows->v.v[part->first].dso, out);
 }
 
 /* --- instructions ----------------------------------------------------------------------- */
@@ -183,12 +220,55 @@ static uint32_t heaviest_place(const struct source_sums *s, uint32_t function)
 	return best;
 }
 
+/* The bytes of generated code: 1, or 0 and why not; ERR_NOMEM. */
+static int jit_bytes(const struct source_side *s, const struct source_place *place,
+		     struct code_bytes *out, struct buf *why)
+{
+	const char *name =
+		strtab_get(&s->sums.names, s->sums.functions.v[place->function].name);
+	uint32_t id;
+	int n = strtab_find(&s->src.stacks->strings, name, &id)
+			? modules_jit_code(s->src.ti->in.profile->modules, place->addr, id, out)
+			: 0;
+	if (!n)
+		buf_str(why, "it is generated code, and no jitdump has its bytes");
+	else if (n > 1)
+		buf_str(why,
+			"it is generated code that was written several times at this address");
+	return n > 0 ? n == 1 : n;
+}
+
+/* The bytes of a file's function, in the same way. */
+static int file_bytes(const struct source_side *s, const struct source_place *place,
+		      uint32_t dso, struct module_code *code, struct buf *why)
+{
+	struct profile *p = s->src.ti->in.profile;
+	uint8_t kind = dso == NO_ID ? DSO_FILE : p->machine.dsos.v[dso].kind;
+	*code = (struct module_code){.reason = DSO_NOT_A_FILE};
+	if (kind == DSO_KERNEL || kind == DSO_MODULE || kind == DSO_BPF) {
+		buf_str(why, "it is the kernel's, whose text in memory is not that of any "
+			     "file: it is "
+			     "patched when it boots and runs");
+		return 0;
+	}
+	if (dso != NO_ID && modules_code(p->modules, dso, place->addr, code))
+		return ERR_NOMEM;
+	if (code->file && code->end > code->start)
+		return 1;
+	buf_fmt(why, "%s: %s",
+		place->dso ? strtab_get(&s->src.stacks->strings, place->dso) : "no file",
+		code->file ? "the function's length is unknown"
+			   : dso_reason_text(code->reason));
+	return 0;
+}
+
 int source_side_code(const struct source_side *s, uint32_t function, struct code_rows *out,
 		     struct buf *why)
 {
 	struct profile *p = s->src.ti->in.profile;
 	uint32_t best = heaviest_place(&s->sums, function);
-	struct module_code code = {.reason = DSO_NOT_A_FILE};
+	struct module_code code;
+	struct code_bytes jit;
 	struct err e = {0};
 	*out = (struct code_rows){0};
 	if (best == NO_ID) {
@@ -197,24 +277,20 @@ int source_side_code(const struct source_side *s, uint32_t function, struct code
 	}
 	const struct source_place *place = &s->sums.places.v[best];
 	uint32_t dso = modules_dso_named(p->modules, place->dso);
-	if (dso != NO_ID && modules_code(p->modules, dso, place->addr, &code))
-		return ERR_NOMEM;
-	if (!code.file || code.end <= code.start) {
-		buf_fmt(why, "%s: %s",
-			place->dso ? strtab_get(&s->src.stacks->strings, place->dso)
-				   : "no file",
-			code.file ? "the function's length is unknown"
-				  : dso_reason_text(code.reason));
-		return 0;
-	}
+	int is_jit = dso != NO_ID && p->machine.dsos.v[dso].kind == DSO_ANON;
 	struct reading r = {.out = out, .modules = p->modules, .dso = dso};
-	int rc = disassemble(code.file, code.start, code.end, take_instruction, &r, &e);
+	int rc =
+		is_jit ? jit_bytes(s, place, &jit, why) : file_bytes(s, place, dso, &code, why);
+	if (rc != 1)
+		return rc;
+	rc = is_jit ? disassemble_bytes(&jit, take_instruction, &r, &e)
+		    : disassemble(code.file, code.start, code.end, take_instruction, &r, &e);
 	if (rc && rc != ERR_NOMEM)
 		buf_str(why, e.msg);
 	if (rc) {
 		source_code_release(out);
 		return rc == ERR_NOMEM ? rc : 0;
 	}
-	weigh(&s->sums, best, code.start, out);
+	weigh(&s->sums, best, is_jit ? jit.va : code.start, out);
 	return 1;
 }

@@ -26,17 +26,28 @@ struct source_side {
 	uint8_t *files;                  /* … flags per strings id */
 	const struct source_sums *shown; /* the one of the two whose lines are shown */
 	const struct opt_list *dirs;
+	uint8_t *texts; /* flags per strings id: files that have a text */
 	int open;
 };
 
-/* Open `path` and sum up its lines. 0, or the exit status after one line on stderr. The caller
+/* Open `path` and sum up its lines. `choose`: a function will be chosen by whether it has a
+ * text. 0, or the exit status after one line on stderr. The caller
  * closes the side in any case. */
 int source_side_open(struct source_side *s, const struct source_opts *o, const char *path,
-		     const struct opt_list *dirs);
+		     const struct opt_list *dirs, int choose);
 void source_side_close(struct source_side *s);
 
 /* Show the lines of files of this name, as one function. 1, or 0 if none has lines; ERR_NOMEM. */
 int source_side_by_file(struct source_side *s, const char *name);
+
+/* 0, or 2 after a line on stderr: a --source-map that is not FROM=TO. */
+int source_check_maps(const char *verb, const struct opt_list *maps);
+
+/* Load the text of a file (strings id) that the debug information of `dso` names: below `roots`,
+ * --symfs, or in the bundle. ERR_NOMEM. */
+int source_text_of(const struct input *in, const struct source_options *roots,
+		   const struct strtab *strings, uint32_t file, uint32_t dso,
+		   struct source_text *out);
 
 /* Load the text of a file of the rows. ERR_NOMEM. */
 int source_side_text(const struct source_side *s, const struct source_rows *rows,

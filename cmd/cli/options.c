@@ -65,6 +65,7 @@ static const struct option_use uses[] = {
 	{"force", 0, "what cannot be trusted may still be worth a look"},
 	{"format", 0, "people, builds and comments read different forms"},
 	{"freq", 0, "cost and resolution of CPU samples"},
+	{"functions", 0, "a page with the source of everything is large"},
 	{"gaps-only", 1, "a machine without perf"},
 	{"group", 0, "the same episodes by cause, thread or holder"},
 	{"hash", 1, "flamegraph.pl has it"},
@@ -188,6 +189,7 @@ static const struct option_use uses[] = {
 	{"width", 0, "screens and slides"},
 	{"window", 0, "how far back a cause can be"},
 	{"with", 0, "what a program logged is on no event"},
+	{"with-source", 0, "a laptop has no source tree"},
 	{"work-frame", 0, "a wait that looks like rest may be a request's"},
 };
 enum { USES = sizeof(uses) / sizeof(*uses) };

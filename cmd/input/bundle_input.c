@@ -24,10 +24,11 @@ static char *below(const char *dir, const char *name)
 
 static int locate(struct bundle_input *out, const char *dir, struct err *e)
 {
+	out->dir = mem_strdup(dir);
 	out->recording = below(dir, "perf.data");
 	out->symfs = below(dir, "symfs");
 	out->buildid_dir = below(dir, "debug");
-	return out->recording && out->symfs && out->buildid_dir ? 0 : err_nomem(e);
+	return out->dir && out->recording && out->symfs && out->buildid_dir ? 0 : err_nomem(e);
 }
 
 /* A name below the scratch folder for each archive of this process, on the heap. */
@@ -126,6 +127,7 @@ int bundle_input_archive(struct bundle_input *out, const char *path, struct err 
 
 void bundle_input_release(struct bundle_input *b)
 {
+	mem_free(b->dir);
 	mem_free(b->recording);
 	mem_free(b->symfs);
 	mem_free(b->buildid_dir);

@@ -10,7 +10,7 @@
 
 /* Paths of the parts of an open bundle; zeros if the input is not a bundle. */
 struct bundle_input {
-	char *recording, *symfs, *buildid_dir;
+	char *dir, *recording, *symfs, *buildid_dir;
 	int cached; /* descriptor of the cache's lock + 1; 0: not in the cache */
 };
 

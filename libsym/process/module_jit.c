@@ -5,6 +5,7 @@
 #include "libsym/unwind/cfi.h"
 
 #include <stdio.h>
+#include <string.h>
 
 /* The jitdump at found->path, which is freed or kept; NULL when out of memory. `why` (or NULL)
  * is set if it cannot be read. */
@@ -230,6 +231,7 @@ static int lookup_code(struct modules *ms, const struct module *mod, uint64_t ip
 		hit = (struct symbol_hit){.name = code->name, .start = code->start};
 		if (lookup_named(ms, &hit, 1, out))
 			return ERR_NOMEM;
+		out->at = ip - code->start <= UINT32_MAX ? (uint32_t)(ip - code->start) : 0;
 		if (!ms->opt.lines || !jitdump_line(mod->jitdump, code, ip, &file, &line))
 			return 0;
 		out->frames[0].line = line;
@@ -297,4 +299,51 @@ int modules_lookup_inherited(struct modules *ms, const struct map *map, uint32_t
 		rc = lookup_jit(ms, map, ip, forked, how, out);
 	pthread_mutex_unlock(&ms->lock);
 	return rc;
+}
+
+/* --- code ----------------------------------------------------------------------------- */
+
+/* 1 if the jitdump has bytes for `addr` under this name, at any time. */
+static int has_code(struct modules *ms, const struct jitdump *j, uint64_t addr, uint32_t name,
+		    const struct jit_code **code)
+{
+	size_t n;
+	const uint64_t *times = jitdump_changes(j, &n);
+	for (size_t i = n + 1; i-- > 0;) {
+		struct module_lookup l = {0};
+		uint64_t at = i < n ? times[i] - 1 : UINT64_MAX;
+		struct symbol_hit hit;
+		if (!jitdump_find(j, addr, at, code) || (*code)->start != addr ||
+		    !(*code)->code)
+			continue;
+		hit = (struct symbol_hit){.name = (*code)->name, .start = addr};
+		if (lookup_named(ms, &hit, 1, &l))
+			return ERR_NOMEM;
+		if (l.n && l.frames[0].name == name)
+			return 1;
+	}
+	return 0;
+}
+
+int modules_jit_code(struct modules *ms, uint64_t addr, uint32_t name, struct code_bytes *out)
+{
+	const struct jit_code *found = NULL, *code;
+	int rc = 0, n = 0;
+	pthread_mutex_lock(&ms->lock);
+	for (size_t i = 0; i < ms->jitdumps.n && rc >= 0; i++) {
+		const struct jitdump *j = ms->jitdumps.v[i].dump;
+		rc = j ? has_code(ms, j, addr, name, &code) : 0;
+		if (rc != 1 || (found && found->size == code->size &&
+				!memcmp(found->code, code->code, code->size)))
+			continue;
+		found = code;
+		n++;
+		*out = (struct code_bytes){.v = code->code,
+					   .n = code->size,
+					   .va = addr,
+					   .machine = (uint16_t)jitdump_info(j).elf_machine,
+					   .name = ms->jitdumps.v[i].path};
+	}
+	pthread_mutex_unlock(&ms->lock);
+	return rc < 0 ? rc : n;
 }

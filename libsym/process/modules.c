@@ -161,13 +161,24 @@ int modules_line(struct modules *ms, uint32_t dso, uint64_t va, uint32_t *line)
 	return n == ERR_NOMEM ? n : n > 0 && outer.line;
 }
 
-int modules_text(struct modules *ms, uint32_t dso, const char *file, struct debuginfo_text *out)
+int modules_source(struct modules *ms, uint32_t dso, const char *path, struct source_name *out)
 {
+	struct debuginfo_text said = {0};
+	struct module_code code;
+	*out = (struct source_name){.path = path};
+	if (dso == NO_ID)
+		return 0;
+	if (modules_code(ms, dso, 0, &code))
+		return ERR_NOMEM;
+	if (code.file && code.from == DSO_FROM_LOCAL)
+		out->program = code.file->path;
 	pthread_mutex_lock(&ms->lock);
-	struct module *mod = dso < ms->n ? ms->v[dso] : NULL;
-	int found = mod && mod->debuginfo && debuginfo_text(mod->debuginfo, file, out);
+	if (ms->v[dso]->debuginfo && debuginfo_text(ms->v[dso]->debuginfo, path, &said)) {
+		out->md5 = said.md5;
+		out->text = said.text;
+	}
 	pthread_mutex_unlock(&ms->lock);
-	return found;
+	return 0;
 }
 
 void modules_lock(struct modules *ms)

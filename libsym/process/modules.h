@@ -13,6 +13,8 @@
 #include "libsym/elf/dso_find.h"
 #include "libsym/name/frame_table.h"
 #include "libsym/elf/symtab.h"
+#include "libsym/source/disassemble.h"
+#include "libsym/source/source_text.h"
 #include "libsym/process/machine.h"
 
 struct modules_options {
@@ -165,14 +167,17 @@ struct module_code {
 /* Set *out for the function at address `start` of a DSO's file; after all lookups. ERR_NOMEM. */
 int modules_code(struct modules *ms, uint32_t dso, uint64_t start, struct module_code *out);
 
+/* The bytes that jitdumps have of the generated function of this name (strings id) at `addr`: 1
+ * and *out; 0: none; more: that many differ, so it is unknown which of them ran. ERR_NOMEM. */
+int modules_jit_code(struct modules *ms, uint64_t addr, uint32_t name, struct code_bytes *out);
+
 /* 1 and the line of the function itself, not of what is inlined in it, at an address of a DSO's
  * file; 0: not known. ERR_NOMEM. */
 int modules_line(struct modules *ms, uint32_t dso, uint64_t va, uint32_t *line);
 
-/* debuginfo_text for a DSO's DWARF, as far as lookups have read it. */
-struct debuginfo_text;
-int modules_text(struct modules *ms, uint32_t dso, const char *file,
-		 struct debuginfo_text *out);
+/* Whose text it is to be: *out for `path` of a frame in the machine's DSO (NO_ID: none), with
+ * what its DWARF says of it, as far as lookups have read that. Views. ERR_NOMEM. */
+int modules_source(struct modules *ms, uint32_t dso, const char *path, struct source_name *out);
 
 /* Why a DSO has no names, and the refused candidate ("" if none); after a lookup. */
 enum dso_reason modules_reason(const struct modules *ms, uint32_t dso, const char **detail);

@@ -8,16 +8,15 @@
 
 /* Capstone's names for a machine: its instructions are data of the library, not knowledge that
  * belongs to an architecture's file here. */
-static int machine_of(const struct elf_file *f, cs_arch *arch, cs_mode *mode)
+static int machine_of(const struct code_bytes *c, cs_arch *arch, cs_mode *mode)
 {
-	int wide = f->ehdr.e_ident[EI_CLASS] == ELFCLASS64;
-	cs_mode order = f->ehdr.e_ident[EI_DATA] == ELFDATA2MSB ? CS_MODE_BIG_ENDIAN
-								: CS_MODE_LITTLE_ENDIAN;
-	switch (f->ehdr.e_machine) {
+	int wide = !c->narrow;
+	cs_mode order = c->swapped ? CS_MODE_BIG_ENDIAN : CS_MODE_LITTLE_ENDIAN;
+	switch (c->machine) {
 	case EM_X86_64:
 	case EM_386:
 		*arch = CS_ARCH_X86;
-		*mode = f->ehdr.e_machine == EM_386 ? CS_MODE_32 : CS_MODE_64;
+		*mode = c->machine == EM_386 ? CS_MODE_32 : CS_MODE_64;
 		return 1;
 	case EM_AARCH64:
 		*arch = CS_ARCH_ARM64;
@@ -68,12 +67,12 @@ static uint64_t target_of(const cs_insn *x)
 	return hex && !strpbrk(x->op_str, "(*[") ? strtoull(hex, NULL, 16) : 0;
 }
 
-static int each(csh cs, const struct elf_file *f, uint64_t start, uint64_t end,
+static int each(csh cs, const struct code_bytes *c,
 		int (*take)(void *ctx, const struct instruction *i), void *ctx)
 {
-	const uint8_t *p = bytes_at(f, start, end - start);
-	size_t left = (size_t)(end - start);
-	uint64_t va = start;
+	const uint8_t *p = c->v;
+	size_t left = (size_t)c->n;
+	uint64_t va = c->va;
 	cs_insn *x = cs_malloc(cs);
 	struct buf text = {0};
 	int rc = x ? 0 : ERR_NOMEM;
@@ -97,40 +96,66 @@ static int each(csh cs, const struct elf_file *f, uint64_t start, uint64_t end,
 	return rc;
 }
 
-int disassemble(const struct elf_file *f, uint64_t start, uint64_t end,
-		int (*take)(void *ctx, const struct instruction *i), void *ctx, struct err *e)
+int disassemble_bytes(const struct code_bytes *c,
+		      int (*take)(void *ctx, const struct instruction *i), void *ctx,
+		      struct err *e)
 {
 	cs_arch arch;
 	cs_mode mode;
 	csh cs;
-	if (!machine_of(f, &arch, &mode) || cs_open(arch, mode, &cs) != CS_ERR_OK)
+	if (!machine_of(c, &arch, &mode) || cs_open(arch, mode, &cs) != CS_ERR_OK)
 		return err_set(e, ERR_UNSUPPORTED,
 			       "%s: Capstone, as installed, does not know this machine (%u)",
-			       f->path, f->ehdr.e_machine);
+			       c->name, c->machine);
 	int rc = 0;
-	if (end <= start || !bytes_at(f, start, end - start))
-		rc = err_set(e, ERR_FORMAT, "%s: no code of a known length at 0x%llx", f->path,
-			     (unsigned long long)start);
-	else if (end - start > DISASSEMBLE_MAX)
+	if (c->n > DISASSEMBLE_MAX)
 		rc = err_set(e, ERR_LIMIT, "%s: the function at 0x%llx has more than 1 MiB",
-			     f->path, (unsigned long long)start);
+			     c->name, (unsigned long long)c->va);
 	cs_option(cs, CS_OPT_DETAIL, CS_OPT_ON);
 	cs_option(cs, CS_OPT_SKIPDATA, CS_OPT_ON);
 	if (arch == CS_ARCH_X86)
 		cs_option(cs, CS_OPT_SYNTAX, CS_OPT_SYNTAX_ATT);
-	rc = rc ? rc : each(cs, f, start, end, take, ctx);
+	rc = rc ? rc : each(cs, c, take, ctx);
 	cs_close(&cs);
 	return rc;
 }
 
+int disassemble(const struct elf_file *f, uint64_t start, uint64_t end,
+		int (*take)(void *ctx, const struct instruction *i), void *ctx, struct err *e)
+{
+	struct code_bytes c = {.v = end > start ? bytes_at(f, start, end - start) : NULL,
+			       .n = end - start,
+			       .va = start,
+			       .machine = f->ehdr.e_machine,
+			       .narrow = f->ehdr.e_ident[EI_CLASS] != ELFCLASS64,
+			       .swapped = f->ehdr.e_ident[EI_DATA] == ELFDATA2MSB,
+			       .name = f->path};
+	return c.v ? disassemble_bytes(&c, take, ctx, e)
+		   : err_set(e, ERR_FORMAT, "%s: no code of a known length at 0x%llx", f->path,
+			     (unsigned long long)start);
+}
+
 #else
+
+static int no_library(struct err *e)
+{
+	return err_set(e, ERR_UNSUPPORTED,
+		       "this perfkit was built without Capstone, which --asm needs");
+}
 
 int disassemble(const struct elf_file *f, uint64_t start, uint64_t end,
 		int (*take)(void *ctx, const struct instruction *i), void *ctx, struct err *e)
 {
 	(void)f, (void)start, (void)end, (void)take, (void)ctx;
-	return err_set(e, ERR_UNSUPPORTED,
-		       "this perfkit was built without Capstone, which --asm needs");
+	return no_library(e);
+}
+
+int disassemble_bytes(const struct code_bytes *c,
+		      int (*take)(void *ctx, const struct instruction *i), void *ctx,
+		      struct err *e)
+{
+	(void)c, (void)take, (void)ctx;
+	return no_library(e);
 }
 
 #endif

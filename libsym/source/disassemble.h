@@ -7,6 +7,15 @@
 
 #include "libsym/elf/elf_file.h"
 
+/* Code to disassemble. Borrowed. */
+struct code_bytes {
+	const uint8_t *v;
+	uint64_t n, va;
+	uint16_t machine;        /* e_machine */
+	uint8_t narrow, swapped; /* 32 bits; big-endian */
+	const char *name;        /* of the file, for messages */
+};
+
 struct instruction {
 	uint64_t va;
 	uint8_t size;
@@ -28,5 +37,10 @@ enum { DISASSEMBLE_MAX = 1 << 20 };
  */
 int disassemble(const struct elf_file *f, uint64_t start, uint64_t end,
 		int (*take)(void *ctx, const struct instruction *i), void *ctx, struct err *e);
+
+/* The same for bytes that are not an ELF file's. */
+int disassemble_bytes(const struct code_bytes *c,
+		      int (*take)(void *ctx, const struct instruction *i), void *ctx,
+		      struct err *e);
 
 #endif

@@ -57,7 +57,8 @@ static int may_be_root(const char *dir)
 struct search {
 	const struct source_options *o;
 	const struct source_name *name;
-	struct buf path; /* normalized */
+	struct buf path;            /* normalized */
+	enum source_verdict packed; /* of a bundle's text without an MD5 */
 	struct source_text *out;
 };
 
@@ -65,6 +66,8 @@ static enum source_verdict verdict_of(const struct search *s, const char *text, 
 				      const struct stat *st)
 {
 	uint8_t sum[MD5_BYTES];
+	if (!s->name->md5 && s->packed != SOURCE_ABSENT)
+		return s->packed;
 	if (!s->name->md5)
 		return s->o->written_ns && st->st_mtim.tv_sec > s->o->written_ns / 1000000000
 			       ? SOURCE_NEWER
@@ -95,6 +98,8 @@ static int take(struct search *s, const char *path, char *text, size_t n, const 
 		return 0;
 	}
 	source_text_release(s->out);
+	if (s->packed != SOURCE_ABSENT)
+		path = s->name->path; /* where the bundle was unpacked says nothing */
 	*s->out = (struct source_text){
 		.verdict = v, .path = mem_strdup(path), .text = text, .n = n};
 	return s->out->path ? v != SOURCE_OTHER : ERR_NOMEM;
@@ -163,6 +168,33 @@ static int try_dirs(struct search *s)
 	return rc;
 }
 
+static const char *packed_folder(enum source_verdict v)
+{
+	return v == SOURCE_NEWER ? "source-changed" : "source";
+}
+
+void source_text_packed(struct buf *b, const char *path, enum source_verdict verdict)
+{
+	buf_str(b, packed_folder(verdict));
+	normalize(b, path);
+}
+
+static int try_bundle(struct search *s)
+{
+	static const enum source_verdict kept[] = {SOURCE_UNCHECKED, SOURCE_NEWER};
+	char dir[PATH_MAX];
+	int rc = 0;
+	for (size_t i = 0; s->o->bundle && i < 2 && !rc; i++) {
+		int n = snprintf(dir, sizeof(dir), "%s/%s", s->o->bundle,
+				 packed_folder(kept[i]));
+		s->packed = kept[i];
+		if (n > 0 && n < PATH_MAX)
+			rc = try_file(s, dir, buf_cstr(&s->path) + 1);
+	}
+	s->packed = SOURCE_ABSENT;
+	return rc;
+}
+
 static int try_root(struct search *s, const char *dir)
 {
 	char root[PATH_MAX];
@@ -203,6 +235,7 @@ static int find(struct search *s)
 	rc = rc ? rc : try_dirs(s);
 	if (!rc && s->o->symfs && *s->o->symfs)
 		rc = try_file(s, s->o->symfs, path + 1);
+	rc = rc ? rc : try_bundle(s);
 	if (!rc && s->o->here)
 		rc = try_here(s);
 	return rc < 0 ? rc : 0;

@@ -9,7 +9,8 @@
  *	text in the line table itself       always: it is the binary's own
  *	--source-map FROM=TO                below TO, for names that begin with FROM
  *	--source-dir DIR                    below DIR, by as much of the name's end as exists
- *	the recorded machine's files        below symfs, or in the bundle
+ *	the recorded machine's files        below symfs
+ *	a bundle (pack --with-source)       the name below it
  *	the current folder, the program's   only names that are below them as they are, no hidden
  *	                                    folders; not /, not a home, nothing of the first level;
  *	                                    root shows what everybody, or the program's owner, reads
@@ -18,6 +19,7 @@
 #define LIBSYM_SOURCE_SOURCE_TEXT_H
 
 #include "base/err.h"
+#include "base/text/buf.h"
 #include "base/vec.h"
 
 #include <stdint.h>
@@ -29,6 +31,7 @@ struct source_options {
 	const char *const *maps; /* --source-map, "FROM=TO" */
 	size_t nmaps;
 	const char *symfs;  /* NULL or "": none */
+	const char *bundle; /* an unpacked bundle; NULL: none */
 	int here;           /* the current folder and the program's are roots */
 	int64_t written_ns; /* when the recording was written, since 1970; 0: not known */
 };
@@ -57,6 +60,10 @@ struct source_text {
 	size_t n;
 	VEC(size_t) lines; /* where each line begins; line 1 is [0] */
 };
+
+/* Append where a bundle has the text of the file that debug information calls `path`: below
+ * source/, or source-changed/ if `verdict` is SOURCE_NEWER, since a bundle keeps no times. */
+void source_text_packed(struct buf *b, const char *path, enum source_verdict verdict);
 
 /* Find and read a text; `out` is released by source_text_release. A file whose MD5 is the line
  * table's is preferred. 0, also if there is none; ERR_NOMEM. */

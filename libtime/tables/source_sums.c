@@ -171,8 +171,8 @@ static int add_frame(struct source_sums *s, size_t k, size_t from, enum ends end
 	weigh(&fn->w, first(x, &x->seen_function.v[l->function]), once, weight);
 	weigh(&s->places.v[place].w, first(x, &x->seen_place.v[place]), ends, weight);
 	fn->samples += ends == ENDS_HERE ? samples : 0;
-	if (!s->code || k > from || !f->name || f->kind != FRAME_USER ||
-	    (!f->at && ends == GOES_ON))
+	if (!s->code || k > from || !f->name ||
+	    (f->kind != FRAME_USER && f->kind != FRAME_JIT) || (!f->at && ends == GOES_ON))
 		return 0;
 	uint32_t code;
 	if (code_at(s, place, f->at, &code))
@@ -249,7 +249,12 @@ static int has_line(const struct source_sums *s, size_t i)
 	return l->file && l->line;
 }
 
-/* Count a stack for the function of its nearest frame that has a line. */
+static int has_text(const struct source_sums *s, size_t i)
+{
+	return has_line(s, i) && s->texts && s->texts[s->lines.v[s->index->plains.v[i]].file];
+}
+
+/* Count a stack for the function of its nearest frame that has a text, or a line. */
 static void weigh_nearest(struct source_sums *s, uint32_t path, uint64_t weight)
 {
 	const struct source_index *x = s->index;
@@ -257,6 +262,9 @@ static void weigh_nearest(struct source_sums *s, uint32_t path, uint64_t weight)
 	size_t i = x->plains.n, near = i;
 	while (app && i-- > 0 && near == x->plains.n)
 		if (x->frames.v[i] == app && has_line(s, i))
+			near = i;
+	for (i = x->plains.n; i-- > 0 && near == x->plains.n;)
+		if (has_text(s, i))
 			near = i;
 	for (i = x->plains.n; i-- > 0 && near == x->plains.n;)
 		if (has_line(s, i))

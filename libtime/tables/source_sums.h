@@ -27,7 +27,8 @@ struct source_weight {
 struct source_function {
 	uint32_t name, module; /* ids of source_sums.names */
 	uint64_t samples;      /* that end in it */
-	uint64_t near; /* weight of stacks whose nearest frame with a known line is its */
+	uint64_t near;         /* weight of stacks whose nearest frame with a text is its, or if
+			* they have none, the nearest with a known line */
 	struct source_weight w;
 };
 
@@ -66,6 +67,7 @@ struct source_sums {
 	int code;             /* instructions, too */
 	const uint8_t *files; /* NULL, or a flag per strings id: the lines of these files … */
 	const char *files_name; /* … are one function of this name */
+	const uint8_t *texts;   /* NULL, or a flag per strings id: files that have a text */
 	struct strtab names;
 	VEC(struct source_function) functions;
 	VEC(struct source_line) lines;

@@ -437,6 +437,13 @@ function onClick(event) {
 		change(() => { state.focus = frames.label[b.tree.frame[b.node]]; });
 	else
 		zoomTo(b.t, b.node);
+	pick(b.tree.frame[b.node]);
+}
+
+// A report shows more of a frame that was chosen.
+function pick(frame) {
+	if (host && host.picked && frame)
+		host.picked(frame);
 }
 
 // Select the box next to, above or below the selected one.
@@ -464,6 +471,7 @@ function onOwnKey(e) {
 		step(e.key);
 	} else if (e.key === "Enter" && selected) {
 		zoomTo(selected.t, selected.node);
+		pick(selected.frame);
 	} else if (e.key === "Escape") {
 		actions.reset();
 		select(null);

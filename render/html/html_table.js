@@ -131,5 +131,6 @@ function chooseFunction(name) {
 	if (f && !f.host.hidden)
 		f.svg.flame.focus(view.fn || null);
 	drawSandwich(view.tree, view.graph);
+	showSource(view.fn, null);
 	saveView(true);
 }

@@ -2,7 +2,7 @@
 // which the URL's fragment keeps.
 
 // The chosen stretch and band (null: all), the pane, what its parts show.
-const view = {stretch: null, band: null, pane: "timeline", map: "", graph: "", event: 0, ep: 0, of: 0, who: "", label: "", fn: "", sort: "self",
+const view = {stretch: null, band: null, pane: "timeline", map: "", graph: "", event: 0, ep: 0, of: 0, who: "", label: "", fn: "", src: "", srcFrame: null, sort: "self",
 	flame: {}, tree: null, functions: []};
 
 // The parts of the workspace, from top to foot.
@@ -52,6 +52,7 @@ function viewText() {
 	put("who", view.who, "");
 	put("label", view.label, head.label || "");
 	put("fn", nameId(view.fn), "");
+	put("src", nameId(view.src), "");
 	put("sort", view.sort, "self");
 	for (const kind in view.flame)
 		if (view.flame[kind])
@@ -119,6 +120,8 @@ function loadView() {
 	const asked = q.get("label") ?? (head.label || "");
 	view.label = chooseLabel(asked) ? asked : "";
 	view.fn = nameOf(q.get("fn") || "");
+	view.src = nameOf(q.get("src") || "");
+	view.srcFrame = null;
 	view.sort = q.get("sort") === "total" ? "total" : "self";
 	view.flame = {};
 	for (const [key, text] of q)
@@ -447,6 +450,7 @@ function drawFlamePane() {
 	if (choicesOf !== of)
 		drawChoices(isGiven);
 	choicesOf = of;
+	drawSource();
 	return drawFlame();
 }
 
@@ -638,7 +642,7 @@ function build() {
 	const pane = (k, ...children) => el("section", {id: "pane-" + k, class: k === "flame" && cpuOnly ? "room first" : "room", "aria-label": panes[k].name, hidden: !panes[k].has()},
 		el("h3", {class: "title"}, panes[k].name), k === "episodes" || k === "sites" ? null : grainNote(), children);
 	const flame = pane("flame", el("div", {id: "flame-tabs"}), el("p", {id: "flame-empty", hidden: true}, "Nothing of this in the selection."),
-		el("div", {id: "flame"}), el("div", {id: "sandwich"}));
+		el("div", {id: "flame"}), el("div", {id: "source", hidden: true}), el("div", {id: "sandwich"}));
 	main.append(el("section", {id: "case", "aria-label": "The worst episode"}), cpuOnly ? flame : "",
 		el("section", {id: "map", "aria-label": "Map"}, el("div", {class: "map-head"}, el("div", {id: "heat-tabs"}), says), grainNote(), el("div", {id: "heat-box"}, canvas)),
 		document.getElementById("note") || "",

@@ -36,7 +36,7 @@ void source_json_functions(struct json *j, const struct source_sums *s, const ui
 	json_close(j, ']');
 }
 
-static const char *verdict_word(enum source_verdict v)
+const char *source_verdict_word(enum source_verdict v)
 {
 	static const char *const words[] = {[SOURCE_ABSENT] = "absent",
 					    [SOURCE_SAME] = "same",
@@ -76,7 +76,7 @@ void source_json_lines(struct json *j, const struct source_sums *s,
 		const struct source_part *p = &rows->files.v[i];
 		json_open(j, NULL, '{');
 		put_string(j, "file", s, p->file);
-		json_str(j, "text", verdict_word(texts[i].verdict));
+		json_str(j, "text", source_verdict_word(texts[i].verdict));
 		json_str(j, "found", texts[i].path);
 		json_open(j, "lines", '[');
 		for (uint32_t k = 0; k < p->n; k++) {

@@ -527,6 +527,41 @@ def check_demo(b):
     b.printed(False)
 
 
+def check_source(b):
+    """A click on a frame opens its function's lines: those of `perfkit source`."""
+    data, names = SRC + "/testdata/inlined/perf.data", ["--symfs", SRC + "/testdata/inlined/symfs", "--source-dir", SRC + "/testdata/inlined"]
+    path = report("source", data, *names)
+    show(b, path, "#pane=flame")
+    settled(b, "!!report.flame('cpu')", True)
+    hidden = "document.getElementById('source').hidden"
+    check("no source before a click", b.js("return " + hidden), True)
+    x, y = b.js("""const svg = report.flame('cpu'), p = svg.getBoundingClientRect(), c = svg.flame.boxes().find((x) => x.name === 'main');
+        return [p.x + c.x + 4, p.y + c.y + 6]""")
+    b.click(x, y)
+    check("a click opens it", settled(b, hidden, False), False)
+    rows = "[...document.querySelectorAll('#source tbody tr:not(.inlined)')].map((r) => [...r.cells].map((c) => c.textContent))"
+    settled(b, rows + ".length > 3", True)
+    got = {r[2].lstrip("+"): (r[0], r[1], r[3]) for r in b.js("return " + rows) if r[1]}
+    shown = json.loads(ask("source", *LOCAL, "--json", *names, "main", data))
+    share = lambda x: "%.1f %%" % (100 * x / shown["of"]["weight"]) if x else ""
+    want = {str(l["line"]): (share(l["self"] + l["inlined"]), share(l["total"]), l["text"]) for l in shown["shown"]["files"][0]["lines"]}
+    check("its lines", got, want)
+    inlined = "[...document.querySelectorAll('#source tr.inlined')].filter((r) => !r.hidden).length"
+    check("inlined calls are closed", b.js("return " + inlined), 0)
+    b.js("document.querySelector('#source .opens').click()")
+    check("and open", b.js("return " + inlined + " > 0"), True)
+    check("the URL keeps it", "src=main" in b.url(), True)
+    b.js("report.choose({from: 1000000, to: 50000000}, null)")
+    check("a selection does not filter it", settled(b, "!!document.querySelector('#source .badge')", True), True)
+    b.js("document.querySelector('#source .source-head button').click()")
+    check("and closes", b.js("return " + hidden), True)
+    show(b, report("unsourced", data, *names[:2], "--functions", "power"), "#pane=flame&src=power")
+    settled(b, rows + ".length > 0", True)
+    check("without roots no text", b.js("return [...new Set(%s.map((r) => r[3]))]" % rows), [""])
+    b.js("report.view.src = 'main'; report.showPane()")
+    check("--functions has it alone", settled(b, "document.querySelectorAll('#source tbody').length", 0), 0)
+
+
 def check_without_worker(b):
     """Where no worker can be made, the page sums up itself."""
     script = b.cdp("Page.addScriptToEvaluateOnNewDocument", source="window.Worker = undefined;")
@@ -769,6 +804,7 @@ def main():
         check_cgroups(b)
         check_hostile_label(b)
         check_demo(b)
+        check_source(b)
         check_without_worker(b)
         check_hostile(b)
         check_sites(b)

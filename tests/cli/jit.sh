@@ -45,6 +45,8 @@ as 'int32 [web] Shop.Cart::Total(class Item[])[OptimizedTier1]' 'int32 \[web\] S
 record -g -o map.data app/jit dump "$PWD/app" >/dev/null || bad "jit dump: exit $?"
 pid=$("$perf" script -i map.data -F pid 2>/dev/null | sed -n '1s/ //gp;q')
 named || bad "not named by its jitdump"
+"$PERFKIT" source -q --asm jitted_loop map.data >out
+grep -q 'dec.*ecx' out || grep -q 'built without Capstone' out || bad "no instructions of generated code: $(tail -3 out)"
 mv "app/jit-$pid.dump" .
 named || bad "not named by the jitdump beside the recording"
 mv "jit-$pid.dump" other/dump

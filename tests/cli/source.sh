@@ -103,6 +103,12 @@ grep -q '38 .*r = r \* base % 1000000007;' out
 "$PERFKIT" source -q "$@" --source-map "/=$dir" power "$dir/perf.data" | grep -q 'r = r \* base'
 "$PERFKIT" source -q "$@" --source-dir "$dir" --inlines main "$dir/perf.data" | grep -q '> sorted inlined.cc:'
 
+# without a name, a function that has a text is shown; without any text, the nearest one
+"$PERFKIT" source -q "$@" --source-dir "$dir" "$dir/perf.data" >out
+grep -q '^words (inlined)' out
+grep -q 'next() % 800' out
+"$PERFKIT" source -q "$@" "$dir/perf.data" | grep -q '^point::length'
+
 # a link must not lead out of the root
 mkdir root secret
 echo "secret text" >secret/inlined.cc
@@ -113,6 +119,26 @@ grep -q 'its text is not below' out
 # a changed file is said to be one
 cp "$dir/inlined.cc" secret/inlined.cc
 "$PERFKIT" source -q "$@" --source-dir secret power "$dir/perf.data" | grep -q 'changed after the recording'
+
+# a bundle: the same text from it alone, also where only the file's time says that it changed; what
+# is outside of the roots stays out
+cp "$dir/inlined.cc" secret/inlined.cc
+mkdir old && cp "$dir/inlined.cc" old && touch -d 2001-01-01 old/inlined.cc
+for root in old secret; do
+	"$PERFKIT" pack -q "$@" --with-source $root "$dir/perf.data" -o $root.tar.zst
+	"$PERFKIT" source -q --inlines main $root.tar.zst >bundle
+	"$PERFKIT" source -q "$@" --inlines --source-dir $root main "$dir/perf.data" >recording
+	sed 's,^[^ ]*inlined.cc ,inlined.cc ,' recording >a
+	sed 's,^[^ ]*inlined.cc ,inlined.cc ,' bundle >b
+	diff a b
+done
+"$PERFKIT" unpack -q old.tar.zst -C unpacked
+[ "$(find unpacked -name '*.cc' | wc -l)" -eq 1 ]
+[ ! -e unpacked/source-changed ]
+"$PERFKIT" unpack -q secret.tar.zst -C changed
+[ "$(find changed/source-changed -name inlined.cc | wc -l)" -eq 1 ]
+"$PERFKIT" pack "$@" --with-source root "$dir/perf.data" -o none.tar.zst >out
+grep -q 'no source file of a sampled line is below --with-source' out
 
 # a store: the same lines, without the event's precision
 "$PERFKIT" import -q "$@" "$dir/perf.data" -o run.db
