@@ -422,7 +422,7 @@ static int put_losses(struct gathering *g)
 	return 0;
 }
 
-enum { PART_RUNTIME = 1, PART_KERNEL = 2, PART_HOW = 4 };
+enum { PART_RUNTIME = 1, PART_KERNEL = 2, PART_HOW = 4, PART_THIN = 8 };
 
 /* The part of a program that each frame belongs to. */
 static uint8_t *frame_parts(const struct html_data *d)
@@ -432,10 +432,12 @@ static uint8_t *frame_parts(const struct html_data *d)
 		uint32_t to = d->fi.ids.v[i];
 		if (!to)
 			continue;
-		if (timeline_roles(d->tl, i) & (ROLE_RUNTIME | ROLE_START))
+		if (timeline_roles(d->tl, i) & (ROLE_RUNTIME | ROLE_START | ROLE_PLUMBING))
 			part[to - 1] |= PART_RUNTIME;
 		if (timeline_roles(d->tl, i) & (ROLE_WRAPPER | ROLE_SCHEDULER | ROLE_HELPER))
 			part[to - 1] |= PART_HOW;
+		if (timeline_roles(d->tl, i) & ROLES_FOLDED)
+			part[to - 1] |= PART_THIN;
 		if (d->tl->stacks->frames.v[i].kind == FRAME_KERNEL)
 			part[to - 1] |= PART_KERNEL;
 	}

@@ -174,7 +174,7 @@ function hex(rgb) {
 // As the flame graphs' scripts want them (flame_tree.js, readFrames).
 function makeFrames() {
 	const f = data.frame, n = f.name.length, out = {n, smaller: 0, name: [], label: [], short: [], own: f.own, kind: Uint8Array.from(f.kind),
-		part: Uint8Array.from(f.part), dso: [], src: [], hot: [], cold: [], chain: [], order: new Int32Array(n)};
+		part: Uint8Array.from(f.part, (x) => x & 7), thin: Uint8Array.from(f.part, (x) => x >> 3 & 1), dso: [], src: [], hot: [], cold: [], chain: [], order: new Int32Array(n)};
 	for (let i = 0; i < n; i++) {
 		const name = strings[f.name[i]];
 		out.name.push(name);

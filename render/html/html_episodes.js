@@ -136,7 +136,7 @@ async function putPicture(into, id, hooks) {
 	root.append(svg);
 	into.textContent = "";
 	into.append(host);
-	pictures.timeline(svg, {page, above: BARE_HEIGHT, state: () => "", save: () => {}, back: () => {}, ...hooks});
+	pictures.timeline(svg, {page, above: BARE_HEIGHT, state: () => "", save: () => {}, steps: () => 0, ...hooks});
 	return svg;
 }
 
@@ -149,7 +149,7 @@ async function drawTimeline() {
 		title.append(el("span", {class: "badge"}, "all threads"));
 	const box = document.getElementById("timeline-box");
 	if (!timelineWait)
-		timelineWait = putPicture(box, "timeline", {onView: onTimelineView, isCut: () => label !== null}).then((svg) => { timelineSvg = svg; });
+		timelineWait = putPicture(box, "timeline", {onView: onTimelineView, steps, isCut: () => label !== null}).then((svg) => { timelineSvg = svg; });
 	await timelineWait;
 	cutTimeline();
 	timelineSvg.timeline.relayout();

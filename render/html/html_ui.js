@@ -67,10 +67,24 @@ function saveView(isNew) {
 		return;
 	savedText = text;
 	try {
-		history[isNew ? "pushState" : "replaceState"](null, "", "#" + text);
+		history[isNew ? "pushState" : "replaceState"]({step: steps() + (isNew ? 1 : 0)}, "", "#" + text);
 	} catch (e) {
 		location.hash = text;
 	}
+	markUndo();
+}
+
+// How many views of the page Back can take back.
+function steps() {
+	return history.state && history.state.step || 0;
+}
+
+// The pictures' Undo is the page's.
+function markUndo() {
+	for (const key in flames)
+		flames[key].svg.flame.setButtons();
+	if (timelineSvg)
+		timelineSvg.timeline.setButtons();
 }
 
 // Of a recording that tells of spans or waits these first.

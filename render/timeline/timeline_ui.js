@@ -736,7 +736,7 @@ function setButtons() {
 	mark("selected", false, selected !== null);
 	mark("waker", false, selected !== null && wakeupOf(selected) !== null);
 	mark("rows", false, here().rows.some((row) => row.hidden || row.pinned || row.folded));
-	mark("undo", false, views.step > 0);
+	mark("undo", false, steps() > 0);
 	markSearch();
 }
 
@@ -809,6 +809,6 @@ function showThread(tid, t) {
 }
 
 // For pages around the picture and for tests: what is drawn, and how long that took.
-svg.timeline = {state, panels, search, actions, goToMoment, setView, showThread, cut, load: loadText, relayout: fitWindow, plots, drawMs: () => drawMs, selected: () => selected, under,
+svg.timeline = {state, setButtons, panels, search, actions, goToMoment, setView, showThread, cut, load: loadText, relayout: fitWindow, plots, drawMs: () => drawMs, selected: () => selected, under,
 	linesOf: (row, seg) => segmentLines(panels[0], row, seg),
 	xOf: (p, t) => plotX + xOf(panels[p].view, t), view: (p) => panels[p].view};
