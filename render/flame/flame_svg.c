@@ -614,7 +614,7 @@ static uint64_t axis_step(const struct writer *w)
 static void put_axis(struct writer *w)
 {
 	uint64_t step = axis_step(w);
-	buf_str(&w->b, "<g id=\"axis\" class=\"dim\" font-size=\"10\">");
+	buf_str(&w->b, "<g id=\"axis\" class=\"dim\" font-size=\"11\">");
 	for (uint64_t t = 0; t <= w->f->span; t += step) {
 		struct buf text = {0};
 		double x = (double)t / (double)w->f->span * (w->o->width - 2 * PAD);

@@ -540,6 +540,20 @@ static void head_events(const struct html_data *d, struct json *j)
 	json_close(j, ']');
 }
 
+/* Colours on a light and on a dark ground, by what they mean. */
+static void head_palette(struct json *j)
+{
+	struct palette_meaning m;
+	json_open(j, "palette", '{');
+	for (size_t i = 0; i < palette_meaning(i, &m); i++) {
+		json_open(j, m.name, '[');
+		json_u64(j, NULL, m.light);
+		json_u64(j, NULL, m.dark);
+		json_close(j, ']');
+	}
+	json_close(j, '}');
+}
+
 void html_data_head(const struct html_data *d, struct json *j)
 {
 	json_u64_text(j, "from_ns", d->from_ns);
@@ -560,6 +574,7 @@ void html_data_head(const struct html_data *d, struct json *j)
 		json_str(j, NULL,
 			 strtab_get(&d->tl->stacks->strings, d->tl->states[d->states[i]]));
 	json_close(j, ']');
+	head_palette(j);
 	html_labels_head(&d->labels, j);
 	head_events(d, j);
 }

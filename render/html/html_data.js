@@ -167,6 +167,12 @@ function programOf(thread) {
 	return head.programs[data.thread.program[thread]];
 }
 
+// The colour of a state or cause, the same in all pictures (palette.c).
+function meaning(name) {
+	const isDark = !isWorker && window.matchMedia("(prefers-color-scheme: dark)").matches;
+	return hex((head.palette[name] || head.palette.unknown)[isDark ? 1 : 0]);
+}
+
 function hex(rgb) {
 	return "#" + rgb.toString(16).padStart(6, "0");
 }

@@ -150,6 +150,7 @@ async function drawFlame() {
 	view.functions = functions;
 	document.getElementById("flame").ms = performance.now() - began;
 	drawSandwich(tree, kind);
+	markCapped(document.getElementById("flame"));
 }
 
 function showFlame(kind, tree) {
