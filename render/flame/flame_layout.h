@@ -32,8 +32,8 @@ struct flame_layout {
 
 /*
  * Lay out a finished graph on `width` pixels; f->thin says which frames are thin. The root has
- * that width; a `total` above its weight leaves room to the right of its children; 0 = its weight. 0 or ERR_NOMEM;
- * flame_layout_release is valid either way.
+ * that width; a `total` above its weight leaves room to the right of its children; 0 = its
+ * weight. 0 or ERR_NOMEM; flame_layout_release is valid either way.
  */
 int flame_layout(struct flame_layout *l, const struct flame *f, double width, double minwidth,
 		 uint64_t total, struct err *e);
