@@ -269,6 +269,11 @@ function el(name, attrs, ...children) {
 	return e;
 }
 
+// Text for those who do not see the page.
+function unseen(text) {
+	return el("span", {class: "unseen"}, text);
+}
+
 // Rows of cells as a table; `right`: the numbers of columns that hold numbers.
 function table(caption, heads, rows, right) {
 	const tall = rows.length > 25 ? " tall" : "";

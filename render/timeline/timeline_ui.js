@@ -449,6 +449,30 @@ function onDouble(event) {
 		zoomBy(panelAt(q.y), 0.25, timeAt(panelAt(q.y), q.x));
 }
 
+// One finger pans (up and down it scrolls the page), two zoom: what was below them stays there.
+let touched = null; // {p, from, to: times below the fingers; of one finger the same}
+
+function fingers(event) {
+	const x = [...event.touches].map((t) => toPicture(t).x).sort((a, b) => a - b);
+	return [x[0], x[x.length - 1]];
+}
+
+function onTouchStart(event) {
+	const p = panelAt(toPicture(event.touches[0]).y), [x0, x1] = fingers(event);
+	touched = p && event.touches.length < 3 ? {p, from: timeAt(p, x0), to: timeAt(p, x1), n: event.touches.length} : null;
+}
+
+function onTouchMove(event) {
+	if (!touched || event.touches.length !== touched.n)
+		return;
+	const {p, from, to, n} = touched, [x0, x1] = fingers(event), v = p.view;
+	if (event.cancelable)
+		event.preventDefault();
+	const scale = n === 1 || x1 - x0 < 10 ? (v.to - v.from) / plotW : Math.min((to - from) / (x1 - x0), p.span / plotW);
+	const start = Math.min(Math.max(from - (x0 - plotX) * scale, 0), p.span - scale * plotW);
+	setView(p, start, start + scale * plotW);
+}
+
 function onWheel(event) {
 	const q = toPicture(event), p = panelAt(q.y);
 	if (!p || q.x < plotX)
@@ -806,6 +830,9 @@ for (const plot of plots) {
 	g.addEventListener("mousedown", onDown);
 	g.addEventListener("dblclick", onDouble);
 	g.addEventListener("wheel", onWheel, {passive: false});
+	g.addEventListener("touchstart", onTouchStart, {passive: true});
+	g.addEventListener("touchmove", onTouchMove, {passive: false});
+	g.addEventListener("touchend", () => { touched = null; });
 }
 // Names: of a process to fold its threads; t and x pin and hide the row under the pointer.
 for (const plot of plots)

@@ -278,7 +278,7 @@ def stays_in_sight(b):
     check("scrolled, the CPUs are below the bar", (top != after, bar <= after[0] < bar + 60), (True, True))
     b.move(600, after[1] + 6)
     says("and tell who has them", tip(b)[0], "CPU 1 \u00b7 ")
-    b.move(x_of(b, 11 * MS), after[0] - 16)
+    b.move(x_of(b, 11 * MS), after[0] - 34)
     says("missing records say so", " ".join(tip(b)), "lost: 7 records, CPU 1, +10.0")
     check("many wakeups: no arrows", b.js("return document.querySelector('.arrows').getAttribute('d')"), "")
     b.move(600, after[3] + 60)
