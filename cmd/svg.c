@@ -466,6 +466,7 @@ static int draw(struct drawing *d, const char *const *files, size_t nfiles, stru
 	int rc = set_palette(d, e);
 	rc = rc ? rc : read_stacks(d, files, nfiles, e);
 	rc = rc ? rc : flame_finish(&d->flame, e);
+	rc = rc ? rc : flame_find_thin(&d->flame, e);
 	if (!rc && !d->flame.nodes.v[0].v[0] && !d->flame.nodes.v[0].v[1])
 		rc = err_set(e, ERR_REFUSED, "nothing to draw: no stack has any weight");
 	if (rc)

@@ -515,6 +515,10 @@ def firefox(path, store, event):
         sum(c.values()) for c in (samples, waits, spans, losses)))
     bad = tell("samples", samples, want) | tell("waits", waits, off) | \
         tell("spans", spans, pieces) | tell("losses", losses, lost)
+    counts = [sum(1 for w in t["samples"]["weight"] if w) for t in got.threads()]
+    if max(counts):
+        bad |= tell("the thread shown first", collections.Counter(got.d["meta"]["initialSelectedThreads"]),
+                    collections.Counter([counts.index(max(counts))]))
     return bad | tell("CPU time", +cpu, collections.Counter({t: ran[t] for t in cpu if cpu[t]}))
 
 

@@ -17,7 +17,7 @@ enum {
 /* A line's roles and conditions, for each of its names. */
 struct rule {
 	uint32_t dso_first, dso_n; /* of table.dsos: any of them; none: any mapping */
-	uint16_t roles;
+	uint32_t roles;
 	uint8_t kernel;
 };
 
@@ -40,9 +40,9 @@ struct frame_table {
 };
 
 static const char *const role_names[] = {
-	"runtime",   "start",      "wrapper",    "opaque",     "scheduler",    "interrupt",
-	"helper",    "work-wait",  "takes-work", "loop",       "library-loop", "handler",
-	"poll-loop", "root-start", "exclusive",  "application"};
+	"runtime",   "start",      "wrapper",    "opaque",   "scheduler",    "interrupt",
+	"helper",    "work-wait",  "takes-work", "loop",     "library-loop", "handler",
+	"poll-loop", "root-start", "exclusive",  "plumbing", "application"};
 
 enum { ROLES = sizeof(role_names) / sizeof(*role_names) };
 _Static_assert(ROLE_APPLICATION == 1 << (ROLES - 1), "a name for each role");
@@ -160,7 +160,7 @@ static int parse_rule(const struct rule_line *at, unsigned role, char **save)
 {
 	enum { OF_KERNEL = ROLE_SCHEDULER | ROLE_INTERRUPT | ROLE_HELPER };
 	struct frame_table *t = at->ctx;
-	struct rule r = {.roles = (uint16_t)role, .kernel = (role & OF_KERNEL) != 0};
+	struct rule r = {.roles = role, .kernel = (role & OF_KERNEL) != 0};
 	char *word = strtok_r(NULL, " \t\r", save);
 	int is = 1;
 	for (; word && (is = parse_condition(at, &r, word)) > 0;)

@@ -40,8 +40,12 @@ enum frame_role {
 	ROLE_POLL_LOOP = 1 << 12,    /* the same, and through functions without names */
 	ROLE_ROOT_START = 1 << 13,   /* ROLE_START, if nothing called it */
 	ROLE_EXCLUSIVE = 1 << 14, /* the lock it lets go or waits for was not held by readers */
-	ROLE_APPLICATION = 1 << 15, /* by the user: the application's, whatever else matches */
+	ROLE_PLUMBING = 1 << 15,  /* begins a thread's work as START; a thin row in pictures */
+	ROLE_APPLICATION = 1 << 16, /* by the user: the application's, whatever else matches */
 };
+
+/* What pictures fold to a thin row. */
+enum { ROLES_FOLDED = ROLE_START | ROLE_SCHEDULER | ROLE_HELPER | ROLE_PLUMBING };
 
 struct frame_table;
 

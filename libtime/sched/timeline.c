@@ -59,7 +59,7 @@ int timeline_set_roles(struct timeline *tl, const struct frame_table *t, struct 
 		unsigned roles = frame_roles(t, f->kind == FRAME_KERNEL,
 					     strtab_get(&s->strings, f->name),
 					     strtab_get(&s->strings, f->dso));
-		tl->roles.v[tl->roles.n] = (uint16_t)(f->kind == FRAME_MARK ? 0 : roles);
+		tl->roles.v[tl->roles.n] = f->kind == FRAME_MARK ? 0 : roles;
 	}
 	return 0;
 }

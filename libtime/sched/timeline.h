@@ -402,7 +402,7 @@ enum timeline_flag {
 
 struct timeline {
 	struct stacks *stacks;     /* borrowed; life: at least the timeline's */
-	VEC(uint16_t) roles;       /* by frame; see timeline_roles */
+	VEC(uint32_t) roles;       /* by frame; see timeline_roles */
 	struct tl_recording rec;   /* with several parts: what they have in common */
 	VEC(struct tl_part) parts; /* empty where the timeline is one recording */
 	VEC(struct tl_thread) threads;

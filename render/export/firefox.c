@@ -37,7 +37,7 @@ static int add_samples(struct firefox *x, uint32_t thread)
 		    population_has_sample(x->o->of, tl, s) && vec_push(&x->rows, r))
 			return ERR_NOMEM;
 	}
-	x->sampled = x->rows.n > 0;
+	x->sampled = x->rows.n;
 	return 0;
 }
 
@@ -400,6 +400,10 @@ static int put_track(struct firefox *x, const struct track *t, int has_cpu_time,
 	int rc = put_samples(x, has_cpu_time, e);
 	rc = rc ? rc : put_markers(x, e);
 	json_close(&x->j, '}');
+	if (x->sampled > x->most) {
+		x->most = x->sampled;
+		x->busiest = x->threads;
+	}
 	x->rows.n = x->markers.n = 0;
 	x->threads++;
 	return rc;
@@ -523,8 +527,8 @@ static int put_threads(struct firefox *x, struct err *e)
 static int put_profile(struct firefox *x, struct err *e)
 {
 	json_open(&x->j, NULL, '{');
-	firefox_put_meta(x);
 	int rc = put_threads(x, e);
+	firefox_put_meta(x);
 	if (!rc && !x->threads)
 		rc = err_set(e, ERR_REFUSED, "no samples, waits or spans to export");
 	rc = rc ? rc : firefox_put_shared(x, e);

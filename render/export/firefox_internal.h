@@ -65,7 +65,8 @@ struct firefox {
 	VEC(struct marker) markers;
 	VEC(uint32_t) spans; /* of one thread after the other */
 	struct set_apart *hidden;
-	int sampled; /* the thread at hand has samples */
+	size_t sampled;       /* samples of the thread at hand */
+	size_t busiest, most; /* the thread shown first, by its samples */
 	size_t threads;
 };
 

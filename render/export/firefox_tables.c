@@ -481,6 +481,11 @@ void firefox_put_meta(struct firefox *x)
 	json_bool(&x->j, "symbolicated", 1);
 	json_bool(&x->j, "usesOnlyOneStackType", 1);
 	json_bool(&x->j, "sourceCodeIsNotOnSearchfox", 1);
+	if (x->most) {
+		json_open(&x->j, "initialSelectedThreads", '[');
+		json_u64(&x->j, NULL, x->busiest);
+		json_close(&x->j, ']');
+	}
 	json_open(&x->j, "sampleUnits", '{');
 	json_str(&x->j, "time", "ms");
 	json_str(&x->j, "eventDelay", "ms");

@@ -400,7 +400,7 @@ static int put_pieces(struct sweep *w, uint64_t *total, struct err *e)
 		rc = rc ? rc : set(w, p->start_ns, e);
 		rc = rc ? rc : pass_spans(w, p->end_ns, e);
 		end = p->end_ns;
-		*total += p->end_ns - p->start_ns;
+		*total += p->waiting ? 0 : p->end_ns - p->start_ns;
 	}
 	w->path = 0;
 	rc = rc ? rc : set(w, end, e);

@@ -44,6 +44,7 @@ int speedscope_open(struct speedscope **out, const struct stacks *stacks, FILE *
 struct speedscope_piece {
 	uint64_t start_ns, end_ns;
 	uint32_t path;
+	int waiting; /* of the profiles, that which ran longest is shown first */
 };
 
 struct speedscope_span {

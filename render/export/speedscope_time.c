@@ -94,7 +94,7 @@ static int write_thread(struct gathering *g)
 static int add_row(void *ctx, const struct wall_row *r)
 {
 	struct gathering *g = ctx;
-	struct speedscope_piece p = {r->start_ns, r->start_ns + r->ns, r->path};
+	struct speedscope_piece p = {r->start_ns, r->start_ns + r->ns, r->path, r->waiting};
 	int rc = g->thread == r->thread ? 0 : write_thread(g);
 	g->thread = r->thread;
 	if (!rc && ((r->what && stacks_mark(g->tl->stacks, r->what, &p.path)) ||

@@ -1,6 +1,7 @@
 #include "render/flame/flame.h"
 #include "base/mem.h"
 #include "base/radix.h"
+#include "libsym/name/frame_table.h"
 #include "libsym/name/simplify.h"
 #include "render/text/escape.h"
 
@@ -27,6 +28,7 @@ void flame_release(struct flame *f)
 	idmap_release(&f->node_index);
 	mem_free(f->child);
 	mem_free(f->child_at);
+	mem_free(f->thin);
 	*f = (struct flame){0};
 }
 
@@ -530,6 +532,38 @@ int flame_finish(struct flame *f, struct err *e)
 	sum_up(f);
 	f->finished = 1;
 	return 0;
+}
+
+/* A waker's frame does not say whether it is the kernel's. */
+static unsigned roles_of(const struct flame *f, const struct frame_table *t,
+			 const struct flame_frame *fr)
+{
+	struct buf label = {0};
+	size_t n;
+	const char *name = flame_name(f, fr, &n), *dso = strtab_get(&f->strings, fr->dso);
+	unsigned roles = 0;
+	buf_add(&label, name, flame_label_len(name, n));
+	if (fr->kind != FLAME_KERNEL)
+		roles |= frame_roles(t, 0, buf_cstr(&label), dso);
+	if (fr->kind == FLAME_KERNEL || fr->kind == FLAME_WAKER)
+		roles |= frame_roles(t, 1, buf_cstr(&label), dso);
+	buf_release(&label);
+	return roles;
+}
+
+int flame_find_thin(struct flame *f, struct err *e)
+{
+	struct frame_table *t;
+	int rc = frame_table_new(&t, e);
+	if (rc)
+		return rc;
+	mem_free(f->thin);
+	f->thin = mem_zalloc(f->frames.n + 1, 1);
+	for (uint32_t i = 1; f->thin && i < f->frames.n; i++)
+		if (f->frames.v[i].kind < FLAME_MARK)
+			f->thin[i] = (roles_of(f, t, &f->frames.v[i]) & ROLES_FOLDED) != 0;
+	frame_table_free(t);
+	return f->thin ? 0 : err_nomem(e);
 }
 
 uint64_t flame_self(const struct flame *f, uint32_t node, int which)

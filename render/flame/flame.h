@@ -76,6 +76,8 @@ struct flame {
 	uint64_t stacks;                /* flame_add calls that had weight */
 	uint64_t deep;                  /* of these, cut at FLAME_MAX_DEPTH */
 
+	uint8_t *thin; /* by frame, of flame_find_thin: drawn as thin rows; NULL: none are */
+
 	/* Valid after flame_finish: the children of node i, in drawing order, are
 	 * child[child_at[i]] .. child[child_at[i + 1] - 1]. */
 	uint32_t *child, *child_at;
@@ -142,6 +144,12 @@ int flame_show_gone(struct flame *f, const char *label, double before_scale, str
  * flame_add afterwards. 0 or ERR_NOMEM.
  */
 int flame_finish(struct flame *f, struct err *e);
+
+/*
+ * Mark the frames with a role of ROLES_FOLDED (frame_table.h) in `thin`; not in charts of
+ * lanes. 0 or an error of frame_table_new.
+ */
+int flame_find_thin(struct flame *f, struct err *e);
 
 /* The weights of stacks that end in `node` itself; after flame_finish. */
 uint64_t flame_self(const struct flame *f, uint32_t node, int which);

@@ -264,6 +264,7 @@ static void add_frame(struct tables *t, const struct writer *w, uint32_t frame)
 		   color_number(t, mark ? 0xc8c8c8 : palette_color(w->p, f, frame)));
 	svg_number(&t->frames, mark ? 0 : short_number(t, f, frame, &own));
 	svg_number(&t->frames, own);
+	svg_number(&t->frames, !mark && f->thin && f->thin[frame]);
 }
 
 static void put_element(struct buf *b, const char *tag, const struct buf *content)

@@ -2,6 +2,7 @@
 // and the texts about a node.
 
 const SLIVER = 2; // px; narrower boxes of one colour share a path
+const THIN_COLOR = "#b9b7b1"; // of thin rows, as in flame_svg.c
 
 // --- texts ---------------------------------------------------------------------------------
 
@@ -173,6 +174,37 @@ function describe(tree, i, room) {
 
 // --- boxes ---------------------------------------------------------------------------------
 
+// Heights are thirds of a row. A run of plumbing (frames.thin) from a caller to its callees is one thin
+// row, that of its outermost node, unless they are shown: flame_layout.c.
+const ROW = 3, THIN = 1, OUTER = 1, INNER = 2;
+
+// By node: where its row begins, and whether it is the outermost of a thin run or inside one.
+function rowsOf(tree, isOpen) {
+	if (tree.row && tree.isOpen === isOpen)
+		return;
+	const row = tree.row = new Int32Array(tree.n), thin = tree.thin = new Uint8Array(tree.n);
+	tree.isOpen = isOpen;
+	for (let i = 1; i < tree.n; i++) {
+		const up = tree.parent[i];
+		thin[i] = isOpen || !frames.thin[tree.frame[i]] ? 0 : thin[up] ? INNER : OUTER;
+		row[i] = thin[i] === INNER ? row[up] : row[up] + (thin[up] ? THIN : ROW);
+	}
+}
+
+// Calls take(node) for each node of a thin run; stops when it says so.
+function inRun(tree, top, take) {
+	for (let i = top; i < tree.end[top];) {
+		if (!tree.thin[i]) {
+			i = tree.end[i];
+			continue;
+		}
+		if (take(i))
+			return true;
+		i++;
+	}
+	return false;
+}
+
 // Call emit(node, x, w) for `top` and all below it that is wide enough, spread over the width. Returns the
 // weight of the stacks that lack a frame because it is too narrow.
 function place(tree, top, emit) {
@@ -197,11 +229,11 @@ function laneBoxes(tree, zoom) {
 	const boxes = [], isPart = zoom > 0 && tree.parent[zoom] > 0;
 	const from = isPart ? tree.x[zoom] : 0, length = isPart ? tree.total[zoom] : conf.span;
 	const scale = (conf.width - 2 * conf.pad) / length;
-	let base = 0, high = -2;
+	let base = 0, high = -2 * ROW;
 	for (let i = 1; i < tree.n;) {
 		const lane = !tree.parent[i];
 		if (lane)
-			base = high + 2;
+			base = high + 2 * ROW;
 		const x0 = lane ? from : Math.max(tree.x[i], from);
 		const x1 = lane ? from + length : Math.min(tree.x[i] + tree.total[i], from + length);
 		const w = (x1 - x0) * scale, kind = frames.kind[tree.frame[i]];
@@ -209,9 +241,9 @@ function laneBoxes(tree, zoom) {
 			i = tree.end[i];
 			continue;
 		}
-		const row = base + tree.depth[i] - 1;
+		const row = base + ROW * (tree.depth[i] - 1);
 		high = Math.max(high, row);
-		boxes.push({tree, t: 0, node: i, row, x: conf.pad + (x0 - from) * scale, w, above: false});
+		boxes.push({tree, t: 0, node: i, row, h: ROW, x: conf.pad + (x0 - from) * scale, w, above: false});
 		i++;
 	}
 	drawAxis(from, length, scale);
@@ -228,8 +260,8 @@ function drawAxis(from, length, scale) {
 		make("text", {class: "dim", x: conf.pad + (t - from) * scale, y: conf.top - 5}, ui.axis).textContent = tickText(t, step);
 }
 
-// All boxes of a view: {tree, node, row, x, w, above}, rows counted from the base line; those of the callers'
-// tree are negative. `above` marks the callers of a zoomed node. And the weight that was too narrow in the
+// All boxes of a view: {tree, node, row, h, x, w, above}, rows counted from the base line, in thirds; those
+// of the callers' tree are negative. `above` marks the callers of a zoomed node. And the weight that was too narrow in the
 // first tree.
 function boxesOf(view, zoom) {
 	if (conf.span)
@@ -237,17 +269,18 @@ function boxesOf(view, zoom) {
 	const boxes = [];
 	let pruned = 0;
 	view.trees.forEach((tree, t) => {
-		const top = zoom.tree === t ? zoom.node : 0, sign = t ? -1 : 1, ups = [];
+		const top = zoom.tree === t ? zoom.node : 0, ups = [];
+		rowsOf(tree, state.plumbing);
+		const put = (i, x, w, above) => {
+			const h = tree.thin[i] ? THIN : ROW;
+			if ((!t || i) && tree.thin[i] !== INNER)
+				boxes.push({tree, t, node: i, row: t ? ROW - tree.row[i] - h : tree.row[i], h, x, w, above});
+		};
 		for (let i = top; i; i = tree.parent[i])
 			ups.push(tree.parent[i]);
 		for (const i of ups.reverse())
-			if (!t || i)
-				boxes.push({tree, t, node: i, row: sign * tree.depth[i], x: conf.pad,
-					w: conf.width - 2 * conf.pad, above: true});
-		const narrow = place(tree, top, (i, x, w) => {
-			if (!t || i)
-				boxes.push({tree, t, node: i, row: sign * tree.depth[i], x, w, above: false});
-		});
+			put(i, conf.pad, conf.width - 2 * conf.pad, true);
+		const narrow = place(tree, top, (i, x, w) => put(i, x, w, false));
 		pruned += t ? 0 : narrow;
 	});
 	return {boxes, pruned};
@@ -261,18 +294,23 @@ class Painter {
 		this.texts = new Pool("text", make("g", {}, group));
 	}
 
-	// Draw boxes (with y set); `hit(frame)` says which frames the search matches, if one does;
+	// Draw boxes (with y set); `hit(box)` says which ones the search matches, if one does;
 	// the others are dim.
 	draw(boxes, hit, isSearch) {
 		this.rects.parent.classList.toggle("searched", isSearch);
 		this.texts.parent.classList.toggle("searched", isSearch);
-		const slivers = new Map(), h = conf.frameHeight - 1;
+		const slivers = new Map();
 		this.last = new Map();
 		for (const pool of [this.paths, this.rects, this.texts])
 			pool.start();
 		for (const b of boxes) {
-			const isHit = hit(b.tree.frame[b.node]);
-			const color = isHit ? "#e600e6" : colorOf(b.tree, b.node);
+			const isHit = hit(b), isThin = b.h < ROW, h = conf.frameHeight * b.h / ROW - 1;
+			const color = isHit ? "#e600e6" : isThin ? THIN_COLOR : colorOf(b.tree, b.node);
+			if (isThin) {
+				if (isHit || b.w >= SLIVER)
+					this.rect(b, color, h, isHit);
+				continue;
+			}
 			if (b.w < SLIVER) {
 				this.sliver(b, color, h, slivers);
 				continue;
@@ -284,7 +322,7 @@ class Painter {
 			const p = this.paths.take();
 			p.setAttribute("d", parts.join(""));
 			p.setAttribute("stroke", color);
-			p.setAttribute("stroke-width", h);
+			p.setAttribute("stroke-width", conf.frameHeight - 1);
 		}
 		for (const pool of [this.paths, this.rects, this.texts])
 			pool.finish();
@@ -303,8 +341,8 @@ class Painter {
 	}
 
 	rect(b, color, h, isHit) {
-		this.rects.put({x: Math.round(b.x * 100) / 100, y: b.y, width: Math.round(b.w * 100) / 100, height: h,
-			rx: b.w >= 4 ? 2 : 0, fill: color, class: (b.above ? "caller" : "") + (isHit ? " found" : "")});
+		this.rects.put({x: Math.round(b.x * 100) / 100, y: b.y, width: Math.max(0.5, Math.round(b.w * 100) / 100), height: Math.round(h * 100) / 100,
+			rx: b.w >= 4 && b.h === ROW ? 2 : 0, fill: color, class: (b.above ? "caller" : "") + (isHit ? " found" : "")});
 	}
 
 	label(b, isHit) {

@@ -5,6 +5,8 @@
 struct level {
 	uint32_t next, end; /* positions in f->child */
 	uint64_t at;        /* weight left of the next child */
+	uint32_t row;       /* of its children */
+	int thin;           /* ends with a thin row, which thin children join */
 };
 
 struct walk {
@@ -12,7 +14,6 @@ struct walk {
 	const struct flame *f;
 	double per_tick, minwidth;
 	VEC(struct level) levels;
-	uint32_t base; /* row of the current lane */
 };
 
 /* Weight of the node's children, including gaps. */
@@ -30,10 +31,13 @@ static int place(struct walk *w, uint32_t node, uint64_t at)
 	const struct flame *f = w->f;
 	int lane = f->span && w->levels.n == 1;
 	uint64_t weight = node && !lane ? f->nodes.v[node].v[0] : w->l->total;
-	if (lane)
-		w->base = w->l->boxes.n ? w->l->depth + 1 : 0;
+	const struct level *up = w->levels.n ? &w->levels.v[w->levels.n - 1] : NULL;
+	int thin = node && !f->span && f->thin && f->thin[f->nodes.v[node].frame];
 	struct flame_box box = {.node = node,
-				.depth = w->base + (uint32_t)w->levels.n,
+				.depth = lane ? w->l->depth + FLAME_ROW
+					 : up ? up->row
+					      : 0,
+				.thin = thin,
 				.x = lane ? 0 : (double)at * w->per_tick,
 				.w = (double)weight * w->per_tick};
 	if (flame_node_frame(f, node)->kind >= FLAME_GAP)
@@ -43,9 +47,15 @@ static int place(struct walk *w, uint32_t node, uint64_t at)
 		return 0;
 	}
 	struct level in = {f->child_at[node], f->child_at[node + 1],
-			   lane ? 0 : at + f->nodes.v[node].v[0] - children_weight(f, node)};
-	if (box.depth > w->l->depth)
-		w->l->depth = box.depth;
+			   lane ? 0 : at + f->nodes.v[node].v[0] - children_weight(f, node),
+			   box.depth + (thin ? FLAME_THIN : FLAME_ROW), thin};
+	if (thin && up->thin) { /* inside the row of its caller */
+		in.row = up->row;
+		w->l->inside++;
+		return vec_push(&w->levels, in) ? ERR_NOMEM : 0;
+	}
+	if (in.row > w->l->depth)
+		w->l->depth = in.row;
 	return vec_push(&w->l->boxes, box) || vec_push(&w->levels, in) ? ERR_NOMEM : 0;
 }
 
@@ -81,7 +91,7 @@ int flame_layout(struct flame_layout *l, const struct flame *f, double width, do
 	for (uint32_t i = 0; i < f->nodes.n; i++)
 		l->pruned_nodes +=
 			f->nodes.v[i].v[0] && flame_node_frame(f, i)->kind < FLAME_GAP;
-	l->pruned_nodes -= rc || !sum ? l->pruned_nodes : l->boxes.n;
+	l->pruned_nodes -= rc || !sum ? l->pruned_nodes : l->boxes.n + l->inside;
 	return rc ? err_nomem(e) : 0;
 }
 

@@ -29,7 +29,8 @@ enum {
 	TICK_ROOM = 100,
 	FOOT_H = 26, /* the line below the graph */
 	MAX_KEYS = 12,
-	LARGEST = 5, /* functions in the <desc> */
+	LARGEST = 5,         /* functions in the <desc> */
+	THIN_RGB = 0xb9b7b1, /* what runtime and kernel fold to; flame_draw.js has it, too */
 };
 
 #define KEY_CHAR 6.6 /* width of a character of the legend, px */
@@ -274,26 +275,35 @@ static void put_label(struct buf *b, const struct flame *f, const struct flame_f
 	buf_release(&fit);
 }
 
-static double box_y(const struct writer *w, uint32_t depth)
+/* Height of a box, with the gap above it. */
+static double box_h(const struct writer *w, const struct flame_box *box)
 {
-	double fh = w->o->frame_height;
-	return w->o->inverted ? w->top + depth * fh : w->top + w->graph_h - (depth + 1) * fh;
+	return w->o->frame_height * (box->thin ? FLAME_THIN : FLAME_ROW) / FLAME_ROW;
+}
+
+static double box_y(const struct writer *w, const struct flame_box *box)
+{
+	double y = box->depth * w->o->frame_height / FLAME_ROW;
+	return w->o->inverted ? w->top + y : w->top + w->graph_h - y - box_h(w, box);
 }
 
 static void put_box(struct writer *w, const struct flame_box *box, uint32_t rgb)
 {
 	struct buf *b = &w->b;
 	const struct flame_svg_options *o = w->o;
-	double x = PAD + box->x, y = box_y(w, box->depth);
+	double x = PAD + box->x, y = box_y(w, box);
 	buf_str(b, "<g><title>");
 	put_tooltip(w, box->node);
+	buf_str(b,
+		box->thin ? "&#10;with the frames of the runtime and the kernel above it" : "");
 	buf_str(b, "</title><rect");
 	svg_attr_px(b, "x", x);
 	svg_attr_px(b, "y", y);
 	svg_attr_px(b, "width", box->w);
-	svg_attr_px(b, "height", o->frame_height - 1);
-	buf_fmt(b, " fill=\"#%06x\"%s/>", rgb, box->w >= 4 ? " rx=\"2\"" : "");
-	double room = floor((box->w - 4) / (o->font_size * o->font_width));
+	svg_attr_px(b, "height", box_h(w, box) - 1);
+	buf_fmt(b, " fill=\"#%06x\"%s/>", box->thin ? THIN_RGB : rgb,
+		box->w >= 4 && !box->thin ? " rx=\"2\"" : "");
+	double room = box->thin ? 0 : floor((box->w - 4) / (o->font_size * o->font_width));
 	if (room >= 3) {
 		buf_str(b, "<text");
 		svg_attr_px(b, "x", x + 3);
@@ -334,7 +344,7 @@ static int put_slivers(struct writer *w, struct sliver *v, size_t n)
 		buf_char(b, 'M');
 		svg_px(b, PAD + box->x);
 		buf_char(b, ' ');
-		svg_px(b, box_y(w, box->depth) + h / 2);
+		svg_px(b, box_y(w, box) + h / 2);
 		buf_char(b, 'h');
 		svg_px(b, box->w);
 		if (b->n > 1 << 16)
@@ -352,6 +362,8 @@ static int put_boxes(struct writer *w)
 	for (uint32_t i = 0; i < w->l.boxes.n && !rc; i++) {
 		const struct flame_box *box = &w->l.boxes.v[i];
 		struct sliver s = {color_of(w, box->node), i};
+		if (box->thin && box->w < SLIVER)
+			continue;
 		if (box->w >= SLIVER)
 			put_box(w, box, s.rgb);
 		else if (vec_push(&slivers, s))
@@ -602,7 +614,7 @@ static uint64_t axis_step(const struct writer *w)
 static void put_axis(struct writer *w)
 {
 	uint64_t step = axis_step(w);
-	buf_str(&w->b, "<g id=\"axis\" class=\"dim\" font-size=\"10\">");
+	buf_str(&w->b, "<g id=\"axis\" class=\"dim\" font-size=\"11\">");
 	for (uint64_t t = 0; t <= w->f->span; t += step) {
 		struct buf text = {0};
 		double x = (double)t / (double)w->f->span * (w->o->width - 2 * PAD);
@@ -777,7 +789,7 @@ static int put_above(struct writer *w, struct buf *above)
 	}
 	*above = w->b;
 	w->b = (struct buf){0};
-	w->graph_h = (w->l.depth + 1) * w->o->frame_height;
+	w->graph_h = w->l.depth * w->o->frame_height / FLAME_ROW;
 	w->height = w->top + w->graph_h + FOOT_H;
 	return rc;
 }

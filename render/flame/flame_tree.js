@@ -12,11 +12,12 @@ function readFrames() {
 	const strings = element("d-strings").split("\n");
 	const colors = element("d-colors").split(" ");
 	const num = readNumbers(element("d-frames"));
-	const n = num.length / 9;
-	const frames = {n: n + 1, smaller: n, name: [], label: [], short: [], own: [], kind: new Uint8Array(n + 1), dso: [],
+	const n = num.length / 10;
+	const frames = {n: n + 1, smaller: n, name: [], label: [], short: [], own: [], thin: new Uint8Array(n + 1), kind: new Uint8Array(n + 1), dso: [],
 		src: [], color: [], order: new Int32Array(n + 1)};
 	for (let i = 0; i < n; i++) {
-		const [name, kind, dso, src, line, to, color, short, own] = num.subarray(9 * i, 9 * i + 9);
+		const [name, kind, dso, src, line, to, color, short, own, thin] = num.subarray(10 * i, 10 * i + 10);
+		frames.thin[i] = thin;
 		frames.name.push(strings[name]);
 		frames.label.push(strings[name].replace(/_\[[kjiw]\]$/, ""));
 		frames.short.push(short ? strings[short] : frames.label[i]);

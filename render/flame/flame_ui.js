@@ -10,7 +10,7 @@ if (!conf.span && !host)
 // The state of the view. `zoom` counts nodes of tree 0 (the function and what it calls) or 1 (its callers) of
 // the view; names are labels.
 const state = {tree: 0, zoom: 0, search: "", fold: false, hide: [], focus: null, leaf: false,
-	icicle: conf.inverted > 0, towers: false};
+	icicle: conf.inverted > 0, towers: false, plumbing: false};
 let view = null, boxes = [], rows = new Map(), matcher = null, hits = [], hitAt = -1;
 let selected = null, baseLine = 0, drawMs = 0, leastHeight = 0;
 
@@ -50,6 +50,11 @@ function buildView() {
 
 function matches(frame) {
 	return matcher !== null && matcher[frame] === 1;
+}
+
+// A thin row matches by any frame in it.
+function isHit(b) {
+	return matcher !== null && (b.h === ROW ? matches(b.tree.frame[b.node]) : inRun(b.tree, b.node, (i) => matches(b.tree.frame[i])));
 }
 
 function compile() {
@@ -117,42 +122,43 @@ function showDrawn(pruned) {
 // Rows of narrower boxes are folded if there are this many and they are this small a share.
 const FOLD_PX = 3, FOLD_ROWS = 4, FOLD_SHARE = 0.02;
 
-// The lowest and highest row shown: towers of slivers end at the last row with a box to point at. With the
-// number and weight of the omitted rows.
+// Where the rows shown begin and end: towers of slivers end at the last row with a box to point at. With
+// the number and weight of the omitted rows.
 function shownRows() {
 	const widest = new Map(), wide = new Map(), folded = {rows: 0, weight: 0};
-	let low = 0, high = 0, top = 0, bottom = 0;
+	let low = 0, high = ROW, top = 0, bottom = 0;
 	for (const b of boxes) {
 		widest.set(b.row, Math.max(widest.get(b.row) || 0, b.w));
 		wide.set(b.row, (wide.get(b.row) || 0) + b.w);
 	}
-	for (const [row, w] of widest) {
-		top = Math.max(top, row);
-		bottom = Math.min(bottom, row);
-		if (w >= FOLD_PX || wide.get(row) >= FOLD_SHARE * conf.width) {
-			high = Math.max(high, row);
-			low = Math.min(low, row);
+	const isWide = (row) => widest.get(row) >= FOLD_PX || wide.get(row) >= FOLD_SHARE * conf.width;
+	for (const b of boxes) {
+		top = Math.max(top, b.row + b.h);
+		bottom = Math.min(bottom, b.row);
+		if (isWide(b.row)) {
+			high = Math.max(high, b.row + b.h);
+			low = Math.min(low, b.row);
 		}
 	}
-	folded.rows = top - high + low - bottom;
+	folded.rows = Math.floor((top - high + low - bottom) / ROW);
 	if (folded.rows < FOLD_ROWS)
 		return [bottom, top, {rows: 0}];
 	for (const b of boxes)
-		if (b.row === high + 1)
+		if (b.row >= high && b.tree.row && b.tree.row[b.tree.parent[b.node]] < high)
 			folded.weight += b.tree.total[b.node];
 	return state.towers ? [bottom, top, folded] : [low, high, folded];
 }
 
 function setRows() {
-	const [low, high, folded] = shownRows(), h = conf.frameHeight;
-	const own = (high - low + 1) * h, mark = folded.rows ? 20 : 0;
-	boxes = boxes.filter((b) => b.row >= low && b.row <= high);
+	const [low, high, folded] = shownRows(), h = conf.frameHeight / ROW;
+	const own = (high - low) * h, mark = folded.rows ? 20 : 0;
+	boxes = boxes.filter((b) => b.row >= low && b.row + b.h <= high);
 	leastHeight = leastHeight || own + mark;
 	const graph = Math.max(own + mark, view.trees[0] === base ? leastHeight : 0);
-	baseLine = conf.top + (state.icicle ? -low * h : graph - own + high * h);
+	baseLine = conf.top + (state.icicle ? -low * h : graph - own + high * h - conf.frameHeight);
 	rows = new Map();
 	for (const b of boxes) {
-		b.y = baseLine + (state.icicle ? b.row : -b.row) * h;
+		b.y = baseLine + (state.icicle ? b.row * h : conf.frameHeight - (b.row + b.h) * h);
 		if (!rows.has(b.row))
 			rows.set(b.row, []);
 		rows.get(b.row).push(b);
@@ -189,7 +195,7 @@ function redraw() {
 	setRows();
 	showDrawn(made.pruned);
 	findHits();
-	painter.draw(boxes, matches, matcher !== null);
+	painter.draw(boxes, isHit, matcher !== null);
 	select(selected);
 	hideTip();
 	setButtons();
@@ -211,7 +217,7 @@ function outline(id, b) {
 		r.setAttribute("x", b.x - 0.5);
 		r.setAttribute("y", b.y - 0.5);
 		r.setAttribute("width", b.w + 1);
-		r.setAttribute("height", conf.frameHeight);
+		r.setAttribute("height", conf.frameHeight * b.h / ROW);
 	}
 }
 
@@ -249,10 +255,13 @@ function hideTip() {
 // --- where the mouse is --------------------------------------------------------------------
 
 function boxAt(x, y) {
-	const steps = Math.floor((y - baseLine) / conf.frameHeight);
-	const row = rows.get(state.icicle ? steps : -steps) || [];
-	const b = row[firstWhere(0, row.length, (i) => row[i].x + row[i].w > x)];
-	return b && b.x <= x ? b : null;
+	const h = conf.frameHeight / ROW, at = Math.floor(state.icicle ? (y - baseLine) / h : (baseLine + conf.frameHeight - y) / h);
+	for (let k = 0; k < ROW; k++) {
+		const row = rows.get(at - k) || [], b = row[firstWhere(0, row.length, (i) => row[i].x + row[i].w > x)];
+		if (b && b.x <= x && b.h > k)
+			return b;
+	}
+	return null;
 }
 
 // --- the URL -------------------------------------------------------------------------------
@@ -293,7 +302,7 @@ function stateText() {
 	if (state.focus !== null)
 		q.set("f", nameId(state.focus));
 	for (const [key, on] of [["leaf", state.leaf], ["flip", state.icicle !== conf.inverted > 0],
-		["t", state.towers]])
+		["t", state.towers], ["k", state.plumbing]])
 		if (on)
 			q.set(key, "1");
 	for (const name of state.hide)
@@ -308,6 +317,7 @@ function loadState(q) {
 	state.leaf = q.get("leaf") === "1";
 	state.icicle = conf.inverted > 0 !== (q.get("flip") === "1");
 	state.towers = q.get("t") === "1";
+	state.plumbing = q.get("k") === "1";
 	state.hide = q.getAll("h").map(nameOf);
 	buildView();
 	state.tree = q.has("c") && view.trees[1] ? 1 : 0;
@@ -361,8 +371,17 @@ function nextHit(step) {
 		window.scrollBy(0, b.y - (top + end) / 2);
 }
 
+function isChanged() {
+	return state.focus !== null || state.hide.length > 0 || state.leaf;
+}
+
 const actions = {
-	reset: () => { zoomTo(0, 0); },
+	reset: () => {
+		if (state.zoom)
+			zoomTo(0, 0);
+		else if (isChanged())
+			change(() => Object.assign(state, {focus: null, hide: [], leaf: false}));
+	},
 	flip: () => {
 		state.icicle = !state.icicle;
 		redraw();
@@ -370,6 +389,11 @@ const actions = {
 	},
 	towers: () => {
 		state.towers = !state.towers;
+		redrawInPlace();
+		saveState(true);
+	},
+	plumbing: () => {
+		state.plumbing = !state.plumbing;
 		redrawInPlace();
 		saveState(true);
 	},
@@ -390,6 +414,7 @@ const actions = {
 
 // --- buttons -------------------------------------------------------------------------------
 
+const hasThin = !conf.span && frames.thin.some((x) => x);
 const buttons = [
 	["reset", "Reset zoom", 84, "Show the whole graph (Esc)"],
 	["flip", "Icicle", 60, "Flame or icicle (i)"],
@@ -397,21 +422,35 @@ const buttons = [
 		"Merge the stacks from their other end (r)"],
 	["focus", "Focus", 60, "All calls of the selected function: callers, callees (f, Shift-click)"],
 	["hide", "Hide", 52, "Leave out the selected function and what it calls (h, Alt-click)"],
+	...hasThin ? [["plumbing", "Plumbing", 68, "Show or fold how threads start, system calls enter and the scheduler switches (k)"]] : [],
 	["undo", "Undo", 52, "Take the last step back (u, Backspace, or the browser's Back)"],
 ];
 
 function setButtons() {
 	const some = !conf.span && selected !== null && selected.frame !== base.frame[0];
-	mark("reset", false, state.zoom !== 0);
+	mark("reset", false, state.zoom !== 0 || isChanged());
 	mark("flip", state.icicle, true);
 	mark("leaf", state.leaf, !conf.span);
 	mark("focus", state.focus !== null, some || state.focus !== null);
 	mark("hide", state.hide.length > 0, some);
-	mark("undo", false, views.step > 0);
+	if (hasThin)
+		mark("plumbing", state.plumbing, true);
+	mark("undo", false, steps() > 0);
 	markSearch();
 }
 
 // --- mouse and keyboard ----------------------------------------------------------------------
+
+const NAMES_TOLD = 8;
+
+// What a thin row holds.
+function describeRun({tree, node}, room) {
+	const names = new Set();
+	inRun(tree, node, (i) => { names.add(tree.frame[i]); });
+	const told = [...names].slice(0, NAMES_TOLD).map((frame) => fitName(frame, room));
+	return ["Plumbing: a click, or k, shows it", ...describe(tree, node, room).slice(1, 2), ...told,
+		...names.size > told.length ? ["and " + (names.size - told.length) + " more"] : []];
+}
 
 function onMove(event) {
 	const p = toPicture(event), b = boxAt(p.x, p.y);
@@ -422,7 +461,7 @@ function onMove(event) {
 	}
 	outline("hover", b);
 	say(b);
-	showCard(describe(b.tree, b.node, cardRoom()), p.x, p.y);
+	showCard(b.h < ROW ? describeRun(b, cardRoom()) : describe(b.tree, b.node, cardRoom()), p.x, p.y);
 }
 
 function onClick(event) {
@@ -435,6 +474,8 @@ function onClick(event) {
 		actions.hide();
 	else if (event.shiftKey)
 		change(() => { state.focus = frames.label[b.tree.frame[b.node]]; });
+	else if (b.h < ROW)
+		actions.plumbing();
 	else
 		zoomTo(b.t, b.node);
 	pick(b.tree.frame[b.node]);
@@ -458,11 +499,13 @@ function step(key) {
 		select(row[row.indexOf(b) + (key === "ArrowRight" ? 1 : -1)] || b);
 		return;
 	}
-	const row = rows.get(b.row + ((key === "ArrowDown") === state.icicle ? 1 : -1)) || [];
-	select(row.find((x) => x.x < b.x + b.w && x.x + x.w > b.x) || b);
+	const isOut = (key === "ArrowDown") === state.icicle, meets = (x) => x.x < b.x + b.w && x.x + x.w > b.x;
+	const next = isOut ? (rows.get(b.row + b.h) || []).find(meets) :
+		[ROW, THIN].flatMap((h) => rows.get(b.row - h) || []).find((x) => x.row + x.h === b.row && meets(x));
+	select(next || b);
 }
 
-const keys = {i: "flip", r: "leaf", f: "focus", h: "hide", u: "undo", Backspace: "undo", t: "towers", n: "next", p: "previous",
+const keys = {i: "flip", r: "leaf", f: "focus", h: "hide", u: "undo", Backspace: "undo", t: "towers", k: "plumbing", n: "next", p: "previous",
 	N: "previous", c: "fold", 0: "reset"};
 
 function onOwnKey(e) {
@@ -517,10 +560,10 @@ function replaceTree(tree, isOther) {
 }
 
 // For pages around the picture and for tests: what is drawn, and how long that took.
-svg.flame = {state, replaceTree, search: (text) => {
+svg.flame = {state, replaceTree, setButtons, search: (text) => {
 	if (state.search !== text)
 		search(text);
 }, nextHit, load: loadText, tree: () => base,
 	focus: (name) => change(() => { state.focus = name; }), boxes: () => boxes.map((b) => ({name: frames.label[b.tree.frame[b.node]],
-	tree: b.t, node: b.node, row: b.row, x: b.x, y: b.y, w: b.w, above: b.above})),
+	tree: b.t, node: b.node, row: b.row / ROW, isThin: b.h < ROW, x: b.x, y: b.y, w: b.w, above: b.above})),
 	drawMs: () => drawMs, nodes: base.n};

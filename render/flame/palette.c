@@ -212,7 +212,7 @@ static uint32_t mark_color(enum palette_id id, uint32_t kind, const char *s, siz
 		return palette_cause(s, n);
 	if (id == PALETTE_CAUSE && n == strlen("[runnable]") && !memcmp(s, "[runnable]", n))
 		return palette_cause("runnable", strlen("runnable"));
-	return n == 2 && !memcmp(s, "--", 2) ? 0xa0a0a0 : 0xc8c8c8;
+	return n == 2 && !memcmp(s, "--", 2) ? 0xa0a0a0 : palette_cause("", 0);
 }
 
 uint32_t palette_color(const struct palette *p, const struct flame *f, uint32_t frame)
@@ -263,31 +263,70 @@ uint32_t palette_heat(uint32_t hot, double waiting)
 }
 
 /*
- * Causes of waiting in eight families of hue, at least 21 apart (CIE 1976) from each other and
- * from running, runnable and preempted, for full colour vision, deuteranopes and protanopes.
- * Within a family text distinguishes them, and in timelines a pattern.
+ * What a colour means, in all pictures: any two that differ are at least 15 apart (CIE 1976
+ * L*a*b*) for full colour vision, protanopes and deuteranopes, and from the ground, in both
+ * themes (tests/unit/render/test_palette.c). Within a family of causes text distinguishes them, and in
+ * timelines a pattern.
  */
+#define LOCK 0xe4487b
+#define THREAD 0xa154f4
+#define NET 0x30d7f6
+#define DISK 0x668cd5
+#define MEMORY 0xaff276
+#define SLEEP 0xe8bb98
+#define QUEUE 0xf3df3c
+#define GREY 0xc8c8c8
+
 struct cause_look {
 	const char *name;
-	uint32_t rgb;
+	uint32_t rgb, dark; /* 0: the same */
 	int pattern;
 };
 
 static const struct cause_look cause_looks[] = {
-	{"lock", 0xe4487b, 0},     {"rwlock", 0xe4487b, 1},    {"semaphore", 0xe4487b, 2},
-	{"futex", 0xe4487b, 3},    {"cond", 0xa154f4, 0},      {"join", 0xa154f4, 1},
-	{"barrier", 0xa154f4, 2},  {"child", 0xa154f4, 3},     {"signal", 0xa154f4, 4},
-	{"net", 0x30d7f6, 0},      {"poll", 0x30d7f6, 1},      {"pipe", 0x30d7f6, 2},
-	{"io", 0x668cd5, 0},       {"memory", 0xaff276, 0},    {"fault", 0xaff276, 1},
-	{"sleep", 0xe8bb98, 0},    {"runnable", 0xf3df3c, 0},  {"runqueue", 0xf3df3c, 1},
-	{"throttle", 0xf3df3c, 2}, {"yield", 0xf3df3c, 3},     {"idle-exit", 0xf3df3c, 4},
-	{"preempt", 0xe0662a, 0},  {"preempted", 0xe0662a, 0}, {"stopped", 0xc8c8c8, 1},
-	{"exit", 0xc8c8c8, 2},     {"safepoint", 0xc8c8c8, 3},
+	{"running", 0x0f7a5a, 0x24c054, 0},
+	{"blocked", 0x2b3f8f, 0, 0},
+	{"preempted", 0xe0662a, 0, 0},
+	{"preempt", 0xe0662a, 0, 0},
+	{"unknown", GREY, 0, 0},
+	{"lock", LOCK, 0, 0},
+	{"rwlock", LOCK, 0, 1},
+	{"semaphore", LOCK, 0, 2},
+	{"futex", LOCK, 0, 3},
+	{"cond", THREAD, 0, 0},
+	{"join", THREAD, 0, 1},
+	{"barrier", THREAD, 0, 2},
+	{"child", THREAD, 0, 3},
+	{"signal", THREAD, 0, 4},
+	{"net", NET, 0, 0},
+	{"poll", NET, 0, 1},
+	{"pipe", NET, 0, 2},
+	{"io", DISK, 0, 0},
+	{"memory", MEMORY, 0, 0},
+	{"fault", MEMORY, 0, 1},
+	{"sleep", SLEEP, 0, 0},
+	{"runnable", QUEUE, 0, 0},
+	{"runqueue", QUEUE, 0, 1},
+	{"throttle", QUEUE, 0, 2},
+	{"yield", QUEUE, 0, 3},
+	{"idle-exit", QUEUE, 0, 4},
+	{"stopped", GREY, 0, 1},
+	{"exit", GREY, 0, 2},
+	{"safepoint", GREY, 0, 3},
 };
+
+size_t palette_meaning(size_t i, struct palette_meaning *out)
+{
+	if (i < sizeof(cause_looks) / sizeof(*cause_looks)) {
+		const struct cause_look *l = &cause_looks[i];
+		*out = (struct palette_meaning){l->name, l->rgb, l->dark ? l->dark : l->rgb};
+	}
+	return sizeof(cause_looks) / sizeof(*cause_looks);
+}
 
 static const struct cause_look *look_of(const char *name, size_t n)
 {
-	static const struct cause_look other = {"", 0xc8c8c8, 0};
+	static const struct cause_look other = {"", GREY, 0, 0};
 	if (n > 2 && name[0] == '[' && name[n - 1] == ']')
 		name++, n -= 2;
 	for (size_t i = 0; i < sizeof(cause_looks) / sizeof(*cause_looks); i++)

@@ -75,6 +75,15 @@ uint32_t palette_heat(uint32_t hot, double waiting);
  * in every picture; unknown ones are grey. */
 uint32_t palette_cause(const char *name, size_t n);
 
+/* A state or cause and its colours on a light and a dark ground. */
+struct palette_meaning {
+	const char *name;
+	uint32_t light, dark;
+};
+
+/* The i-th of all; returns how many there are. */
+size_t palette_meaning(size_t i, struct palette_meaning *out);
+
 /* Which of five patterns distinguishes it from the others of its hue, where there is room. */
 int palette_cause_pattern(const char *name, size_t n);
 

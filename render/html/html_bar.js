@@ -131,7 +131,7 @@ const KEYS = [
 	["Timeline", [["drag", "select that time"], ["Ctrl-wheel, w and s, + and -", "zoom"], ["a and d, Left and Right, Shift-drag", "pan"],
 		["click", "select an interval"], ["Enter", "zoom to it"], ["g", "go to its waker"], ["h", "who held its lock or had its CPU"],
 		[", and .", "interval before, after"], ["t, x, X", "pin, hide, show rows"], ["A, B", "mark moments"], ["u", "undo"]]],
-	["Flame graph", [["click", "zoom"], ["Shift-click, f", "callers and callees"], ["Alt-click", "leave a function out"], ["u", "undo"], ["n, p", "next hit, previous"]]],
+	["Flame graph", [["click", "zoom"], ["Shift-click, f", "callers and callees"], ["Alt-click", "leave a function out"], ["k, or a click on a thin row", "show plumbing, fold it"], ["u", "undo"], ["n, p", "next hit, previous"]]],
 ];
 
 function showHelp() {

@@ -91,10 +91,10 @@ function statesOf(ep) {
 			add("waiting: " + cause, causeColor(cause), i + 1, ns);
 			known += ns;
 		}
-		add("waiting", "#b4b4ae", i + 1, (x.blocked_ns || 0) - known);
-		add("run-queue delay", "#f3df3c", i + 1, (x.runnable_ns || 0) - (x.preempted_ns || 0));
-		add("preempted", "#e0662a", i + 1, x.preempted_ns || 0);
-		add("running", "#0f7a5a", i + 1, x.run_ns || 0);
+		add("waiting", meaning("unknown"), i + 1, (x.blocked_ns || 0) - known);
+		add("run-queue delay", meaning("runnable"), i + 1, (x.runnable_ns || 0) - (x.preempted_ns || 0));
+		add("preempted", meaning("preempted"), i + 1, x.preempted_ns || 0);
+		add("running", meaning("running"), i + 1, x.run_ns || 0);
 	});
 	return [...sums.values()].sort((a, b) => b[1] - a[1] || b[2] - a[2]);
 }
@@ -102,7 +102,7 @@ function statesOf(ep) {
 // The colour of a cause, as timelines have it.
 function causeColor(name) {
 	const frame = head.causes.find((f) => frames.label[f] === "[" + name + "]" || frames.label[f] === name);
-	return frame === undefined ? "#b4b4ae" : frames.cold[frame];
+	return frame === undefined ? meaning(name) : frames.cold[frame];
 }
 
 // Functions of the two by how much their shares differ.

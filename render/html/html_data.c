@@ -423,7 +423,7 @@ static int put_losses(struct gathering *g)
 	return 0;
 }
 
-enum { PART_RUNTIME = 1, PART_KERNEL = 2, PART_HOW = 4 };
+enum { PART_RUNTIME = 1, PART_KERNEL = 2, PART_HOW = 4, PART_THIN = 8 };
 
 /* The part of a program that each frame belongs to. */
 static uint8_t *frame_parts(const struct html_data *d)
@@ -433,10 +433,12 @@ static uint8_t *frame_parts(const struct html_data *d)
 		uint32_t to = d->fi.ids.v[i];
 		if (!to)
 			continue;
-		if (timeline_roles(d->tl, i) & (ROLE_RUNTIME | ROLE_START))
+		if (timeline_roles(d->tl, i) & (ROLE_RUNTIME | ROLE_START | ROLE_PLUMBING))
 			part[to - 1] |= PART_RUNTIME;
 		if (timeline_roles(d->tl, i) & (ROLE_WRAPPER | ROLE_SCHEDULER | ROLE_HELPER))
 			part[to - 1] |= PART_HOW;
+		if (timeline_roles(d->tl, i) & ROLES_FOLDED)
+			part[to - 1] |= PART_THIN;
 		if (d->tl->stacks->frames.v[i].kind == FRAME_KERNEL)
 			part[to - 1] |= PART_KERNEL;
 	}
@@ -539,6 +541,20 @@ static void head_events(const struct html_data *d, struct json *j)
 	json_close(j, ']');
 }
 
+/* Colours on a light and on a dark ground, by what they mean. */
+static void head_palette(struct json *j)
+{
+	struct palette_meaning m;
+	json_open(j, "palette", '{');
+	for (size_t i = 0; i < palette_meaning(i, &m); i++) {
+		json_open(j, m.name, '[');
+		json_u64(j, NULL, m.light);
+		json_u64(j, NULL, m.dark);
+		json_close(j, ']');
+	}
+	json_close(j, '}');
+}
+
 void html_data_head(const struct html_data *d, struct json *j)
 {
 	json_u64_text(j, "from_ns", d->from_ns);
@@ -559,6 +575,7 @@ void html_data_head(const struct html_data *d, struct json *j)
 		json_str(j, NULL,
 			 strtab_get(&d->tl->stacks->strings, d->tl->states[d->states[i]]));
 	json_close(j, ']');
+	head_palette(j);
 	html_labels_head(&d->labels, j);
 	head_events(d, j);
 }

@@ -167,6 +167,12 @@ function programOf(thread) {
 	return head.programs[data.thread.program[thread]];
 }
 
+// The colour of a state or cause, the same in all pictures (palette.c).
+function meaning(name) {
+	const isDark = !isWorker && window.matchMedia("(prefers-color-scheme: dark)").matches;
+	return hex((head.palette[name] || head.palette.unknown)[isDark ? 1 : 0]);
+}
+
 function hex(rgb) {
 	return "#" + rgb.toString(16).padStart(6, "0");
 }
@@ -174,7 +180,7 @@ function hex(rgb) {
 // As the flame graphs' scripts want them (flame_tree.js, readFrames).
 function makeFrames() {
 	const f = data.frame, n = f.name.length, out = {n, smaller: 0, name: [], label: [], short: [], own: f.own, kind: Uint8Array.from(f.kind),
-		part: Uint8Array.from(f.part), dso: [], src: [], hot: [], cold: [], chain: [], order: new Int32Array(n)};
+		part: Uint8Array.from(f.part, (x) => x & 7), thin: Uint8Array.from(f.part, (x) => x >> 3 & 1), dso: [], src: [], hot: [], cold: [], chain: [], order: new Int32Array(n)};
 	for (let i = 0; i < n; i++) {
 		const name = strings[f.name[i]];
 		out.name.push(name);
@@ -261,6 +267,11 @@ function el(name, attrs, ...children) {
 		if (c !== null && c !== undefined)
 			e.append(typeof c === "string" ? visible(c) : c);
 	return e;
+}
+
+// Text for those who do not see the page.
+function unseen(text) {
+	return el("span", {class: "unseen"}, text);
 }
 
 // Rows of cells as a table; `right`: the numbers of columns that hold numbers.

@@ -136,7 +136,7 @@ async function putPicture(into, id, hooks) {
 	root.append(svg);
 	into.textContent = "";
 	into.append(host);
-	pictures.timeline(svg, {page, above: BARE_HEIGHT, state: () => "", save: () => {}, back: () => {}, ...hooks});
+	pictures.timeline(svg, {page, above: BARE_HEIGHT, state: () => "", save: () => {}, steps: () => 0, ...hooks});
 	return svg;
 }
 
@@ -145,14 +145,15 @@ let timelineSvg = null, timelineWait = null, timelineTold = null;
 async function drawTimeline() {
 	const title = document.querySelector("#pane-timeline > .title");
 	title.textContent = panes.timeline.name + " ";
-	if (view.who)
-		title.append(el("span", {class: "badge"}, "all threads"));
 	const box = document.getElementById("timeline-box");
 	if (!timelineWait)
-		timelineWait = putPicture(box, "timeline", {onView: onTimelineView, isCut: () => label !== null}).then((svg) => { timelineSvg = svg; });
+		timelineWait = putPicture(box, "timeline", {onView: onTimelineView, steps, onThread: (tid) => chooseThread(view.who === "tid:" + tid ? "" : "tid:" + tid), isCut: () => label !== null}).then((svg) => { timelineSvg = svg; });
 	await timelineWait;
 	cutTimeline();
+	if (!followThreads())
+		title.append(el("span", {class: "badge"}, "all threads: it has no row of " + whoText()));
 	timelineSvg.timeline.relayout();
+	markCapped(box);
 	const s = stretch(), v = timelineSvg.timeline.view(0);
 	if (Math.round(v.from) !== s.from || Math.round(v.to) !== s.to) {
 		timelineTold = {from: s.from, to: s.to};
@@ -168,6 +169,18 @@ function cutTimeline() {
 	if (text !== cutFor)
 		timelineSvg.timeline.cut();
 	cutFor = text;
+}
+
+// Only the rows of the chosen threads; false: it has none of them, and shows all.
+let rowsFor = "", hasRows = true;
+
+function followThreads() {
+	if (rowsFor !== view.who) {
+		const chosen = chosenThreads(), no = (tid) => data.thread.tid.indexOf(tid + 1);
+		rowsFor = view.who;
+		hasRows = timelineSvg.timeline.only(chosen && ((tid) => no(tid) >= 0 && chosen(no(tid), data.thread.comm[no(tid)])));
+	}
+	return hasRows;
 }
 
 // A zoom in the timeline selects that stretch everywhere.

@@ -124,7 +124,7 @@ function makeFlame(kind, tree, state) {
 	root.append(svg);
 	document.getElementById("flame").append(host);
 	pictures.flame(svg, {conf: flameConf(kind, tree), frames: {...frames, color: frames[kinds[kind].colors]}, tree,
-		state: () => state, save: (text, isNew) => saveFlame(key, text, isNew), back: () => history.back(),
+		state: () => state, save: (text, isNew) => saveFlame(key, text, isNew), steps,
 		picked: (frame) => showSource(frames.label[frame], frame)});
 	flames[key] = {host, svg, text: state};
 	return flames[key];
@@ -151,6 +151,7 @@ async function drawFlame() {
 	view.functions = functions;
 	document.getElementById("flame").ms = performance.now() - began;
 	drawSandwich(tree, kind);
+	markCapped(document.getElementById("flame"));
 }
 
 function showFlame(kind, tree) {

@@ -61,10 +61,11 @@ function missing() {
 function waitColor(i) {
 	const w = data.wait;
 	if (w.rest[i] > w.blocked[i])
-		return w.bits[i] & BIT.running ? "#e0662a" : "#f3df3c";
-	return w.bits[i] & BIT.unknown ? "#b4b4ae" : frames.cold[head.causes[w.cause[i]]];
+		return meaning(w.bits[i] & BIT.running ? "preempted" : "runnable");
+	return w.bits[i] & BIT.unknown ? meaning("unknown") : frames.cold[head.causes[w.cause[i]]];
 }
 
+const SPAN_COLOR = "#7b52c9";
 const DOTS = {least: 40, most: 400, share: 0.01};
 
 // The longest of a latency map, the longest first: {t, ns, color, ep}; ep: the episode it is. Waits that
@@ -86,7 +87,7 @@ function longestOf(map) {
 	const byPlace = new Map((head.tail ? head.tail.episodes : []).map((ep) => [placeOf(ep).from + "/" + ep.duration_ns, ep.rank]));
 	return all.slice(0, n).map(([ns, i]) => {
 		const t = map === "span" ? s.t[i] : map === "delay" ? w.start[i] + w.blocked[i] : w.start[i];
-		const color = map === "span" ? "#7b52c9" : map === "delay" ? "#f3df3c" : waitColor(i);
+		const color = map === "span" ? SPAN_COLOR : map === "delay" ? meaning("runnable") : waitColor(i);
 		return {t, ns, color, ep: map === "delay" ? 0 : byPlace.get(t + "/" + ns) || 0};
 	});
 }

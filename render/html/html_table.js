@@ -111,7 +111,7 @@ function drawSandwich(tree, kind) {
 	if (hasWaits(kind))
 		box.append(el("p", {class: "note"}, "self, of waits: the innermost function of the program, without how the runtime and the kernel wait"));
 	box.append(table("Functions of " + kinds[kind].what() + (all.length > TABLE_ROWS ? ", the first " + TABLE_ROWS + " of " + all.length : ""),
-		["function", ...cells(["median's", sorter("self"), "", "median's", sorter("total"), ""])], all.slice(0, TABLE_ROWS).map((f) => ({
+		["function", ...cells(["median's", sorter("self"), unseen("share"), "median's", sorter("total"), unseen("share")])], all.slice(0, TABLE_ROWS).map((f) => ({
 			attrs: {class: f.name === view.fn ? "chosen" : null},
 			cells: [functionLink(f.name), ...cells([isDiff && share(f.self1, tree.total1[0]), weighText(kind, f.self), share(f.self, whole),
 				isDiff && share(f.total1, tree.total1[0]), weighText(kind, f.total), share(f.total, whole)])]})),

@@ -68,10 +68,24 @@ function saveView(isNew) {
 		return;
 	savedText = text;
 	try {
-		history[isNew ? "pushState" : "replaceState"](null, "", "#" + text);
+		history[isNew ? "pushState" : "replaceState"]({step: steps() + (isNew ? 1 : 0)}, "", "#" + text);
 	} catch (e) {
 		location.hash = text;
 	}
+	markUndo();
+}
+
+// How many views of the page Back can take back.
+function steps() {
+	return history.state && history.state.step || 0;
+}
+
+// The pictures' Undo is the page's.
+function markUndo() {
+	for (const key in flames)
+		flames[key].svg.flame.setButtons();
+	if (timelineSvg)
+		timelineSvg.timeline.setButtons();
 }
 
 // Of a recording that tells of spans or waits these first.
@@ -276,6 +290,19 @@ function showAll() {
 	choose(null, null);
 }
 
+// A box of limited height gets a button that shows all of it.
+function markCapped(box) {
+	const is = box.classList.contains("open") || box.scrollHeight > box.clientHeight + 8;
+	let button = box.nextElementSibling;
+	if (!button || !button.classList.contains("show-all"))
+		box.after(button = el("button", {class: "show-all", "aria-controls": box.id, onclick: () => {
+			box.classList.toggle("open");
+			markCapped(box);
+		}}));
+	button.hidden = !is;
+	button.textContent = box.classList.contains("open") ? "Show less" : "Show all";
+}
+
 // In grey: a selection does nothing to this.
 function wholeBadge() {
 	return isSelected() ? el("span", {class: "badge"}, "whole recording") : null;
@@ -283,16 +310,21 @@ function wholeBadge() {
 
 // --- overview --------------------------------------------------------------------------------------
 
-const STATES = [["run", "running", "#0f7a5a"], ["blocked", "blocked", "#3f6fc4"], ["unclear", "unclear", "#a5bce8"],
-	["runnable", "runnable", "#f3df3c"],
-	["preempted", "preempted", "#e0662a"], ["unknown", "unknown", "#b4b4ae"], ["hidden", "hidden", "#dcdcd6"]];
+// By key: the name, whose colour it has, and whether it is hatched: unclear is blocked, hidden unknown.
+const STATES = [["run", "running", "running"], ["blocked", "blocked", "blocked"], ["unclear", "unclear", "blocked", true], ["runnable", "runnable", "runnable"],
+	["preempted", "preempted", "preempted"], ["unknown", "unknown", "unknown"], ["hidden", "hidden", "unknown", true]];
+
+function stateFill(of, isHatched) {
+	const color = meaning(of);
+	return isHatched ? "repeating-linear-gradient(45deg, " + color + " 0 2px, transparent 2px 4px)" : color;
+}
 
 function barOf(sum, whole) {
 	const said = STATES.filter(([key]) => sum[key] > 0).map(([key, name]) => name + " " + timeText(sum[key])).join(", ");
-	return el("div", {class: "bar", role: "img", title: said, "aria-label": said}, STATES.map(([key, , color]) => {
+	return el("div", {class: "bar", role: "img", title: said, "aria-label": said}, STATES.map(([key, , of, isHatched]) => {
 		const part = el("span", {});
 		part.style.width = (100 * sum[key] / whole).toFixed(3) + "%";
-		part.style.background = color;
+		part.style.background = stateFill(of, isHatched);
 		return part;
 	}));
 }
@@ -313,9 +345,9 @@ function threadTable() {
 		return [threadLink(t.tid[i] - 1, strings[t.name[i]] + "/" + (t.tid[i] - 1)), barOf(x, whole), timeText(x.run), timeText(x.blocked), ...some(first),
 			timeText(x.runnable + x.preempted), ...some(last)];
 	});
-	const key = el("p", {class: "legend"}, STATES.map(([, name, color]) => {
+	const key = el("p", {class: "legend"}, STATES.map(([, name, of, isHatched]) => {
 		const swatch = el("span", {class: "swatch"});
-		swatch.style.background = color;
+		swatch.style.background = stateFill(of, isHatched);
 		return el("span", {}, swatch, name);
 	}));
 	return [el("div", {}, table("Threads" + (view.stretch ? " in the selection" : "") + (sums.threads.length > shown.length ? ", the " + shown.length +
@@ -414,7 +446,7 @@ async function drawHot(box) {
 	if (no !== hotAsked)
 		return;
 	const all = functions.sort((a, b) => b.self - a.self || (a.name < b.name ? -1 : 1)), whole = tree.total[0];
-	box.append(table("Functions with the most " + kinds.cpu.what(), ["function", "self", "", "total", ""], all.slice(0, HOT).map((f) =>
+	box.append(table("Functions with the most " + kinds.cpu.what(), ["function", "self", unseen("share"), "total", unseen("share")], all.slice(0, HOT).map((f) =>
 		[el("button", {class: "link", title: "in the flame graph", onclick: () => toFunction(f.name)}, f.name), weighText("cpu", f.self),
 			share(f.self, whole), weighText("cpu", f.total), share(f.total, whole)]), [1, 2, 3, 4]));
 	if (!data.run.any)

@@ -466,8 +466,8 @@ function saveState(isNew) {
 		return;
 	views.text = text;
 	if (host) {
-		views.step += isNew ? 1 : 0;
 		host.save(text, isNew);
+		setButtons();
 		return;
 	}
 	try {
@@ -478,6 +478,12 @@ function saveState(isNew) {
 	} catch (e) {
 		location.hash = text;
 	}
+	setButtons();
+}
+
+// How many views Undo can take back: in a page, those of all its parts.
+function steps() {
+	return host ? host.steps() : views.step;
 }
 
 // The view that a text of the URL describes.
@@ -502,6 +508,6 @@ function startHistory() {
 }
 
 function takeBack() {
-	if (views.step > 0)
+	if (steps() > 0)
 		history.back();
 }

@@ -387,11 +387,11 @@ class Block {
 		const group = make("g", {}, parent);
 		this.unrecorded = rows.filter((row) => row.unrecorded).map((row) => [row,
 			make("rect", {class: "unrecorded", fill: "url(#hatch)", x: plotX, height: conf.cpuH - 4}, group),
-			make("text", {class: "unrecorded", "font-size": 9, x: plotX + 4}, group)]);
+			make("text", {class: "unrecorded", "font-size": 11, x: plotX + 4}, group)]);
 		this.bars = make("g", {class: "bars", fill: "none"}, group);
 		this.paths = [];
 		this.hits = make("path", {class: "hits"}, group);
-		this.labels = new Pool("text", make("g", {class: "labels", "font-size": 9}, group));
+		this.labels = new Pool("text", make("g", {class: "labels", "font-size": 11}, group));
 		for (const [name, css] of [["samples", "samples"], ["sampleHits", "samples hit"],
 			["spans", "spans"], ["marks", "marks"], ["boxes", "boxes"], ["vague", "boxes vague"]])
 			this[name] = make("path", {class: css}, group);
@@ -500,7 +500,7 @@ class Block {
 		const t = this.labels.take();
 		t.setAttribute("class", paint === PAINT.run ? "light" : h < conf.labelH ? "above" : "");
 		t.setAttribute("x", round(plotX + x + 3));
-		t.setAttribute("y", round(h < conf.labelH ? y - 1 : y + h / 2 + 3.2));
+		t.setAttribute("y", round(h < conf.labelH ? y - 1 : y + h / 2 + 4));
 		t.textContent = text;
 	}
 
@@ -551,7 +551,7 @@ class Block {
 					round(Math.max(x1 - x0, 0.5)), "v1.5");
 			}
 			for (const m of row.marks)
-				if (m.t >= v.from && m.t < v.to)
+				if (!isQuiet(m) && m.t >= v.from && m.t < v.to)
 					marks.push("M", round(plotX + xOf(v, m.t)), " ", row.y, "l2.5 2.5l-2.5 2.5l-2.5-2.5z");
 		}
 		this.samples.setAttribute("d", plain.join(""));
@@ -581,7 +581,7 @@ class Block {
 			const t = this.labels.take();
 			t.setAttribute("class", "");
 			t.setAttribute("x", round(plotX + x0 + 3));
-			t.setAttribute("y", y + LANE_H - 4);
+			t.setAttribute("y", y + LANE_H - 3.5);
 			t.textContent = fits.length <= room ? fits : fits.slice(0, room - 2) + "..";
 		}
 	}
@@ -616,14 +616,19 @@ class Plot {
 		const p = this.panel;
 		this.gridLine = make("path", {}, make("g", {class: "grid"}, this.drawn));
 		this.stuckGround = make("rect", {class: "bar-ground", x: 0}, this.stuck);
-		this.ticks = new Pool("text", make("g", {class: "grid", "font-size": 10}, this.stuck));
+		this.ticks = new Pool("text", make("g", {class: "grid", "font-size": 11}, this.stuck));
 		this.stuckRows = make("g", {}, this.stuck);
 		this.restRows = make("g", {}, this.drawn);
 		this.stuckNames = make("g", {class: "names", "font-size": 11}, this.stuck);
 		this.markers = make("g", {class: "markers", "font-size": 11}, this.stuck);
 		this.restNames = this.names.find((name) => name) && this.names.find((name) => name).parentNode;
-		makeLanes(p);
 		findMembers(p);
+		const cpus = makeCpus(p);
+		if (cpus >= 0) {
+			this.names[cpus] = make("text", {x: conf.pad}, this.restNames);
+			this.names[cpus].textContent = "CPUs";
+		}
+		makeLanes(p);
 		p.rows.forEach((row, i) => {
 			if (row.kind === ROW.lane)
 				this.names[i] = make("text", {class: "dim lane", x: conf.pad + 20}, this.restNames);
@@ -873,7 +878,8 @@ class Plot {
 			const x0 = Math.max(xOf(v, l.t), 0), x1 = Math.min(xOf(v, l.t + l.length), plotW);
 			const x = round(plotX + x0), w = round(Math.max(x1 - x0, 1));
 			lane.push("M", x, " ", this.panel.rowsY - conf.lostH, "h", w, "v", conf.lostH - 2, "h", -w, "z");
-			bands.push("M", x, " ", this.panel.rowsY, "h", w, "V", this.panel.end, "h", -w, "z");
+			if (state.quiet)
+				bands.push("M", x, " ", this.panel.rowsY, "h", w, "V", this.panel.end, "h", -w, "z");
 		}
 		this.lost.setAttribute("d", lane.join(""));
 		this["lost-band"].setAttribute("d", bands.join(""));

@@ -442,7 +442,7 @@ static int longer_first(const void *pa, const void *pb, void *strings)
 
 typedef VEC(struct named_time) named_times;
 
-static int sum_names(const struct timeline *tl, uint64_t from, uint64_t to, named_times *v)
+static int sum_names(const struct timeline *tl, named_times *v)
 {
 	struct u64map at = {0};
 	uint64_t ns[TLP_COUNT];
@@ -456,18 +456,18 @@ static int sum_names(const struct timeline *tl, uint64_t from, uint64_t to, name
 		}
 		if (rc)
 			break;
-		tl_paint_sums(tl, i, from, to, ns);
+		tl_paint_sums(tl, i, 0, UINT64_MAX, ns);
 		v->v[k].ns += ns[TLP_RUN];
 	}
 	u64map_release(&at);
 	return rc;
 }
 
-int tl_cpu_colors(const struct timeline *tl, uint64_t from, uint64_t to, uint8_t **out)
+int tl_cpu_colors(const struct timeline *tl, uint8_t **out)
 {
 	named_times v = {0};
 	uint8_t *color = mem_zalloc(tl->threads.n + 1, 1);
-	int rc = color ? sum_names(tl, from, to, &v) : ERR_NOMEM;
+	int rc = color ? sum_names(tl, &v) : ERR_NOMEM;
 	if (!rc && v.n)
 		qsort_r(v.v, v.n, sizeof(*v.v), longer_first, (void *)&tl->stacks->strings);
 	for (size_t i = 0; i < tl->threads.n && !rc; i++) {

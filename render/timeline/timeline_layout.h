@@ -157,9 +157,10 @@ int tl_thread_cells(const struct timeline *tl, uint32_t thread, const struct tl_
 int tl_cpu_cells(const struct tl_runs *runs, uint32_t cpu, const uint8_t *color,
 		 const struct tl_window *w, uint32_t row, tl_cells *out);
 
-/* Colour numbers for all threads: the names that ran longest in the window get their own, in
- * that order; the others share the last. The array is freed with mem_free. */
-int tl_cpu_colors(const struct timeline *tl, uint64_t from, uint64_t to, uint8_t **out);
+/* Colour numbers for all threads, the same in all pictures of a recording: the names that ran
+ * longest get their own, in that order; the others share the last. The array is freed with
+ * mem_free. */
+int tl_cpu_colors(const struct timeline *tl, uint8_t **out);
 
 /* The first sample at or after t; samples.n when there is none. */
 size_t tl_sample_after(const struct timeline *tl, uint64_t t);

@@ -15,13 +15,11 @@ static unsigned paint_cause(unsigned paint)
 
 uint32_t tl_paint_color(unsigned int paint)
 {
-	static const uint32_t states[] = {0x0f7a5a, 0xf3df3c, 0xe0662a, 0xb4b4ae};
-	ENTRIES(states, TLP_UNKNOWN + 1);
 	static const uint32_t cpu[TLP_CPU_COLORS] = {0x86bde3, 0xf4bd6a, 0xc3a6e0,
 						     0xe99b7b, 0xd8d27c, 0x9fc5b8,
 						     0xdba9cb, 0xb9a58c, 0xc4c4be};
 	if (paint <= TLP_UNKNOWN)
-		return states[paint];
+		return palette_cause(tl_paint_name(paint), strlen(tl_paint_name(paint)));
 	if (paint >= TLP_CPU)
 		return cpu[paint < TLP_COUNT ? paint - TLP_CPU : TLP_CPU_COLORS - 1];
 	if (tl_paint_is_line(paint))

@@ -218,7 +218,7 @@ static void put_grid(struct tl_writer *w, const struct tl_panel *p, const struct
 	struct buf *b = &w->b;
 	struct tl_window win = {p->from_ns, p->to_ns, plot_width(w), w->o->no_unclear};
 	uint64_t step = tl_axis_step(&win, TICK_ROOM), t = first_tick(p, step);
-	buf_str(b, "<g class=\"grid\" font-size=\"10\">\n");
+	buf_str(b, "<g class=\"grid\" font-size=\"11\">\n");
 	while (t >= p->from_ns && t <= p->to_ns) {
 		double x = x_of(w, p, t);
 		buf_str(b, "<path d=\"M");
@@ -419,7 +419,7 @@ static void put_unrecorded(struct tl_writer *w, const struct tl_panel *p, const 
 		put_rect(&w->b, "class=\"unrecorded\" fill=\"url(#hatch)\"", PAD + NAMES,
 			 row_y[i] + 2, plot_width(w), CPU_H - 4,
 			 "nothing was recorded of this CPU: it may have been busy");
-		svg_text(&w->b, "class=\"unrecorded\" font-size=\"9\"", PAD + NAMES + 4,
+		svg_text(&w->b, "class=\"unrecorded\" font-size=\"11\"", PAD + NAMES + 4,
 			 row_y[i] + CPU_H / 2.0 + 3, "not recorded");
 	}
 }
@@ -478,6 +478,12 @@ static void put_tick(struct buf *b, double x, double y)
 	svg_px(b, y);
 }
 
+/* perfkit's own probes are drawn when the reader asks (timeline_rows.js). */
+static int is_own_probe(const struct timeline *tl, const struct tl_mark *m)
+{
+	return !strncmp(strtab_get(&tl->stacks->strings, m->name), "perfkit:", 8);
+}
+
 /* Samples below the bars, one tick per half pixel; spans and marks above. */
 static int put_events(struct tl_writer *w, const struct tl_panel *p, const double *row_y)
 {
@@ -519,7 +525,7 @@ static int put_events(struct tl_writer *w, const struct tl_panel *p, const doubl
 	buf_str(b, "\"/>\n<path class=\"marks\" d=\"");
 	for (size_t i = 0; i < tl->marks.n && !rc; i++) {
 		const struct tl_mark *m = &tl->marks.v[i];
-		if (m->time_ns < p->from_ns || m->time_ns >= p->to_ns ||
+		if (m->time_ns < p->from_ns || m->time_ns >= p->to_ns || is_own_probe(tl, m) ||
 		    !row_of_thread(w, y, m->thread))
 			continue;
 		w->marks = 1;

@@ -54,18 +54,36 @@ function findMembers(p) {
 	}
 }
 
+// A heading of the CPUs that folds them to one row of use; its number, -1 for a single CPU.
+function makeCpus(p) {
+	const members = p.rows.filter((row) => row.kind === ROW.cpu && !row.unrecorded);
+	return members.length < 2 ? -1 : p.rows.push({kind: ROW.group, isCpus: true, members, samples: NO_SAMPLES, spans: [], marks: [], h: conf.groupH}) - 1;
+}
+
+// perfkit's own probes, interrupts and the bands where records are missing: drawn when asked for.
+function isQuiet({name}) {
+	return !state.quiet && name.startsWith("perfkit:");
+}
+
+function hasQuiet(p) {
+	return p.irqs.length > 0 || p.losses.length > 0 || p.rows.some((row) => row.marks.some(({name}) => name.startsWith("perfkit:")));
+}
+
 // The numbers of the visible rows: first those that stick below the axis, then the others.
 function arrange(p, sticksCpus) {
 	const lanes = new Map();
 	p.rows.forEach((row, i) => {
-		if (row.kind === ROW.lane)
+		if (row.kind === ROW.lane && (row.what !== "interrupts" || state.quiet))
 			lanes.set(row.of, (lanes.get(row.of) || []).concat(i));
 	});
 	const folded = new Set(p.rows.filter((g) => g.folded).flatMap((g) => g.members));
 	const withLanes = (list) => list.flatMap((i) => [i, ...(lanes.get(i) || [])]);
 	const own = p.rows.map((row, i) => i).filter((i) => p.rows[i].kind !== ROW.lane && !p.rows[i].hidden && !folded.has(p.rows[i]));
+	const heading = own.findIndex((i) => p.rows[i].isCpus);
+	if (heading >= 0)
+		own.unshift(...own.splice(heading, 1));
 	const others = p.rows.findIndex((row) => row.kind !== ROW.cpu);
-	const sticks = (i) => p.rows[i].pinned || sticksCpus && i < others;
+	const sticks = (i) => p.rows[i].pinned || sticksCpus && (i < others || p.rows[i].isCpus);
 	const stuck = withLanes(own.filter(sticks)).filter((i) => !p.rows[i].hidden);
 	const rest = withLanes(own.filter((i) => !sticks(i))).filter((i) => !p.rows[i].hidden);
 	p.rows.forEach((row) => { row.shown = row.stuck = false; });

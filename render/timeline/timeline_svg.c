@@ -324,6 +324,12 @@ static void put_head(struct tl_writer *w)
 	put_desc(w);
 	buf_str(b, "<style type=\"text/css\"><![CDATA[\n");
 	buf_str(b, timeline_css);
+	struct palette_meaning running;
+	palette_meaning(0, &running);
+	buf_fmt(b,
+		"@media (prefers-color-scheme: dark) { path.run { stroke: #%06x; } rect.run { "
+		"fill: #%06x; } }\n",
+		running.dark, running.dark);
 	buf_str(b, "]]></style>\n<defs><linearGradient id=\"bg\" x1=\"0\" y1=\"0\" x2=\"0\" "
 		   "y2=\"1\"><stop class=\"bg0\" offset=\"0\" stop-color=\"#fbfbf9\"/><stop "
 		   "class=\"bg1\" offset=\"1\" stop-color=\"#eeeeea\"/></linearGradient>\n"
@@ -361,7 +367,7 @@ static int check_panel(const struct timeline *tl, const struct tl_panel *p, stru
 /* Heights, the base of times, colours of the CPU rows. */
 static int survey(struct tl_writer *w)
 {
-	uint64_t from = UINT64_MAX, to = 0;
+	uint64_t from = UINT64_MAX;
 	int cpus = 0, rc = 0;
 	double y = w->top;
 	w->base_ns = w->tl->rec.origin_ns;
@@ -372,7 +378,6 @@ static int survey(struct tl_writer *w)
 			return rc;
 		y = tl_place_panel(w, p, y).end + (i + 1 < w->n ? PANEL_GAP : 0);
 		from = p->from_ns < from ? p->from_ns : from;
-		to = p->to_ns > to ? p->to_ns : to;
 		w->base_ns = p->zero_ns < w->base_ns ? p->zero_ns : w->base_ns;
 		for (size_t k = 0; k < p->nrows; k++)
 			cpus |= p->rows[k].kind == TLROW_CPU;
@@ -381,7 +386,7 @@ static int survey(struct tl_writer *w)
 	w->height = y + FOOT_H + 6;
 	if (cpus)
 		rc = timeline_runs(w->tl, &w->runs, w->e);
-	if (!rc && tl_cpu_colors(w->tl, from, to, &w->colors))
+	if (!rc && tl_cpu_colors(w->tl, &w->colors))
 		rc = err_nomem(w->e);
 	return rc;
 }

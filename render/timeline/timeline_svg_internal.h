@@ -34,7 +34,7 @@ enum {
 	LABEL_SIZE = 9,
 	STILL_ARROWS = 40, /* a still picture with more wakeups shows none */
 };
-#define LABEL_CHAR 5.6 /* px, on average, at LABEL_SIZE */
+#define LABEL_CHAR 6.7 /* px, on average, at LABEL_SIZE */
 #define NAME_CHAR 6.4  /* at 11 px */
 
 /* A picture being written. */

@@ -5,7 +5,7 @@ const LEAST_SPAN = 20; // ns
 const isBare = Boolean(host && host.isBare); // without tools
 svg.classList.toggle("in-page", Boolean(host));
 svg.classList.toggle("bare", isBare);
-const state = {search: "", fold: false, at: 0}; // at: the panel that keys act on
+const state = {search: "", fold: false, quiet: false, at: 0}; // at: the panel that keys act on
 const episodeAsked = new URLSearchParams(urlState()).get("ep"); // #ep=3 opens at the third panel
 let selected = null; // {p, row, seg}: numbers
 let pathHit = null, hits = [], hitAt = -1, drawMs = 0, queued = false;
@@ -302,9 +302,12 @@ function eventLines(row, t, px) {
 		if (t >= s.t && t < s.t + s.length)
 			lines.push("span " + s.name + " \u00b7 " + timeText(s.length) +
 				(s.last === row.thread ? "" : " \u00b7 ended by " + threadText(s.last)));
+	const marks = new Map(); // a line for each event; of one alone with its fields, but for own probes
 	for (const m of row.marks)
-		if (Math.abs(m.t - t) < 3 * px)
-			lines.push(m.name + (m.text ? " \u00b7 " + m.text : ""));
+		if (!isQuiet(m) && Math.abs(m.t - t) < 3 * px)
+			marks.set(m.name, (marks.get(m.name) || []).concat(m.name.startsWith("perfkit:") ? "" : m.text || ""));
+	for (const [name, texts] of marks)
+		lines.push(name + (texts.length > 1 ? " \u00b7 " + texts.length + " times" : texts[0] ? " \u00b7 " + texts[0] : ""));
 	const s = row.samples, after = s.firstAt(t), i = after && (after === s.n || t - s.t[after - 1] <= s.t[after] - t) ? after - 1 : after;
 	if (i < s.n && Math.abs(s.t[i] - t) < 3 * px)
 		lines.push("sample of " + tables.events[s.event[i]], ...stackLines("in  ", s.path[i]));
@@ -341,6 +344,8 @@ function tipLines(q, u) {
 	const there = p.rows[rowAt(p, y)];
 	if (there && there.kind === ROW.lane)
 		return laneLines(p, there, y, timeAt(p, q.x));
+	if (there && there.folded && there.isCpus)
+		return ["CPUs \u00b7 use of all " + there.members.length, "by the threads that ran; a click on the name shows each"];
 	if (there && there.folded)
 		return [there.name + " \u00b7 " + there.members.length + " threads", "the share of them in each state; a click on the name shows them"];
 	if (there && there.unrecorded)
@@ -444,6 +449,30 @@ function onDouble(event) {
 		zoomBy(panelAt(q.y), 0.25, timeAt(panelAt(q.y), q.x));
 }
 
+// One finger pans (up and down it scrolls the page), two zoom: what was below them stays there.
+let touched = null; // {p, from, to: times below the fingers; of one finger the same}
+
+function fingers(event) {
+	const x = [...event.touches].map((t) => toPicture(t).x).sort((a, b) => a - b);
+	return [x[0], x[x.length - 1]];
+}
+
+function onTouchStart(event) {
+	const p = panelAt(toPicture(event.touches[0]).y), [x0, x1] = fingers(event);
+	touched = p && event.touches.length < 3 ? {p, from: timeAt(p, x0), to: timeAt(p, x1), n: event.touches.length} : null;
+}
+
+function onTouchMove(event) {
+	if (!touched || event.touches.length !== touched.n)
+		return;
+	const {p, from, to, n} = touched, [x0, x1] = fingers(event), v = p.view;
+	if (event.cancelable)
+		event.preventDefault();
+	const scale = n === 1 || x1 - x0 < 10 ? (v.to - v.from) / plotW : Math.min((to - from) / (x1 - x0), p.span / plotW);
+	const start = Math.min(Math.max(from - (x0 - plotX) * scale, 0), p.span - scale * plotW);
+	setView(p, start, start + scale * plotW);
+}
+
 function onWheel(event) {
 	const q = toPicture(event), p = panelAt(q.y);
 	if (!p || q.x < plotX)
@@ -526,9 +555,12 @@ function nextHit(step) {
 
 // --- the URL -------------------------------------------------------------------------------
 
-// Pools are folded at first.
+// Pools are folded at first, and CPUs where they are many.
+const MANY_CPUS = 8;
+
 function usualRows(p, flag) {
-	return flag === "folded" ? p.rows.map((row, i) => i).filter((i) => p.rows[i].pool).join() : "";
+	const isFolded = (row) => row.pool || row.isCpus && row.members.length > (host && !isBare ? 2 : MANY_CPUS);
+	return flag === "folded" ? p.rows.map((row, i) => i).filter((i) => isFolded(p.rows[i])).join() : "";
 }
 
 function stateText() {
@@ -550,6 +582,8 @@ function stateText() {
 		q.set("s", state.search);
 	if (state.fold)
 		q.set("ic", "1");
+	if (state.quiet)
+		q.set("quiet", "1");
 	if (selected)
 		q.set("i", [selected.p, selected.row, Math.round(segmentOf(selected).from)].join(","));
 	return q.toString();
@@ -565,6 +599,7 @@ function saveSoon() {
 }
 
 function loadState(q) {
+	state.quiet = q.get("quiet") === "1";
 	for (const p of panels) {
 		const [from, to] = (q.get("z" + p.index) || "").split(",").map(Number);
 		p.view = to > from && from >= 0 && to <= p.span ? {from, to} : {from: 0, to: p.span};
@@ -696,7 +731,29 @@ function goToMoment(text) {
 	return true;
 }
 
+// Interrupts, own probes and bands of missing records.
+function showQuiet() {
+	state.quiet = !state.quiet;
+	panels.forEach((p) => plots[p.index].arrange());
+	relayout();
+	saveSoon();
+}
+
+// Only the rows of threads that `is` says; null: all. False where the picture has none of them.
+function only(is) {
+	const p = panels[0], threads = p.rows.filter((row) => row.kind === ROW.thread), some = is ? threads.filter((row) => is(row.thread.tid)) : threads;
+	const isSome = some.length > 0;
+	for (const row of threads)
+		row.hidden = isSome && is !== null && !some.includes(row);
+	for (const row of p.rows)
+		if (row.members && !row.isCpus)
+			row.hidden = row.members.length > 0 && row.members.every((member) => member.hidden);
+	rearrange(p);
+	return isSome;
+}
+
 const actions = {
+	quiet: showQuiet,
 	pin: () => toggle(rowHere(), "pinned"),
 	hideRow: () => toggle(rowHere(), "hidden"),
 	rows: showAllRows,
@@ -723,6 +780,7 @@ const buttons = [
 	["selected", "To interval", 80, "Zoom to the selected interval (Enter, double click)"],
 	["waker", "To waker", 70, "Who ended this wait (g; h: who held its lock or had its CPU)"],
 	["rows", "All rows", 62, "Show all rows again (X). A row pointed at: t pins it on top, x hides it. A click on a process folds its threads"],
+	...panels.some(hasQuiet) ? [["quiet", "Quiet lanes", 80, "Show or hide interrupts, perfkit's own probes and bands where records are missing (e)"]] : [],
 	["A", "A", 24, "Mark the moment pointed at (Shift-a), to measure from"],
 	["B", "B", 24, "Mark another (Shift-b): the difference stands below"],
 	["undo", "Undo", 52, "Take the last step back (u, Backspace, or the browser's Back)"],
@@ -736,12 +794,14 @@ function setButtons() {
 	mark("selected", false, selected !== null);
 	mark("waker", false, selected !== null && wakeupOf(selected) !== null);
 	mark("rows", false, here().rows.some((row) => row.hidden || row.pinned || row.folded));
-	mark("undo", false, views.step > 0);
+	if (panels.some(hasQuiet))
+		mark("quiet", state.quiet, true);
+	mark("undo", false, steps() > 0);
 	markSearch();
 }
 
 const keys = {"+": "closer", "=": "closer", "-": "wider", ArrowLeft: "left", ArrowRight: "right", w: "closer", s: "wider", a: "left", d: "right",
-	Enter: "selected", g: "waker", h: "holder", t: "pin", x: "hideRow", X: "rows", A: "A", B: "B", u: "undo", Backspace: "undo", n: "next", p: "previous", N: "previous", c: "fold", 0: "reset"};
+	Enter: "selected", g: "waker", h: "holder", t: "pin", x: "hideRow", X: "rows", e: "quiet", A: "A", B: "B", u: "undo", Backspace: "undo", n: "next", p: "previous", N: "previous", c: "fold", 0: "reset"};
 
 function onOwnKey(e) {
 	if (selected && [",", ".", "ArrowUp", "ArrowDown"].includes(e.key)) {
@@ -770,6 +830,9 @@ for (const plot of plots) {
 	g.addEventListener("mousedown", onDown);
 	g.addEventListener("dblclick", onDouble);
 	g.addEventListener("wheel", onWheel, {passive: false});
+	g.addEventListener("touchstart", onTouchStart, {passive: true});
+	g.addEventListener("touchmove", onTouchMove, {passive: false});
+	g.addEventListener("touchend", () => { touched = null; });
 }
 // Names: of a process to fold its threads; t and x pin and hide the row under the pointer.
 for (const plot of plots)
@@ -783,6 +846,9 @@ for (const plot of plots)
 			name.setAttribute("tabindex", 0);
 			name.setAttribute("role", "button");
 			onPress(name, () => toggle(row, "folded"));
+		} else if (row.kind === ROW.thread && host && host.onThread) {
+			name.classList.add("thread");
+			onPress(name, () => host.onThread(row.thread.tid));
 		}
 	});
 window.addEventListener("mousemove", onDrag);
@@ -809,6 +875,6 @@ function showThread(tid, t) {
 }
 
 // For pages around the picture and for tests: what is drawn, and how long that took.
-svg.timeline = {state, panels, search, actions, goToMoment, setView, showThread, cut, load: loadText, relayout: fitWindow, plots, drawMs: () => drawMs, selected: () => selected, under,
+svg.timeline = {state, setButtons, only, panels, search, actions, goToMoment, setView, showThread, cut, load: loadText, relayout: fitWindow, plots, drawMs: () => drawMs, selected: () => selected, under,
 	linesOf: (row, seg) => segmentLines(panels[0], row, seg),
 	xOf: (p, t) => plotX + xOf(panels[p].view, t), view: (p) => panels[p].view};

@@ -412,6 +412,58 @@ def test_towers(b):
     b.size(0, 0)
 
 
+PLUMBING = """app;clone3;start_thread;work;entry_SYSCALL_64_[k];do_syscall_64_[k];vfs_read_[k] 30
+app;clone3;start_thread;work;entry_SYSCALL_64_[k];pipe_read_[k];schedule_[k];__schedule_[k] 70
+"""
+
+
+def test_plumbing(b):
+    """Runs of plumbing are thin rows that open; weights, links and the search are as without."""
+    path = draw("plumbing", PLUMBING)
+    show(b, path)
+    third = 1 / 3
+    want = [("all", 0, False), ("app", 1, False), ("clone3", 2, True), ("work", 2 + third, False),
+            ("entry_SYSCALL_64", 3 + third, True), ("pipe_read", 3 + 2 * third, False), ("schedule", 4 + 2 * third, True),
+            ("vfs_read", 3 + 2 * third, False)]
+    def drawn():
+        return [(x["name"], round(x["row"], 3), x["isThin"]) for x in sorted(boxes(b), key=lambda x: x["node"])]
+    def folded():
+        return sorted((n, round(r, 3), t) for n, r, t in want)
+    check("thin rows", sorted(drawn()), folded())
+    thin = box(b, "entry_SYSCALL_64")
+    static = {title.split(" ")[0]: y for title, _, _, y in static_boxes(path)}
+    near("a thin row is drawn where the file has it", static["all"] - static["entry_SYSCALL_64"], box(b, "all")["y"] - thin["y"], 0.1)
+    below = box(b, "pipe_read")
+    near("callees meet it", below["y"] + 16, thin["y"], 0.1)
+    b.js("document.documentElement.flame.search('do_syscall_64')")
+    check("the search finds what is inside", text(b, "matched"), "Matched: 30 samples, 30.00% of all \u00b7 1 place")
+    check("and shows where", len([f for f in fills(b) if f == "e600e6"]), 1)
+    b.js("document.documentElement.flame.search('')")
+    b.js("window.scrollTo(0, 0)")
+    b.click(thin["x"] + 40, thin["y"] + 2)
+    check("a click opens all", [x["row"] for x in boxes(b) if x["name"] == "__schedule"], [8])
+    check("the link says so", b.js("return location.hash"), "#k=1")
+    near("the weight is the same", box(b, "pipe_read")["w"], below["w"])
+    b.js("document.querySelector('#frames').focus()")
+    b.keys("k")
+    check("k folds them", sorted(drawn()), folded())
+
+
+def test_undo_and_reset(b):
+    """After the first step, whichever it is, both buttons work."""
+    off = "return ['undo', 'reset'].map((id) => document.querySelector('#b-' + id).classList.contains('off'))"
+    show(b, draw("undo", PLAIN))
+    check("nothing to undo", b.js(off), [True, True])
+    hit(b, "run")
+    check("a zoom can be undone", b.js(off), [False, False])
+    b.js("document.documentElement.flame.focus('parse')")
+    show(b, draw("undo", PLAIN))
+    b.js("document.documentElement.flame.focus('parse')")
+    check("a focus can be undone", b.js(off), [False, False])
+    b.js("document.querySelector('#b-reset').dispatchEvent(new MouseEvent('click', {bubbles: true}))")
+    check("reset shows everything", len(boxes(b)), 11)
+
+
 def test_image(b):
     path = draw("plain", PLAIN)
     with open("img.html", "w") as out:

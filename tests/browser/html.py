@@ -711,6 +711,41 @@ def check_bar(b):
     check("rows that do not match are dim", settled(b, "document.querySelectorAll('#sandwich tr.unmatched').length > 3", True), True)
 
 
+def check_workspace(b):
+    """Parts follow a click on a thread; plumbing is folded; Undo works after the first step; narrow windows."""
+    path = os.path.abspath("orders.html")
+    show(b, path, "#pane=timeline")
+    settled(b, "!!report.timeline()", True)
+    rows = "report.timeline().timeline.panels[0].rows.filter((r) => r.kind === 2 && r.shown).map((r) => r.thread.comm)"
+    check("all threads have rows", {"front-0", "front-1", "orders", "snapshot"} <= set(b.js("return " + rows)), True)
+    b.js("const n = [...report.timeline().querySelectorAll('.names .thread')].find((e) => e.textContent.startsWith('front-1'));"
+         "n.dispatchEvent(new MouseEvent('click'))")
+    tid = b.js("return report.timeline().timeline.panels[0].rows.find((r) => r.kind === 2 && r.thread.comm === 'front-1').thread.tid")
+    check("a click on a name chooses the thread", settled(b, "report.view.who", "tid:%d" % tid), "tid:%d" % tid)
+    check("and the timeline has its row", settled(b, rows, ["front-1"]), ["front-1"])
+    b.js("report.view.pane = 'flame'; report.showPane()")
+    first = "[...new Set(report.flame('off').flame.boxes().filter((x) => x.row === 1).map((x) => x.name))]"
+    settled(b, "!!report.flame('off')", True)
+    check("the flame graph its stacks", settled(b, first, ["front-1"]), ["front-1"])
+    thin = "report.flame('off').flame.boxes().filter((x) => x.isThin).length"
+    check("plumbing is thin", b.js("return %s > 0" % thin), True)
+    b.js("history.replaceState(null, '', location.hash)")
+    undo = "report.flame('off').querySelector('#b-undo').classList.contains('off')"
+    b.js("report.flame('off').flame.setButtons()")
+    check("nothing to undo", b.js("return " + undo), True)
+    b.js("report.flame('off').querySelector('#b-plumbing').dispatchEvent(new MouseEvent('click'))")
+    check("until plumbing is shown", (b.js("return " + thin), b.js("return " + undo)), (0, False))
+    b.js("report.flame('off').querySelector('#b-undo').dispatchEvent(new MouseEvent('click'))")
+    check("which Undo takes back", settled(b, thin + " > 0", True), True)
+    for name in ("orders", "demo"):
+        show(b, os.path.abspath(name + ".html"))
+        for width in (375, 800):
+            b.size(width, 800)
+            time.sleep(1)
+            check("%s at %d px does not scroll sideways" % (name, width), b.js("return document.documentElement.scrollWidth <= innerWidth"), True)
+        b.size(0, 0)
+
+
 def check_losses(b):
     """Of losses before a CPU's first record only the end is known: they begin with the recording."""
     subprocess.run([PERFKIT, "timeline", *LOCAL, "--all", SRC + "/testdata/doctor/lost-records.data.gz", "-o", "lost.svg"], check=True, stderr=subprocess.DEVNULL)
@@ -811,6 +846,7 @@ def main():
         check_map(b)
         check_first_screen(b)
         check_bar(b)
+        check_workspace(b)
         check_losses(b)
         check_capture(b)
         check_axe(b)

@@ -175,6 +175,8 @@ for p in d["profiles"]:
     for stack, ns in stacks_in_time(p):
         got[";".join(names[f] for f in stack)] += ns
 assert got == wall, (got - wall, wall - got)
+shown = d["profiles"][d["activeProfileIndex"]]["name"]
+assert shown.startswith("burner "), shown  # the only one that does not wait
 want = collections.Counter()
 for name, thread, ns in sqlite3.connect("kinds.db").execute(
         "SELECT name, tid, end_ns - start_ns FROM spans s JOIN threads t ON t.id = thread_id "

@@ -51,7 +51,7 @@ static void boxes(const struct flame *f, double width, double minwidth, char *ou
 		size_t n;
 		const char *name = flame_name(f, flame_node_frame(f, b->node), &n);
 		at += (size_t)snprintf(out + at, size - at, "%s%u:%.*s@%.0f+%.0f", i ? " " : "",
-				       b->depth, (int)n, name, b->x, b->w);
+				       b->depth / FLAME_ROW, (int)n, name, b->x, b->w);
 	}
 	flame_layout_release(&l);
 }
@@ -119,7 +119,53 @@ static void narrow_frames_are_pruned_and_counted(void **state)
 	assert_int_equal(l.boxes.n, 3); /* all, a, d */
 	assert_int_equal(l.pruned_nodes, 2);
 	assert_int_equal(l.pruned_weight, 3);
-	assert_int_equal(l.depth, 2);
+	assert_int_equal(l.depth, 3 * FLAME_ROW);
+	flame_layout_release(&l);
+	flame_release(&f);
+}
+
+/* Runs of plumbing are a third of a row, weights as before; the callees of a run's frames begin
+ * where it ends. */
+static void plumbing_is_a_thin_row(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *name;
+		uint32_t at;
+		int thin;
+		double w;
+	} want[] = {{"all", 0, 0, 100},
+		    {"app", 3, 0, 100},
+		    {"clone3", 6, 1, 100},
+		    {"work", 7, 0, 100},
+		    {"entry_SYSCALL_64_[k]", 10, 1, 100},
+		    {"b_[k]", 11, 0, 70},
+		    {"schedule_[k]", 14, 1, 70},
+		    {"a_[k]", 11, 0, 30}};
+	struct flame f;
+	struct flame_layout l;
+	struct err e = {0};
+	flame_init(&f);
+	load(&f,
+	     "app;clone3;start_thread;work;entry_SYSCALL_64_[k];do_syscall_64_[k];a_[k] 30\n"
+	     "app;clone3;start_thread;work;entry_SYSCALL_64_[k];b_[k];schedule_[k];__schedule_["
+	     "k] "
+	     "70\n");
+	assert_int_equal(flame_find_thin(&f, &e), 0);
+	assert_int_equal(flame_layout(&l, &f, 100, 0.1, 0, NULL), 0);
+	assert_int_equal(l.boxes.n, sizeof(want) / sizeof(*want));
+	for (size_t i = 0; i < l.boxes.n; i++) {
+		const struct flame_box *b = &l.boxes.v[i];
+		size_t n;
+		assert_string_equal(flame_name(&f, flame_node_frame(&f, b->node), &n),
+				    want[i].name);
+		assert_int_equal(b->depth, want[i].at);
+		assert_int_equal(b->thin, want[i].thin);
+		assert_float_equal(b->w, want[i].w, 1e-9);
+	}
+	assert_int_equal(l.depth, 15);
+	assert_int_equal(l.inside, 3);
+	assert_int_equal(l.pruned_nodes, 0);
 	flame_layout_release(&l);
 	flame_release(&f);
 }
@@ -338,7 +384,9 @@ int main(void)
 		cmocka_unit_test(reverse_merges_from_the_leaf),
 		cmocka_unit_test(a_flame_chart_keeps_order_and_merges_neighbours_only),
 		cmocka_unit_test(narrow_frames_are_pruned_and_counted),
+		cmocka_unit_test(plumbing_is_a_thin_row),
 		cmocka_unit_test(total_leaves_room_on_the_right),
+		cmocka_unit_test(plumbing_is_a_thin_row),
 		cmocka_unit_test(lines_without_a_count_are_skipped_and_counted),
 		cmocka_unit_test(decimals_scale_everything),
 		cmocka_unit_test(two_counts_on_every_line_are_before_and_after),
