@@ -3,6 +3,7 @@
 #include "base/text/nearest.h"
 #include "base/shortage.h"
 #include "cmd/input/budget.h"
+#include "cmd/input/form.h"
 #include "cmd/cli/manpage.h"
 #include "cmd/cli/options.h"
 #include "cmd/input/sandbox.h"
@@ -194,8 +195,9 @@ static int run(const struct verb *v, int argc, char **argv)
 	} else if (!rc) {
 		rc = opt_check_modes(v, opts);
 		rc = rc ? rc : budget_begin(v, opts);
+		rc = rc ? rc : form_begin(v, opts, argc, argv);
 		rc = rc ? rc : confined(v, opts, files, nfiles);
-		rc = rc ? rc : v->run(opts, files, nfiles);
+		rc = form_end(rc ? rc : v->run(opts, files, nfiles));
 	}
 	opt_release(v, opts);
 	mem_free(opts);

@@ -19,6 +19,7 @@ static const struct option_use uses[] = {
 	{"begin", 0, "only its author knows where a request begins"},
 	{"bgcolors", 1, "flamegraph.pl has it"},
 	{"brief", 0, "an agent, or a message, has room for two kilobytes"},
+	{"budget", 0, "what reads the answer has room for so much"},
 	{"buildid-dir", 0,
 	 "binaries of the server are in a folder of build-ids, or a perf archive"},
 	{"buildid-mmap", 1, "containers have different files at one path"},

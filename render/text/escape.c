@@ -1,5 +1,6 @@
 #include "render/text/escape.h"
 
+#include <ctype.h>
 #include <string.h>
 
 /*
@@ -176,4 +177,26 @@ size_t escape_prefix(const char *s, size_t n, size_t chars)
 			break;
 	}
 	return i;
+}
+
+/* 1 for a '_' among letters, which is no mark. */
+static int is_within_word(const char *s, size_t n, size_t at)
+{
+	size_t from = at, to = at;
+	while (from && s[from - 1] == '_')
+		from--;
+	while (to < n && s[to] == '_')
+		to++;
+	return from && to < n && isalnum((unsigned char)s[from - 1]) &&
+	       isalnum((unsigned char)s[to]);
+}
+
+void escape_markdown(struct buf *b, const char *s, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (s[i] && strchr("\\`*_[]<>|~#&", s[i]) &&
+		    !(s[i] == '_' && is_within_word(s, n, i)))
+			buf_char(b, '\\');
+		buf_char(b, s[i]);
+	}
 }

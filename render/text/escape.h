@@ -34,6 +34,9 @@ void escape_xml(struct buf *b, const char *s, size_t n);
 /* The same for a NUL-terminated string; NULL counts as "". */
 void escape_xml_str(struct buf *b, const char *s);
 
+/* Append n bytes of text in visible form so that Markdown shows them as they are. */
+void escape_markdown(struct buf *b, const char *s, size_t n);
+
 /* Characters (code points) in n bytes of valid UTF-8. */
 size_t escape_chars(const char *s, size_t n);
 

@@ -250,11 +250,48 @@ static void put_row(struct buf *out, const struct table *t, const struct widths 
 	}
 }
 
+/* --- data ------------------------------------------------------------------------------- */
+
+struct table_column table_column_marks(const char *cell, size_t n)
+{
+	if (n < TABLE_MARKS)
+		return (struct table_column){.head = ""};
+	return (struct table_column){.right = cell[0] - '0',
+				     .cut = (enum table_cut)(cell[1] - '0'),
+				     .drop = (unsigned)(cell[2] - '0')};
+}
+
+static void put_data(struct buf *out, const struct table *t)
+{
+	for (size_t c = 0; c < t->ncolumns; c++) {
+		const struct table_column *x = &t->columns[c];
+		int code = t->code && c + 1 == t->ncolumns;
+		buf_char(out, c ? TABLE_CELL : TABLE_HEAD);
+		buf_char(out, (char)('0' + x->right));
+		buf_char(out, (char)('0' + (int)x->cut));
+		buf_char(out, (char)('0' + (code ? TABLE_CODE : (int)x->drop)));
+		buf_str(out, x->head);
+	}
+	buf_char(out, '\n');
+	for (size_t i = 0; i < t->ends.n; i++) {
+		const char *text;
+		size_t n = cell(t, i, &text), c = i % t->ncolumns;
+		buf_char(out, c ? TABLE_CELL : TABLE_ROW);
+		buf_add(out, text, n);
+		if (c + 1 == t->ncolumns)
+			buf_char(out, '\n');
+	}
+}
+
 void table_write(struct buf *out, struct table *t, size_t width)
 {
 	struct widths w;
 	if (buf_failed(&t->text)) {
 		out->failed = buf_failed(&t->text);
+		return;
+	}
+	if (width >= TABLE_DATA) {
+		put_data(out, t);
 		return;
 	}
 	w.last = t->ncolumns - 1;
@@ -275,6 +312,8 @@ void table_release(struct table *t)
 
 void text_wrapped(struct buf *out, const char *text, size_t column, size_t indent, size_t width)
 {
+	enum { PROSE = 80 };
+	width = width < TABLE_DATA ? width : PROSE;
 	for (int first = 1; *text; first = 0) {
 		size_t n = strcspn(text, " "), chars = escape_chars(text, n);
 		if (!first && column + 1 + chars > width) {
