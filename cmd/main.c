@@ -39,6 +39,7 @@ static const struct verb *const verbs[] = {
 	&verb_export,
 	&verb_fleet,
 	&verb_import,
+	&verb_mcp,
 	&verb_source,
 	&verb_symbols,
 	&verb_timeline,
@@ -252,6 +253,11 @@ static void on_file_size(int sig)
 	(void)sig;
 }
 
+int verb_main(const struct verb *v, int argc, char **argv)
+{
+	return finish(run(v, argc, argv));
+}
+
 int main(int argc, char **argv)
 {
 	fill_standard_streams();
@@ -263,7 +269,7 @@ int main(int argc, char **argv)
 	const struct verb *v = find_verb(word);
 	if (v) {
 		int rc = budget_stack();
-		return finish(rc ? rc : run(v, argc - 1, argv + 1));
+		return rc ? finish(rc) : verb_main(v, argc - 1, argv + 1);
 	}
 	if (!strcmp(word, "--help") || !strcmp(word, "-h")) {
 		if (argc > 2 && !strcmp(argv[2], "--all"))

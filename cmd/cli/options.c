@@ -171,6 +171,7 @@ static const struct option_use uses[] = {
 	{"tid", 0, "threads are known by number"},
 	{"tid-name", 0, "one folded stack per thread"},
 	{"time", 0, "an incident has a beginning and an end"},
+	{"timeout", 1, "a question may be too large for its asker"},
 	{"title", 0, "a picture is passed on without its command"},
 	{"to", 0, "the format of another tool"},
 	{"top", 0, "how many"},

@@ -34,8 +34,7 @@ static const struct opt *option_of(const struct verb *v, const char *name)
 	return NULL;
 }
 
-/* "4000", "8k", "2000 tokens"; 0 for anything else. */
-static uint64_t parse_budget(const char *s)
+uint64_t form_budget(const char *s)
 {
 	static const struct {
 		const char *unit;
@@ -112,13 +111,13 @@ int form_begin(const struct verb *v, void *opts, int argc, char **argv)
 {
 	const struct form_opts *o = opts;
 	const struct opt *format = option_of(v, "format");
-	if (!option_of(v, "budget"))
+	if (!format || !option_of(v, "budget"))
 		return 0;
 	const char *as = o->format ? o->format : is_set(v, opts, "json") ? "json" : "text";
 	int to_json = !strcmp(as, "json"), markdown = !strcmp(as, "markdown");
 	/* a verb with words of its own for --format has its own JSON and Markdown */
-	int own_words = format && strcmp(format->arg, "text|markdown|json") != 0;
-	form.most = o->budget ? parse_budget(o->budget) : 0;
+	int own_words = strcmp(format->arg, "text|markdown|json") != 0;
+	form.most = o->budget ? form_budget(o->budget) : 0;
 	if (o->budget && form.most < LEAST)
 		return usage(v, "--budget is a size such as 4000, 8k or '2000 tokens', 256 "
 				"bytes at least");

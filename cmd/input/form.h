@@ -30,6 +30,9 @@ struct form_opts {
 	 "how to print the answer (default text)"}, \
 		FORM_BUDGET
 
+/* Bytes of a SIZE; 0: it is none. */
+uint64_t form_budget(const char *size);
+
 /* Before the verb runs: 0, or the exit status after a line on stderr. `opts` may get the verb's
  * own --json. Does nothing for a verb without these options. */
 int form_begin(const struct verb *v, void *opts, int argc, char **argv);
