@@ -14,7 +14,7 @@
 
 struct compare_opts {
 	struct wait_opts wait;
-	const char *per, *format;
+	const char *per;
 	double least;
 	int top;
 	struct opt_list fail_on;
@@ -31,9 +31,10 @@ static const struct opt rows[] = {
 	{"per", 0, OPT_STRING, AT(per), "second|recording",
 	 "what sums are of (default second); recording: each run\ndoes a fixed amount of work"},
 	OPT_HEADING("Output"),
-	{"format", 0, OPT_STRING, AT(format), "text|markdown|json|junit",
+	{"format", 0, OPT_STRING, AT(wait.tl.in.form.format), "text|markdown|json|junit",
 	 "what to print (default text);\nmarkdown is a comment of at most 60 kB, junit has the "
 	 "conditions"},
+	FORM_BUDGET,
 	{"top", 'n', OPT_INT, AT(top), "N", "rows of each table (default 10; 0 = all)"},
 	MEANT_ROWS,
 	CGROUP_ROWS,
@@ -65,7 +66,8 @@ static size_t split_at(const char *const *files, size_t nfiles)
 
 static int is_format(const struct compare_opts *o, const char *name)
 {
-	return !strcmp(o->format ? o->format : "text", name);
+	const char *format = o->wait.tl.in.form.format;
+	return !strcmp(format ? format : "text", name);
 }
 
 static int put(const struct compare_opts *o, const struct runs_answer *a)
@@ -75,7 +77,7 @@ static int put(const struct compare_opts *o, const struct runs_answer *a)
 		runs_json(&b, a);
 	else if (is_format(o, "junit"))
 		runs_junit(&b, a);
-	else if (is_format(o, "markdown"))
+	else if (is_format(o, "markdown") && !form_is_data())
 		runs_markdown(&b, a);
 	else
 		runs_text(&b, a, output_width());

@@ -30,6 +30,7 @@ static const struct opt rows[] = {
 	{"for", 0, OPT_LIST, AT(asked), "cpu|counts|offcpu|tail|names",
 	 "judge it for these questions\n(default: those it was recorded for)"},
 	{"json", 0, OPT_FLAG, AT(json), NULL, "print the findings as JSON"},
+	FORM_ROWS,
 	OPT_HEADING("Filters"),
 	{"recording", 0, OPT_STRING, AT(recording), "N|HOST",
 	 "of a store: the Nth recording, or that of HOST"},

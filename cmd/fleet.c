@@ -8,6 +8,7 @@
 #include "base/vec.h"
 #include "cmd/cli/say.h"
 #include "cmd/fleet_queries.h"
+#include "cmd/input/form.h"
 #include "cmd/input/output.h"
 #include "cmd/input/sandbox.h"
 #include "cmd/input/scratch.h"
@@ -29,6 +30,7 @@
 #include <unistd.h>
 
 struct fleet_opts {
+	struct form_opts form;
 	const char *since, *sql;
 	int csv, no_sandbox;
 };
@@ -39,6 +41,7 @@ static const struct opt rows[] = {
 	{"since", 0, OPT_STRING, AT(since), "DATE",
 	 "only of that day (UTC) and later: 2026-08-03"},
 	{"csv", 0, OPT_FLAG, AT(csv), NULL, "print CSV: times in nanoseconds"},
+	FORM_ROWS,
 	{"sql", 0, OPT_STRING, AT(sql), "duckdb|clickhouse|spark",
 	 "print the query as SQL for that engine, run nothing;\nwith the views it needs"},
 	SANDBOX_OPTION(AT(no_sandbox)),

@@ -3,6 +3,7 @@
 #include "base/text/nearest.h"
 #include "base/shortage.h"
 #include "cmd/input/budget.h"
+#include "cmd/input/form.h"
 #include "cmd/cli/manpage.h"
 #include "cmd/cli/options.h"
 #include "cmd/input/sandbox.h"
@@ -38,6 +39,7 @@ static const struct verb *const verbs[] = {
 	&verb_export,
 	&verb_fleet,
 	&verb_import,
+	&verb_mcp,
 	&verb_source,
 	&verb_symbols,
 	&verb_timeline,
@@ -194,8 +196,9 @@ static int run(const struct verb *v, int argc, char **argv)
 	} else if (!rc) {
 		rc = opt_check_modes(v, opts);
 		rc = rc ? rc : budget_begin(v, opts);
+		rc = rc ? rc : form_begin(v, opts, argc, argv);
 		rc = rc ? rc : confined(v, opts, files, nfiles);
-		rc = rc ? rc : v->run(opts, files, nfiles);
+		rc = form_end(rc ? rc : v->run(opts, files, nfiles));
 	}
 	opt_release(v, opts);
 	mem_free(opts);
@@ -250,6 +253,11 @@ static void on_file_size(int sig)
 	(void)sig;
 }
 
+int verb_main(const struct verb *v, int argc, char **argv)
+{
+	return finish(run(v, argc, argv));
+}
+
 int main(int argc, char **argv)
 {
 	fill_standard_streams();
@@ -261,7 +269,7 @@ int main(int argc, char **argv)
 	const struct verb *v = find_verb(word);
 	if (v) {
 		int rc = budget_stack();
-		return finish(rc ? rc : run(v, argc - 1, argv + 1));
+		return rc ? finish(rc) : verb_main(v, argc - 1, argv + 1);
 	}
 	if (!strcmp(word, "--help") || !strcmp(word, "-h")) {
 		if (argc > 2 && !strcmp(argv[2], "--all"))

@@ -35,6 +35,7 @@ static const struct opt rows[] = {
 	{"brief", 0, OPT_FLAG, AT(brief), NULL,
 	 "what matters most, in at most 2 kB of Markdown, or\n--json, with commands that say "
 	 "more"},
+	FORM_ROWS,
 	{"stats", 0, OPT_FLAG, AT(stats), NULL, "only count the records of each type"},
 	MEANT_ROWS,
 	CGROUP_ROWS,

@@ -34,6 +34,7 @@ static const struct opt rows[] = {
 	 "compare with the recording BEFORE: its weights beside\neach line"},
 	{"rows", 'n', OPT_U64, AT(t.rows), "N", "functions listed (default 10; 0 = all)"},
 	{"json", 0, OPT_FLAG, AT(t.json), NULL, "print JSON"},
+	FORM_ROWS,
 	MEANT_ROWS,
 	CGROUP_ROWS,
 	OPT_HEADING("Source text"),

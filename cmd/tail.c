@@ -42,6 +42,7 @@ static const struct opt rows[] = {
 	 "JSON (schema 2):\nall selected episodes, or --rows"},
 	{"csv", 0, OPT_FLAG, AT(csv), NULL,
 	 "CSV, one line per episode:\nall selected, or --rows"},
+	FORM_ROWS,
 	{"svg", 0, OPT_OUTPUT, AT(svg), "FILE",
 	 "also draw timelines of the worst into FILE;\n10 of them, or --rows; explained "
 	 "episodes name their place in it"},

@@ -11,6 +11,7 @@ extern const struct verb verb_export;
 extern const struct verb verb_fleet;
 extern const struct verb verb_html;
 extern const struct verb verb_import;
+extern const struct verb verb_mcp;
 extern const struct verb verb_pack;
 extern const struct verb verb_record;
 extern const struct verb verb_report;
@@ -21,5 +22,9 @@ extern const struct verb verb_tail;
 extern const struct verb verb_timeline;
 extern const struct verb verb_unpack;
 extern const struct verb verb_watch;
+
+/* Run a command line, whose first word is the verb's name, to its end: options, sandbox, answer.
+ * The exit status. */
+int verb_main(const struct verb *v, int argc, char **argv);
 
 #endif

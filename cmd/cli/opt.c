@@ -447,6 +447,26 @@ static const char *name_given(const struct opt *o, const void *opts)
 	return o->kind == OPT_SUFFIX ? *(const char *const *)at : o->name;
 }
 
+/* Bits of the modes that list the option. */
+static unsigned modes_with(const struct verb *v, const char *name)
+{
+	unsigned with = 0;
+	for (unsigned i = 0; i < OPT_MODES && is_mode(&v->modes[i]); i++)
+		with |= (unsigned)names(&v->modes[i], name) << i;
+	return with;
+}
+
+int opt_goes(const struct verb *v, const void *opts, const char *name)
+{
+	void *defaults;
+	unsigned with = modes_with(v, name);
+	if (!with || with_defaults(v, &defaults))
+		return 1;
+	unsigned asked = modes_asked(v, opts, defaults);
+	mem_free(defaults);
+	return (with & asked) != 0;
+}
+
 int opt_check_modes(const struct verb *v, const void *opts)
 {
 	void *defaults;
@@ -458,9 +478,7 @@ int opt_check_modes(const struct verb *v, const void *opts)
 	unsigned asked = modes_asked(v, opts, defaults);
 	for (int t = 0; t < OPT_TABLES && v->tables[t] && !rc; t++)
 		for (const struct opt *o = v->tables[t]; o->name && !rc; o++) {
-			unsigned with = 0;
-			for (unsigned i = 0; i < OPT_MODES && is_mode(&v->modes[i]); i++)
-				with |= (unsigned)names(&v->modes[i], o->name) << i;
+			unsigned with = modes_with(v, o->name);
 			if (with && !(with & asked) && is_given(v, o, opts, defaults))
 				rc = refuse(v, name_given(o, opts), with, asked);
 		}

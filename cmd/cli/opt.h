@@ -129,6 +129,9 @@ void opt_each(const struct verb *v, void *ctx, void (*group)(void *ctx, const ch
 /* Append "; did you mean 'WORD'?" if one of `words` (separated by blanks or bars) is near. */
 void opt_suggest(struct buf *out, const char *words, const char *typed);
 
+/* 1 if no mode list forbids the option now. */
+int opt_goes(const struct verb *v, const void *opts, const char *name);
+
 /* Set *name to the first of the options `list` (names, separated by blanks) that was given, in
  * the order of the tables; NULL: none. 0, or ERR_NOMEM. */
 int opt_given(const struct verb *v, const void *opts, const char *list, const char **name);

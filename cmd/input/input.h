@@ -6,6 +6,7 @@
 #define CMD_INPUT_INPUT_H
 
 #include "cmd/input/bundle_input.h"
+#include "cmd/input/form.h"
 #include "cmd/input/progress.h"
 #include "cmd/cli/opt.h"
 #include "libtime/doctor/findings.h"
@@ -15,6 +16,7 @@
 
 /* First member of a verb's options struct, for input_rows. */
 struct input_opts {
+	struct form_opts form; /* of verbs that print text */
 	const char *input;
 	struct opt_list events, comms, pids, tids, cpus;
 	const char *time;

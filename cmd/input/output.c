@@ -2,8 +2,10 @@
 #include "base/text/buf.h"
 #include "cmd/cli/say.h"
 #include "cmd/input/budget.h"
+#include "cmd/input/form.h"
 #include "cmd/input/input_kind.h"
 #include "render/export/gzip.h"
+#include "render/text/table.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -44,6 +46,8 @@ size_t output_width(void)
 	enum { LEAST = 80, MOST = 200 };
 	struct winsize size = {0};
 	const char *columns = getenv("COLUMNS");
+	if (form_is_data())
+		return TABLE_DATA;
 	unsigned long width = columns ? strtoul(columns, NULL, 10) : 0;
 	if (!width && !ioctl(STDOUT_FILENO, TIOCGWINSZ, &size))
 		width = size.ws_col;

@@ -9,7 +9,7 @@
 int output_open(struct outfile *o, const char *path, struct err *e);
 
 /* Characters in a line of stdout: COLUMNS if set, else the terminal's width, else 80; 80 to
- * 200. */
+ * 200; TABLE_DATA if the answer is printed in another form (form.h). */
 size_t output_width(void);
 
 /* 0 if a file can probably be made at `path` (NULL or "-" is stdout), before the work is done;

@@ -40,6 +40,7 @@ static const struct row {
 	{"fleet", NULL, MAY_READ | MAY_EXECUTE | MAY_FORK, SCRATCH | EXTENSIONS},
 	{"html", NULL, MAY_READ, READS},
 	{"import", NULL, MAY_READ, READS},
+	{"mcp", NULL, MAY_FORK, SCRATCH | CACHE},
 	{"pack", NULL, MAY_READ | MAY_SEE_PROCESSES, FETCHED},
 	{"record", "like", MAY_READ, READS},
 	{"report", NULL, MAY_READ, READS},

@@ -1,5 +1,6 @@
 #include "render/text/escape.h"
 
+#include <ctype.h>
 #include <string.h>
 
 /*
@@ -123,19 +124,6 @@ void escape_visible(struct buf *b, const char *s, size_t n)
 	escape(b, s, n, 0);
 }
 
-void escape_markdown(struct buf *b, const char *s, size_t n)
-{
-	struct buf visible = {0};
-	escape_visible(&visible, s, n);
-	for (const char *p = buf_cstr(&visible); *p; p++)
-		if (strchr("&<>|*_`[]\\~#@!", *p))
-			buf_fmt(b, "&#%d;", *p);
-		else
-			buf_char(b, *p);
-	b->failed |= visible.failed;
-	buf_release(&visible);
-}
-
 void escape_markdown_code(struct buf *b, const char *s, size_t n)
 {
 	struct buf visible = {0};
@@ -204,4 +192,35 @@ size_t escape_prefix(const char *s, size_t n, size_t chars)
 			break;
 	}
 	return i;
+}
+
+/* 1 for a '_' among letters, which is no mark. */
+static int is_within_word(const char *s, size_t n, size_t at)
+{
+	size_t from = at, to = at;
+	while (from && s[from - 1] == '_')
+		from--;
+	while (to < n && s[to] == '_')
+		to++;
+	return from && to < n && isalnum((unsigned char)s[from - 1]) &&
+	       isalnum((unsigned char)s[to]);
+}
+
+void escape_markdown(struct buf *b, const char *s, size_t n)
+{
+	struct buf visible = {0};
+	escape_visible(&visible, s, n);
+	const char *v = buf_cstr(&visible);
+	size_t len = strlen(v);
+	for (size_t i = 0; i < len; i++) {
+		if (v[i] == '@') { /* a backslash does not keep forges from a mention */
+			buf_str(b, "&#64;");
+			continue;
+		}
+		if (strchr("\\`*_[]<>|~#&", v[i]) && !(v[i] == '_' && is_within_word(v, len, i)))
+			buf_char(b, '\\');
+		buf_char(b, v[i]);
+	}
+	b->failed |= visible.failed;
+	buf_release(&visible);
 }

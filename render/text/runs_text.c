@@ -273,6 +273,12 @@ static void put_more(struct buf *b, size_t more, size_t small)
 	}
 }
 
+/* 1 if most runs of both sides have nothing: it says nothing of the change. */
+static int is_rare(const struct figure *f)
+{
+	return !(f->before > 0) && !(f->after > 0) && f->verdict < RUNS_LESS;
+}
+
 /* The rows [from, to) are of one kind. */
 static void kind_text(struct buf *b, const struct runs_answer *a, size_t from, size_t to,
 		      size_t width)
@@ -285,10 +291,12 @@ static void kind_text(struct buf *b, const struct runs_answer *a, size_t from, s
 					       {"95 % range", .right = 1, .drop = 1},
 					       {"verdict"}};
 	struct table t = {columns, 6};
-	size_t more = 0, small = 0, shown = 0;
+	size_t more = 0, small = 0, shown = 0, rare = 0;
 	for (size_t i = from; i < to; i++) {
 		if (!v[i].tested && v[i].kind != FIGURE_WHOLE) {
 			small++;
+		} else if (is_rare(&v[i])) {
+			rare++;
 		} else if (a->rows && shown == a->rows) {
 			more++;
 		} else {
@@ -303,6 +311,11 @@ static void kind_text(struct buf *b, const struct runs_answer *a, size_t from, s
 	table_release(&t);
 	if (shown)
 		put_more(b, more, small);
+	if (shown && rare) {
+		units_plural(b, rare, "row", "rows");
+		buf_str(b, rare == 1 ? " is" : " are");
+		buf_str(b, " in less than half of the runs of either side\n");
+	}
 }
 
 /* The end of the rows of the kind of row `from`. */
@@ -425,7 +438,7 @@ static void md_kind(struct buf *b, const struct runs_answer *a, size_t from, siz
 	buf_fmt(b, "\n<details><summary>%s</summary>\n\n", heads[v[from].kind]);
 	md_head(b, heads[v[from].kind]);
 	for (size_t i = from; i < to; i++) {
-		int fits = (v[i].tested || v[i].kind == FIGURE_WHOLE) &&
+		int fits = (v[i].tested || v[i].kind == FIGURE_WHOLE) && !is_rare(&v[i]) &&
 			   (!a->rows || shown < a->rows) && md_fits(b, a, &v[i], 0);
 		shown += (size_t)fits;
 		left += !fits;

@@ -133,10 +133,51 @@ static void blanks(struct buf *out, size_t n)
 		buf_char(out, ' ');
 }
 
+/* The place " in function()" at the end of a key, or NULL. */
+static const char *place_of(const char *text, size_t n)
+{
+	static const char in[] = " in ";
+	const char *at = NULL, *p = text;
+	while ((p = memmem(p, n - (size_t)(p - text), in, sizeof(in) - 1)))
+		at = p++;
+	return at;
+}
+
+/* A key with a place: the function by its own rules (simplify.h), what is before it cut at its
+ * end. */
+static void put_key_with_place(struct buf *out, const char *text, size_t n, size_t width,
+			       const char *place)
+{
+	enum { IN = 4 };
+	struct buf function = {0};
+	size_t before = (size_t)(place - text), len = n - before - IN;
+	size_t call = len > 2 && !memcmp(text + n - 2, "()", 2) ? 2 : 0;
+	size_t most = width * 2 / 3, had = escape_chars(text, before);
+	if (had + IN < width && width - had - IN > most)
+		most = width - had - IN;
+	name_fit(&function, place + IN, len - call, most - call);
+	size_t room = width - IN - call - escape_chars(buf_cstr(&function), function.n);
+	buf_add(out, text, had > room ? escape_prefix(text, before, room - 1) : before);
+	buf_str(out, had > room ? "~ in " : " in ");
+	buf_add(out, buf_cstr(&function), function.n);
+	buf_add(out, "()", call);
+	out->failed |= buf_failed(&function);
+	buf_release(&function);
+}
+
 /* At most `width` characters of a cell, the cut marked. */
 static void put_cut(struct buf *out, const char *text, size_t n, size_t width,
 		    enum table_cut cut)
 {
+	const char *place = cut == TABLE_CUT_KEY ? place_of(text, n) : NULL;
+	if (place) {
+		put_key_with_place(out, text, n, width, place);
+		return;
+	}
+	if (cut == TABLE_CUT_KEY && !memchr(text, ' ', n)) {
+		name_fit(out, text, n, width);
+		return;
+	}
 	if (cut == TABLE_CUT_KEY) {
 		size_t all = escape_chars(text, n), end = width / 2;
 		size_t from = escape_prefix(text, n, all - end);
@@ -250,11 +291,48 @@ static void put_row(struct buf *out, const struct table *t, const struct widths 
 	}
 }
 
+/* --- data ------------------------------------------------------------------------------- */
+
+struct table_column table_column_marks(const char *cell, size_t n)
+{
+	if (n < TABLE_MARKS)
+		return (struct table_column){.head = ""};
+	return (struct table_column){.right = cell[0] - '0',
+				     .cut = (enum table_cut)(cell[1] - '0'),
+				     .drop = (unsigned)(cell[2] - '0')};
+}
+
+static void put_data(struct buf *out, const struct table *t)
+{
+	for (size_t c = 0; c < t->ncolumns; c++) {
+		const struct table_column *x = &t->columns[c];
+		int code = t->code && c + 1 == t->ncolumns;
+		buf_char(out, c ? TABLE_CELL : TABLE_HEAD);
+		buf_char(out, (char)('0' + x->right));
+		buf_char(out, (char)('0' + (int)x->cut));
+		buf_char(out, (char)('0' + (code ? TABLE_CODE : (int)x->drop)));
+		buf_str(out, x->head);
+	}
+	buf_char(out, '\n');
+	for (size_t i = 0; i < t->ends.n; i++) {
+		const char *text;
+		size_t n = cell(t, i, &text), c = i % t->ncolumns;
+		buf_char(out, c ? TABLE_CELL : TABLE_ROW);
+		buf_add(out, text, n);
+		if (c + 1 == t->ncolumns)
+			buf_char(out, '\n');
+	}
+}
+
 void table_write(struct buf *out, struct table *t, size_t width)
 {
 	struct widths w;
 	if (buf_failed(&t->text)) {
 		out->failed = buf_failed(&t->text);
+		return;
+	}
+	if (width >= TABLE_DATA) {
+		put_data(out, t);
 		return;
 	}
 	w.last = t->ncolumns - 1;
@@ -275,6 +353,8 @@ void table_release(struct table *t)
 
 void text_wrapped(struct buf *out, const char *text, size_t column, size_t indent, size_t width)
 {
+	enum { PROSE = 80 };
+	width = width < TABLE_DATA ? width : PROSE;
 	for (int first = 1; *text; first = 0) {
 		size_t n = strcspn(text, " "), chars = escape_chars(text, n);
 		if (!first && column + 1 + chars > width) {

@@ -43,7 +43,7 @@ done
 cat help.record help.watch >help.record-watch
 
 ran=0 bad=0 quotes=0
-for page in "$SRC"/README.md "$SRC"/docs/*.md; do
+for page in "$SRC"/README.md "$SRC"/docs/*.md "$SRC"/contrib/skill/*.md; do
 	[ "$live" = no ] || grep -q '^```sh perf$' "$page" || continue
 	name=$(echo "${page#"$SRC"/}" | tr / -)
 	mkdir "$here/$name" && cd "$here/$name" || exit 1

@@ -117,6 +117,7 @@ done <<E2
 -|paths|symbols -q --no-local --to parquet -o out/tables $SRC/testdata/demo/symfs/srv/perfkit/shop
 -|paths|record --like $waits
 unreadable|paths|unpack -q demo.tar.zst -C out/demo
+unreadable|paths|mcp tables
 -|paths|watch --over 1ms --save kept --prom out/x.prom $SRC/testdata/pipe/perf.data
 paths|paths|pack -q --no-local $SRC/testdata/demo/perf.data -o out/x.tar.zst
 run run-descriptor|run run-descriptor paths|fleet hosts tables

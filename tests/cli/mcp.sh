@@ -1,0 +1,85 @@
+#!/bin/sh
+# perfkit mcp: what is outside the folders is not read, nothing is written, answers are bounded, and a call that fails
+# ends neither the server nor the next call; with the public client library, where it is installed.
+set -u
+command -v python3 >/dev/null || { echo "python3 is not installed"; exit 77; }
+mkdir in outside tmp
+export TMPDIR=$PWD/tmp
+cp "$SRC/testdata/orders/orders.tar.zst" in/
+cp "$SRC/testdata/waits/perf.data" outside/
+cp outside/perf.data in/waits.data
+ln -s ../outside/perf.data in/link.data
+ln -s ../outside in/linked
+head -c 3000 outside/perf.data >in/short.data
+: >outside/x
+python3 - "$PERFKIT" "$PWD" <<'END' || exit 1
+import json, subprocess, sys
+perfkit, here = sys.argv[1:]
+p = subprocess.Popen([perfkit, "mcp", "--budget", "3k", "in"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+last = 0
+def ask(method, **params):
+    global last
+    last += 1
+    p.stdin.write(json.dumps({"jsonrpc": "2.0", "id": last, "method": method, "params": params}).encode() + b"\n")
+    p.stdin.flush()
+    x = json.loads(p.stdout.readline())
+    assert x["id"] == last, x
+    return x.get("result") or x["error"]
+def call(name, **arguments):
+    r = ask("tools/call", name=name, arguments=arguments)
+    text = r["content"][0]["text"]
+    call.said = r["content"][-1]["text"]
+    assert sum(len(c["text"].encode()) for c in r["content"]) <= 3000, (name, arguments, len(text))
+    return text, r["isError"]
+def works(name, want, **arguments):
+    text, failed = call(name, **arguments)
+    assert not failed and want in text, (name, arguments, text)
+def fails(want, name, **arguments):
+    text, failed = call(name, **arguments)
+    assert failed and want in text, (name, arguments, text)
+ask("initialize", protocolVersion="2025-06-18")
+text, failed = call("files")
+assert [l.split("  ")[0] for l in text.splitlines()] == [here + "/in/" + f for f in
+        ("orders.tar.zst", "short.data", "waits.data")], text
+o = "orders.tar.zst"
+works("brief", "worst wait", file=o)
+works("brief", "worst wait", file=here + "/in/" + o)
+works("tail", "root cause", file=o, top=3)
+works("tail", '"episodes"', file=o, format="json")
+works("report", "site", file=o, by="site")
+works("report", "| lock |", file=o, by="lock", format="markdown")
+works("source", "work_ns", file=o, function="work_ns")
+works("doctor", "can answer", file=o)
+works("compare", "cannot say", before=[o], after=["waits.data"])
+json.loads(call("report", file=o, by="function", format="json", budget=700)[0])
+# outside, by any way
+for path in ("../outside/perf.data", here + "/outside/perf.data", "link.data", "linked/perf.data", "/etc/passwd", "",
+             "in", "/proc/self/maps", "-", "--stats", "orders.tar.zst/../../outside/perf.data"):
+    text, failed = call("report", file=path)
+    assert failed and "waits" not in text and "root:" not in text, (path, text)
+fails("no such file below", "tail", file=o, symfs="../outside")
+# no option that is none of the tool's, and none inside a value
+fails("no such argument", "tail", file=o, svg=here + "/outside/x")
+fails("no such argument", "report", file=o, **{"max-memory": "1"})
+fails("", "report", file=o, by="site --force")
+fails("is no function", "source", file=o, function="--json")
+fails("", "report", file="short.data")
+fails("not one of", "report", file=o, format="xml")
+works("brief", "worst wait", file=o)
+p.stdin.write(b'nonsense\n{"jsonrpc":"2.0","method":"x"}\n')
+p.stdin.flush()
+assert json.loads(p.stdout.readline())["error"]["code"] == -32700
+p.stdin.close()
+assert p.wait() == 0 and p.stdout.read() == b""
+END
+[ -z "$(find tmp -type f)" ] && [ ! -s outside/x ] && [ "$(ls in | wc -l)" = 5 ] || { find .; exit 1; }
+"$PERFKIT" mcp >out 2>err && exit 1
+grep -q 'name the folders' err || { cat err; exit 1; }
+"$PERFKIT" mcp --budget 10 in >out 2>err </dev/null && exit 1
+"$PERFKIT" mcp in/waits.data >out 2>err </dev/null && exit 1
+python3 "$SRC/tests/tools/mcp_client.py" "$PERFKIT" in orders.tar.zst >out 2>&1
+case $? in
+0) ;;
+77) echo "left out: the client library ($(cat out))" ;;
+*) cat out; exit 1 ;;
+esac
