@@ -1,4 +1,5 @@
 #include "libsym/elf/claimed_file.h"
+#include "base/os/os.h"
 
 #include "libparse/source.h"
 #include "libsym/elf/file_at.h"
@@ -137,7 +138,7 @@ static int open_last(struct walk *w, int folder, int at, const char *part, struc
 {
 	struct claimed *c = w->c;
 	struct stat st;
-	if (!S_ISREG(c->st.st_mode) || file_is_pseudo(at))
+	if (!S_ISREG(c->st.st_mode) || os_is_pseudo(at))
 		return err_set(e, ERR_UNSUPPORTED, "%s: not a regular file", w->name);
 	c->shown &= !!(c->st.st_mode & S_IROTH);
 	c->fd = openat(folder, part, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);

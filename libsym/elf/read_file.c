@@ -1,27 +1,13 @@
 #include "libsym/elf/read_file.h"
 
 #include "base/mem.h"
+#include "base/os/os.h"
 #include "base/shortage.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/magic.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/vfs.h>
 #include <unistd.h>
-
-static int is_pseudo_fs(unsigned long type)
-{
-	return type == PROC_SUPER_MAGIC || type == SYSFS_MAGIC || type == DEBUGFS_MAGIC ||
-	       type == TRACEFS_MAGIC;
-}
-
-int file_is_pseudo(int fd)
-{
-	struct statfs fs;
-	return !fstatfs(fd, &fs) && is_pseudo_fs((unsigned long)fs.f_type);
-}
 
 int file_failed(const char *path, struct err *e)
 {
@@ -46,13 +32,12 @@ int file_failed(const char *path, struct err *e)
  */
 static int open_regular(const char *path, int flags, struct stat *st, int *fd, struct err *e)
 {
-	struct statfs fs;
 	*fd = -1;
 	/* Opening a device may already act on it, so the kind is checked before and after. */
-	if (stat(path, st) || statfs(path, &fs))
+	int pseudo = stat(path, st) ? -1 : os_is_pseudo_path(path);
+	if (pseudo < 0)
 		return file_failed(path, e);
-	int pseudo = !(flags & OPEN_PROCFS) && is_pseudo_fs((unsigned long)fs.f_type);
-	if (!S_ISREG(st->st_mode) || pseudo)
+	if (!S_ISREG(st->st_mode) || (pseudo && !(flags & OPEN_PROCFS)))
 		return err_set(e, ERR_UNSUPPORTED, "%s: not a regular file", path);
 	*fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (*fd < 0)
@@ -74,8 +59,8 @@ int map_fd(int fd, const char *name, const uint8_t **data, size_t *size, struct 
 		return file_failed(name, e);
 	if (st.st_size <= 0)
 		return 0;
-	void *p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-	if (p == MAP_FAILED)
+	void *p = os_map(fd, (uint64_t)st.st_size);
+	if (!p)
 		return file_failed(name, e);
 	*data = p;
 	*size = (size_t)st.st_size;
@@ -98,7 +83,7 @@ int map_file(const char *path, const uint8_t **data, size_t *size, struct err *e
 void unmap_file(const uint8_t *data, size_t size)
 {
 	if (data)
-		munmap((void *)(uintptr_t)data, size);
+		os_unmap(data, size);
 }
 
 static int read_all(int fd, const char *path, size_t max, size_t cap, char **data, size_t *size,

@@ -22,14 +22,12 @@ enum open_flag {
  */
 int file_failed(const char *path, struct err *e);
 
-/* 1 for an open file of procfs, sysfs, debugfs or tracefs. */
-int file_is_pseudo(int fd);
-
 /*
  * Map a regular file read-only; *data NULL when it is empty. Free it with unmap_file. A file
  * that shrinks meanwhile raises SIGBUS, which the program handles. Errors as above.
  */
 int map_file(const char *path, const uint8_t **data, size_t *size, struct err *e);
+
 /* The same for an open file, which stays open; `name` is for messages. */
 int map_fd(int fd, const char *name, const uint8_t **data, size_t *size, struct err *e);
 void unmap_file(const uint8_t *data, size_t size);
