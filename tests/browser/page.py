@@ -99,7 +99,7 @@ def others(b):
     drop(b, folded)
     until(b, "folded text", "at('report').getAttribute('src') && !at('work').hidden")
     os.remove(folded)
-    drop(b, SRC + "/README.md")
+    drop(b, SRC + "/docs/pictures/kind-against.webp")
     until(b, "no recording", "!at('trouble').hidden && at('busy').hidden")
     check("no recording", b.js("return at('work').hidden"))
 
