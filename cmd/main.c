@@ -182,7 +182,7 @@ static int is_refused(const struct verb *v)
 {
 	const char *here = v->runs_programs ? os_without_processes() : NULL;
 	if (here)
-		say("perfkit %s needs Linux, and this is %s; recordings from there can be read "
+		say("%s needs Linux, and this is %s; recordings from there can be read "
 		    "here",
 		    v->name, here);
 	return here != NULL;
