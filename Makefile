@@ -28,8 +28,9 @@ HARDEN = $(if $(HARDENED),$(HARDEN_CFLAGS))
 ALL_LDFLAGS = $(SANITIZE) $(if $(HARDENED),$(HARDEN_LDFLAGS)) $(LDFLAGS)
 ALL_CFLAGS = -std=gnu11 $(OPT) $(HARDEN) $(WARN) $(SANITIZE) -D_GNU_SOURCE -DPERFKIT_VERSION='"$(VERSION)"' \
 	-DPERFKIT_RELEASED='"$(RELEASED)"' \
-	-I. $(DEP_CFLAGS) -pthread -MMD -MP $(CFLAGS)
-LIBS = $(DEP_LIBS) -lm -ldl -pthread
+	-I. $(DEP_CFLAGS) $(THREADS) -MMD -MP $(CFLAGS)
+LIBS = $(DEP_LIBS) -lm -ldl $(THREADS)
+THREADS = -pthread
 
 # All CPUs unless the user says how many.
 ifeq ($(MAKELEVEL),0)
@@ -79,6 +80,35 @@ $(O)/perfkit-static: $(call obj,cmd) $(LINK_A)
 STRIP ?= strip
 static-%:
 	$(Q)MAKE='$(MAKE)' O='$(O)' sh packaging/cross.sh $* static
+
+# All of perfkit as WebAssembly, with Debian's emscripten: $(O)/wasm/perfkit.wasm, its perfkit.js for
+# node and for a worker of a page; packaging/wasm_libs.txt lists what is linked in.
+WASM := $(O)/wasm
+WASM_LIBS := $(or $(SYSROOT),sysroot)/wasm
+WASM_TRACEEVENT = $(shell sed -n 's/^libtraceevent [0-9]*:*\([0-9.]*\).*/\1/p' packaging/wasm_libs.txt)
+WASM_CFLAGS = -I$(WASM_LIBS)/include -I$(WASM_LIBS)/include/traceevent -I$(WASM_LIBS)/include/libiberty \
+	-DHAVE_LZMA=1 -DHAVE_BZ2=1 -DHAVE_DEFLATE=1 -DHAVE_CAPSTONE=0 -include base/os/lacking.h
+WASM_LINK = -sALLOW_MEMORY_GROWTH=1 -sMAXIMUM_MEMORY=4GB -sINITIAL_MEMORY=32MB -sTOTAL_STACK=8MB \
+	-sMODULARIZE=1 -sEXPORT_NAME=perfkit -sENVIRONMENT=node,worker -sEXIT_RUNTIME=1 -sINVOKE_RUN=0 \
+	-sNODEJS_CATCH_EXIT=0 -sNODEJS_CATCH_REJECTION=0 -sFORCE_FILESYSTEM=1 -sSTRICT=1 -sALLOW_UNIMPLEMENTED_SYSCALLS=1 -sASSERTIONS=0 \
+	-sEXPORTED_RUNTIME_METHODS=FS,callMain,NODEFS,WORKERFS,ENV -lnodefs.js -lworkerfs.js
+.PHONY: wasm wasm-link
+wasm: $(WASM_LIBS)/made
+	$(Q)$(MAKE) --no-print-directory O=$(WASM) CC=emcc AR=emar OPT=-O2 SANITIZE= THREADS= HARDEN_CFLAGS= HARDEN_LDFLAGS= \
+		TRACEEVENT_VERSION=$(WASM_TRACEEVENT) DEP_CFLAGS='$(WASM_CFLAGS)' wasm-link
+wasm-link: $(O)/perfkit.js
+$(O)/perfkit.js: $(call obj,cmd) $(LINK_A)
+	$(call say,LD,$@)NODE_PATH=/usr/share/nodejs emcc -O2 $(WASM_LINK) -o $@ $(call obj,cmd) $(LINK_A) -L$(WASM_LIBS)/lib \
+		-ltraceevent -lelf -lzstd -lsqlite3 -lxxhash -liberty -llzma -lbz2 -ldeflate -lz
+$(WASM_LIBS)/made: packaging/wasm_libs.sh packaging/wasm_libs.txt
+	$(Q)sh packaging/wasm_libs.sh $(WASM_LIBS)
+
+# An npm package of it, $(O)/npm/perfkit-VERSION.tgz, and the page, $(O)/perfkit.html.
+.PHONY: npm page
+npm: wasm
+	$(Q)sh packaging/npm.sh $(WASM) $(O)/npm $(VERSION)
+page: wasm
+	$(Q)sh packaging/page.sh $(WASM) $(O)/perfkit.html
 
 define library
 $(O)/lib$(1).a: $$(call obj,$(1))
@@ -543,6 +573,9 @@ help:
 	@echo 'make install    into $$(DESTDIR)$$(PREFIX); uninstall removes it'
 	@echo 'make static     $(O)/perfkit-static, which needs no libraries'
 	@echo 'make static-arm64  the same for arm64 (any Debian architecture), cross-compiled'
+	@echo 'make wasm       $(O)/wasm/perfkit.wasm, with Debian'"'"'s emscripten: perfkit on any laptop'
+	@echo 'make page       $(O)/perfkit.html: it as one page'
+	@echo 'make npm        $(O)/npm/: it as an npm package'
 	@echo 'make check-s390x   the unit tests of another architecture, under qemu'
 	@echo 'make release    static program, versions linked in, SHA256SUMS: the same bytes anywhere'
 	@echo 'make check-release  builds it twice and compares'

@@ -1,13 +1,12 @@
 #include "base/bigvec.h"
 #include "base/mem.h"
+#include "base/os/os.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 enum {
@@ -26,27 +25,17 @@ static const char *folder(void)
 /* Grow the file and its mapping to `bytes`. */
 static int grow_file(void **v, struct bigvec_map *m, size_t bytes, struct err *e)
 {
-	int failed;
 	bytes = (bytes + PAGES - 1) / PAGES * PAGES;
 	if (diskroom_reserve(&m->disk, m->fd, bytes - m->bytes, folder(), e))
 		return ERR_IO;
-	do
-		failed = posix_fallocate(m->fd, 0, (off_t)bytes);
-	while (failed == EINTR);
-	if (failed) {
-		errno = failed;
+	void *p = os_grow_paging(m->fd, *v, m->bytes, bytes);
+	if (!p && errno != ENOMEM)
 		return err_sys(e, "%s: no room for %zu MB of temporary data", folder(),
 			       bytes >> 20);
-	}
-	void *p = m->bytes ? mremap(*v, m->bytes, bytes, MREMAP_MAYMOVE)
-			   : mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, m->fd, 0);
-	if (p == MAP_FAILED)
+	if (!p)
 		return err_nomem(e);
-#ifdef MADV_POPULATE_WRITE /* else, or if it fails, pages are allocated when they are touched \
-			    */
 	if (bytes - m->bytes <= STEP + PAGES)
-		madvise((char *)p + m->bytes, bytes - m->bytes, MADV_POPULATE_WRITE);
-#endif
+		os_populate((char *)p + m->bytes, bytes - m->bytes);
 	*v = p;
 	m->bytes = bytes;
 	return 0;
@@ -55,7 +44,7 @@ static int grow_file(void **v, struct bigvec_map *m, size_t bytes, struct err *e
 /* Move the elements from memory into a file. 1 when no file can be created. */
 static int move_out(void **v, struct bigvec_map *m, size_t used, size_t bytes, struct err *e)
 {
-	m->fd = open(folder(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	m->fd = os_paging_file(folder());
 	if (m->fd < 0)
 		return 1;
 	void *p = NULL;
@@ -76,9 +65,7 @@ static int move_out(void **v, struct bigvec_map *m, size_t used, size_t bytes, s
  * another thread gets the next ones meanwhile. Populating changes no content. */
 static void *populate(void *from)
 {
-#ifdef MADV_POPULATE_WRITE
-	madvise(from, AHEAD, MADV_POPULATE_WRITE);
-#endif
+	os_populate(from, AHEAD);
 	return from;
 }
 
@@ -118,7 +105,7 @@ static int grow_memory(void **v, struct bigvec_map *m, size_t used, size_t *want
 	void *p = m->reserved ? *v : NULL;
 	if (bytes > BIGVEC_IN_MEMORY)
 		p = NULL;
-	else if (!p && bytes > SMALL)
+	else if (!p && bytes > SMALL && os_can_reserve())
 		p = reserve(*v, used);
 	m->reserved = p ? BIGVEC_IN_MEMORY : 0;
 	if (p) {
@@ -180,10 +167,9 @@ void bigvec_drop_(void *v, struct bigvec_map *m, size_t bytes)
 	if (to <= from)
 		return;
 	if (m->bytes)
-		(void)fallocate(m->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
-				(off_t)(from - (uintptr_t)v), (off_t)(to - from));
+		os_punch(m->fd, from - (uintptr_t)v, to - from);
 	else
-		madvise((void *)from, to - from, MADV_DONTNEED);
+		os_drop_pages((void *)from, to - from);
 	m->dropped = to - (uintptr_t)v;
 }
 
@@ -191,7 +177,7 @@ void bigvec_free_(void *v, struct bigvec_map *m)
 {
 	end_ahead(m);
 	if (m->bytes) {
-		munmap(v, m->bytes);
+		os_unmap(v, m->bytes);
 		close(m->fd);
 	} else {
 		mem_free(v);

@@ -1,10 +1,10 @@
 #include "base/hash.h"
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/os/os.h"
 
 #include <errno.h>
 #include <string.h>
-#include <sys/auxv.h>
 #include <unistd.h>
 
 #define XXH_INLINE_ALL
@@ -49,14 +49,9 @@ int hash_file_keyed(int fd, const uint8_t key[HASH_KEY_BYTES], uint8_t sum[16], 
 	return n ? ERR_IO : 0;
 }
 
-/* The random bytes that the kernel gives each process (auxv). */
 uint64_t hash_seed(void)
 {
-	const void *random = (const void *)(uintptr_t)getauxval(AT_RANDOM);
-	uint64_t x = 0;
-	if (random)
-		memcpy(&x, random, sizeof(x));
-	return hash_u64(x);
+	return hash_u64(os_seed());
 }
 
 /* A slot keeps the upper half of the salted hash, and the home position comes from that half,

@@ -1,10 +1,9 @@
 #include "base/mem.h"
+#include "base/os/os.h"
 #include "base/shortage.h"
 
-#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 static _Thread_local long fail_after = -1;
 static _Thread_local int fail_once;
@@ -13,6 +12,8 @@ static _Thread_local long made;
 static int must_fail(void)
 {
 	made++;
+	if (os_is_beyond_limit())
+		return 1;
 	if (fail_after < 0)
 		return 0;
 	if (fail_after == 0) {
@@ -31,8 +32,8 @@ enum { LARGE_PAGE = 2 << 20 };
 static void use_large_pages(void *p)
 {
 	uintptr_t from = (uintptr_t)p & ~(uintptr_t)4095;
-	uintptr_t to = ((uintptr_t)p + malloc_usable_size(p) + 4095) & ~(uintptr_t)4095;
-	madvise((void *)from, to - from, MADV_HUGEPAGE); /* refusal is harmless */
+	uintptr_t to = ((uintptr_t)p + os_allocated(p) + 4095) & ~(uintptr_t)4095;
+	os_use_large_pages((void *)from, to - from);
 }
 
 /* Every pointer returned passes through here. */
@@ -80,7 +81,7 @@ void *mem_try_large(size_t size)
 	if (must_fail() || posix_memalign(&p, align, size))
 		return NULL;
 	if (align == LARGE_PAGE)
-		madvise(p, size, MADV_HUGEPAGE); /* refusal is harmless */
+		os_use_large_pages(p, size);
 	return p;
 }
 
@@ -126,5 +127,5 @@ void mem_free(void *p)
 
 void mem_return_freed(size_t size)
 {
-	mallopt(M_MMAP_THRESHOLD, (int)size);
+	os_return_freed(size);
 }

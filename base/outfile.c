@@ -1,5 +1,6 @@
 #include "base/outfile.h"
 #include "base/mem.h"
+#include "base/os/os.h"
 #include "base/shortage.h"
 
 #include <dirent.h>
@@ -12,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -40,19 +40,9 @@ static int open_unnamed(const char *path, mode_t mode)
 	char *dir = !slash          ? mem_strdup(".")
 		    : slash == path ? mem_strdup("/")
 				    : mem_strndup(path, (size_t)(slash - path));
-	int fd = !dir || access("/proc/self/fd", X_OK)
-			 ? -1
-			 : open(dir, O_WRONLY | O_TMPFILE | O_CLOEXEC, mode);
+	int fd = dir ? os_nameable_file(dir, mode) : -1;
 	mem_free(dir);
 	return fd;
-}
-
-/* Name what open_unnamed made. */
-static int name_late(const struct outfile *o)
-{
-	char self[64];
-	snprintf(self, sizeof(self), "/proc/self/fd/%d", o->fd);
-	return linkat(AT_FDCWD, self, AT_FDCWD, o->tmp, AT_SYMLINK_FOLLOW);
 }
 
 /* --- temporary names ------------------------------------------------------------------- */
@@ -63,7 +53,7 @@ enum { RANDOM_DIGITS = 16 };
 static int random_name(char *name, size_t size, const char *path)
 {
 	uint64_t any;
-	if (getrandom(&any, sizeof(any), 0) != sizeof(any))
+	if (os_random(&any, sizeof(any)))
 		return -1;
 	snprintf(name, size, "%s.tmp.%0*" PRIx64, path, RANDOM_DIGITS, any);
 	return 0;
@@ -325,7 +315,9 @@ static int replace(struct outfile *o, struct err *e)
 	sigset_t all, old;
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, &old);
-	int r = o->unnamed && name_late(o) ? err_sys(e, "%s: cannot write", o->path) : 0;
+	int r = o->unnamed && os_name_file(o->fd, o->tmp)
+			? err_sys(e, "%s: cannot write", o->path)
+			: 0;
 	if (close_file(o, r ? NULL : e) && !r)
 		r = ERR_IO;
 	if (!r && rename(o->tmp, o->path))

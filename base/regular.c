@@ -1,10 +1,9 @@
 #include "base/regular.h"
+#include "base/os/os.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/magic.h>
 #include <stdio.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
 enum { FOR_READING = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY };
@@ -30,16 +29,6 @@ static int same_file(const struct stat *a, const struct stat *b)
 	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
-static int is_pseudo(int at)
-{
-	struct statfs fs;
-	if (fstatfs(at, &fs))
-		return 0;
-	unsigned long type = (unsigned long)fs.f_type;
-	return type == PROC_SUPER_MAGIC || type == SYSFS_MAGIC || type == DEBUGFS_MAGIC ||
-	       type == TRACEFS_MAGIC;
-}
-
 int regular_reopen(int at, int dir, const char *name, unsigned flags, struct stat *st)
 {
 	struct stat was;
@@ -48,7 +37,7 @@ int regular_reopen(int at, int dir, const char *name, unsigned flags, struct sta
 		failed = errno;
 	else if (!S_ISREG(was.st_mode))
 		failed = S_ISLNK(was.st_mode) ? ELOOP : EINVAL;
-	else if (flags & REGULAR_NO_PSEUDO && is_pseudo(at))
+	else if (flags & REGULAR_NO_PSEUDO && os_is_pseudo(at))
 		failed = EINVAL;
 	else if ((fd = open_handle(at, dir, name, flags)) < 0 || fstat(fd, st))
 		failed = errno;

@@ -481,6 +481,7 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 
 const struct verb verb_fleet = {
 	.name = "fleet",
+	.runs_programs = 1,
 	.brief = "ask the tables of many recordings, with DuckDB",
 	.usage = "[options] QUESTION DIR",
 	.text = "DIR is what perfkit export --to parquet wrote, or where it was copied:\n"

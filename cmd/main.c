@@ -1,5 +1,6 @@
 /* main.c - finds the verb, parses its options, runs it, and returns the exit status. */
 #include "base/mem.h"
+#include "base/os/os.h"
 #include "base/text/nearest.h"
 #include "base/shortage.h"
 #include "cmd/input/budget.h"
@@ -178,6 +179,17 @@ static int confined(const struct verb *v, const void *opts, const char *const *f
 	return 1;
 }
 
+/* What records or runs programs needs a system that has them. */
+static int is_refused(const struct verb *v)
+{
+	const char *here = v->runs_programs ? os_without_processes() : NULL;
+	if (here)
+		say("%s needs Linux, and this is %s; recordings from there can be read "
+		    "here",
+		    v->name, here);
+	return here != NULL;
+}
+
 static int run(const struct verb *v, int argc, char **argv)
 {
 	const char *files[MAX_FILES];
@@ -194,7 +206,7 @@ static int run(const struct verb *v, int argc, char **argv)
 		opt_help(v, rc == 3);
 		rc = 0;
 	} else if (!rc) {
-		rc = opt_check_modes(v, opts);
+		rc = is_refused(v) ? 1 : opt_check_modes(v, opts);
 		rc = rc ? rc : budget_begin(v, opts);
 		rc = rc ? rc : form_begin(v, opts, argc, argv);
 		rc = rc ? rc : confined(v, opts, files, nfiles);

@@ -3,6 +3,7 @@
  */
 #include "base/check.h"
 #include "base/mem.h"
+#include "base/os/os.h"
 #include "base/text/path.h"
 #include "cmd/cli/say.h"
 #include "cmd/input/sandbox.h"
@@ -651,7 +652,7 @@ static struct record_wish wish_of(const struct record_opts *o, const char *const
 static void set_defaults(struct record_wish *w, const struct record_opts *o)
 {
 	int cpu = w->mode == RECORD_CPU;
-	w->event = o->event ? o->event : has_hardware_cycles() ? "cycles" : "cpu-clock";
+	w->event = o->event ? o->event : os_counts_cycles() ? "cycles" : "cpu-clock";
 	w->frequency = o->frequency >= 0 ? o->frequency : cpu ? PLAN_CPU_FREQ : PLAN_FREQ;
 	/* perf knows how much memory a user may lock */
 	if (!o->ring)
@@ -729,6 +730,7 @@ static void defaults(void *opts)
 
 const struct verb verb_record = {
 	.name = "record",
+	.runs_programs = 1,
 	.brief = "run perf record with the options that a question needs",
 	.usage = "MODE [options] [-- COMMAND...]\n   or: perfkit record --like FILE",
 	.text = "MODE is the question:\n"

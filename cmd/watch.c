@@ -146,6 +146,7 @@ static void defaults(void *opts)
 
 const struct verb verb_watch = {
 	.name = "watch",
+	.runs_programs = 1,
 	.brief = "report spikes while perf records, for days",
 	.usage = "[options] [STREAM]",
 	.text = "Reads what `perf record ... -o -` writes (standard input by default) in "

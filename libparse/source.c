@@ -1,13 +1,13 @@
 #include "libparse/source.h"
 #include "base/diskroom.h"
 #include "base/mem.h"
+#include "base/os/os.h"
 #include "base/regular.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -19,19 +19,6 @@ static int not_stdin(int fd)
 	fd = fcntl(0, F_DUPFD_CLOEXEC, 1);
 	close(0);
 	return fd;
-}
-
-static int open_file(const char *path, int flags)
-{
-	return not_stdin(open(path, flags | O_CLOEXEC, 0600));
-}
-
-/* As mmap, for a size that fits into the address space. */
-static void *map_all(int fd, uint64_t size)
-{
-	errno = EFBIG;
-	return (size_t)size != size ? MAP_FAILED
-				    : mmap(NULL, (size_t)size, PROT_READ, MAP_SHARED, fd, 0);
 }
 
 static int map_or_stream(struct source *s, int fd, struct err *e)
@@ -46,10 +33,10 @@ static int map_or_stream(struct source *s, int fd, struct err *e)
 		return 0;
 	if (!st.st_size)
 		return err_set(e, ERR_FORMAT, "%s: is empty", s->name);
-	void *p = map_all(fd, (uint64_t)st.st_size);
-	if (p == MAP_FAILED)
+	void *p = os_map(fd, (uint64_t)st.st_size);
+	if (!p)
 		return 0; /* a file system without mmap: read it as a stream */
-	madvise(p, (size_t)st.st_size, MADV_SEQUENTIAL);
+	os_read_ahead(p, (size_t)st.st_size);
 	s->data = p;
 	s->size = (uint64_t)st.st_size;
 	s->mapped = 1;
@@ -76,7 +63,7 @@ int source_open(struct source *s, const char *path, struct err *e)
 	s->name = mem_strdup(is_stdin ? "stdin" : path);
 	if (!s->name)
 		return err_nomem(e);
-	int fd = is_stdin ? 0 : open_file(path, O_RDONLY);
+	int fd = is_stdin ? 0 : not_stdin(open(path, O_RDONLY | O_CLOEXEC));
 	int r = fd < 0 ? err_sys(e, "%s: cannot open", path) : map_or_stream(s, fd, e);
 	if (r) {
 		if (fd > 0 && s->fd != fd)
@@ -190,12 +177,12 @@ static int copy_all(struct source *s, int to, struct err *e)
 int source_spool(struct source *s, struct err *e)
 {
 	const char *dir = getenv("TMPDIR");
-	int fd = open_file(dir && *dir ? dir : "/tmp", O_TMPFILE | O_RDWR);
+	int fd = not_stdin(os_unnamed_file(dir && *dir ? dir : "/tmp"));
 	if (fd < 0)
 		return err_sys(e, "%s: no temporary file", s->name);
 	int rc = copy_all(s, fd, e);
-	void *p = rc || !s->size ? MAP_FAILED : map_all(fd, s->size);
-	if (!rc && p == MAP_FAILED)
+	void *p = rc || !s->size ? NULL : os_map(fd, s->size);
+	if (!rc && !p)
 		rc = err_sys(e, "%s: cannot map its temporary file", s->name);
 	if (rc) {
 		close(fd);
@@ -213,7 +200,7 @@ int source_spool(struct source *s, struct err *e)
 void source_close(struct source *s)
 {
 	if (s->mapped)
-		munmap((void *)s->data, (size_t)s->size);
+		os_unmap(s->data, (size_t)s->size);
 	if (s->fd > 0)
 		close(s->fd);
 	mem_free(s->name);

@@ -70,7 +70,7 @@ layers_link()
 rooms_of()
 {
 	case $1 in
-	base) echo ". text" ;;
+	base) echo "os . text" ;;
 	libparse) echo ". archive" ;;
 	libsym) echo "name elf dwarf source unwind jit process ." ;;
 	libtime) echo "sched spans side join build causes population explain tables watch store record doctor" ;;
@@ -166,6 +166,12 @@ code()
 		grep -vE ':[0-9]+:[ \t]*(/?\*|//)' && wrong "memory goes through base/mem.h"
 	grep -nE '(^|[^A-Z_])EM_[A-Z0-9_]+|__(x86_64|aarch64|riscv)' $(for d in $folders; do find "$d" -name '*.[ch]'; done) |
 		grep -vE '^libsym/(elf/|unwind/arch_|source/disassemble)' && wrong "an architecture is a file: libsym/unwind/arch.h"
+	grep -nE '__linux__|__EMSCRIPTEN__|__APPLE__|_WIN32|include <(linux/|sys/(prctl|syscall|auxv|vfs|random)\.h|malloc\.h)' \
+		$(for d in $folders; do find "$d" -name '*.[ch]'; done) | grep -v '^base/os/' |
+		grep -vE '^cmd/(fleet|answer/watch_run|jitter/spin)\.c:[0-9]+:#include <sys/prctl.h>' &&
+		wrong "systems are told apart in base/os"
+	grep -nE '(==|!=|case)[^;]*[^A-Z_a-z](E[A-Z]{3,}|SIG[A-Z]+|PAGE_SIZE)\b' $(find libparse libsym/unwind libtime render -name '*.c') |
+		grep -vE 'errno|ERR_|ELF|failed|EM_|rc [!=]=' && wrong "a recorded number is compared with this system's constant"
 	find $folders tests configure Makefile -type f \( -name '*.[ch]' -o -name '*.sh' -o -name '*.py' \
 		-o -name '*.js' -o -name configure -o -name Makefile \) -exec wc -l {} + |
 		awk '$1 > 1000 && $2 != "total"' | grep . && wrong "files of more than 1000 lines"

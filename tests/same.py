@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """same.py PERFKIT SRC [--tenth SEED] [NAME]: one recording, one answer. Each recording is asked
-from the file, from standard input, as a bundle and as a store; every answer (status, stdout and
+from the file, from standard input, as a bundle and as a store, and from the file by WebAssembly in
+node where `make npm` has built that; every answer (status, stdout and
 stderr) is the file's, but for the input's name. What is asked, and of which of the four, is the
 table in tests/same.md; a form that is not marked "yes" refuses
 with status 2, or 3 where it depends on the recording.
@@ -138,13 +139,15 @@ class Asking:
 
     def __init__(self, recording, cwd, perfkit, asked):
         self.recording, self.cwd, self.perfkit, self.asked = recording, cwd, perfkit, asked
+        package = os.path.dirname(perfkit) + "/npm/package/perfkit-cli.js"
+        self.node = ["node", package] if shutil.which("node") and os.path.exists(package) else None
         self.differing, self.count, self.skipped = [], 0, ""
 
-    def run(self, folder, args, stdin=False):
+    def run(self, folder, args, stdin=False, program=None):
         feed = open(self.cwd + "/" + folder + "/stdin", "rb") if stdin else None
         try:  # through a pipe: what is redirected from a file is a file
             cat = stdin and subprocess.Popen(["cat"], stdin=feed, stdout=subprocess.PIPE)
-            p = subprocess.run([self.perfkit] + args, cwd=self.cwd + "/" + folder, env=ENV,
+            p = subprocess.run((program or [self.perfkit]) + args, cwd=self.cwd + "/" + folder, env=ENV,
                                stdin=cat.stdout if stdin else subprocess.DEVNULL,
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=120)
             if stdin:
@@ -218,7 +221,8 @@ class Asking:
         folder = "bundle" if form == "bundle" else "file"
         args = words[:1] + self.recording.names + words[1:]
         stdin = form == "standard input"
-        return self.run(folder, args + ["-" if stdin else "stdin"], stdin)
+        return self.run(folder, args + ["-" if stdin else "stdin"], stdin,
+                        self.node if form == "node" else None)
 
     def all(self, questions):
         self.make()
@@ -226,6 +230,8 @@ class Asking:
             if not self.asked(self.recording.name + " ".join(words)):
                 continue
             was = self.ask(words, "file")
+            if self.node and (now := self.ask(words, "node")) != was:
+                self.complain("node", words, first_difference(was, now))
             for form in FORMS[1:]:
                 if not self.made[form]:
                     continue

@@ -86,8 +86,9 @@ struct verb {
 	const char *words;                    /* values of the first argument; NULL: a file */
 	const struct opt *tables[OPT_TABLES]; /* NULL-terminated when fewer */
 	size_t options_size;
-	int max_files;  /* most positional arguments */
-	int two_groups; /* "--" separates two groups of them, and is among them */
+	int runs_programs; /* it records, or has children: not on every system */
+	int max_files;     /* most positional arguments */
+	int two_groups;    /* "--" separates two groups of them, and is among them */
 	/* opts is the filled struct; files has nfiles positional arguments. Returns the exit
 	 * status. */
 	int (*run)(const void *opts, const char *const *files, size_t nfiles);

@@ -1,13 +1,12 @@
 #include "cmd/input/budget.h"
+#include "base/os/os.h"
 #include "base/shortage.h"
 #include "cmd/input/input.h"
 #include "cmd/cli/say.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 
 enum { DEFAULT_MB = 2048, LEAST_MB = 16, STACK_KB = 1024 };
 
@@ -30,37 +29,20 @@ static uint64_t parse_size(const char *s)
 
 static void limit_memory(uint64_t bytes)
 {
-	struct rlimit now;
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 	return; /* a sanitizer's own memory counts, and is larger than any bound */
 #endif
-	if (getrlimit(RLIMIT_DATA, &now) || bytes >= now.rlim_cur)
-		return;
-	now.rlim_cur = (rlim_t)bytes;
-	setrlimit(RLIMIT_DATA, &now);
+	os_limit_memory(bytes);
 }
 
 int budget_stack(void)
 {
-	struct rlimit now;
-	pthread_attr_t threads;
-	const rlim_t least = (rlim_t)STACK_KB << 10;
-	if (getrlimit(RLIMIT_STACK, &now) || now.rlim_cur >= least)
+	uint64_t has;
+	if (!os_stack((size_t)STACK_KB << 10, &has))
 		return 0;
-	rlim_t had = now.rlim_cur;
-	now.rlim_cur = least;
-	if (now.rlim_max < least || setrlimit(RLIMIT_STACK, &now)) {
-		say_line("perfkit: the stack may have %llu KB (ulimit -s), %d are needed",
-			 (unsigned long long)(had >> 10), STACK_KB);
-		return 1;
-	}
-	/* the C library has read the limit before */
-	if (!pthread_getattr_default_np(&threads)) {
-		if (!pthread_attr_setstacksize(&threads, least))
-			pthread_setattr_default_np(&threads);
-		pthread_attr_destroy(&threads);
-	}
-	return 0;
+	say_line("perfkit: the stack may have %llu KB (ulimit -s), %d are needed",
+		 (unsigned long long)(has >> 10), STACK_KB);
+	return 1;
 }
 
 int budget_begin(const struct verb *v, const void *opts)

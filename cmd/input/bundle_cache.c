@@ -2,6 +2,7 @@
 #include "base/text/buf.h"
 #include "base/hash.h"
 #include "base/mem.h"
+#include "base/os/os.h"
 #include "base/vec.h"
 #include "cmd/input/scratch.h"
 #include "libparse/archive/bundle.h"
@@ -16,7 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -92,7 +92,7 @@ static int need_key(const char *dir, uint8_t *key)
 {
 	if (read_key(dir, key))
 		return 1;
-	if (getrandom(key, HASH_KEY_BYTES, 0) != HASH_KEY_BYTES)
+	if (os_random(key, HASH_KEY_BYTES))
 		return 0;
 	write_new(dir, "key", key, HASH_KEY_BYTES);
 	return read_key(dir, key);

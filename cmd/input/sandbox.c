@@ -1,16 +1,16 @@
 #include "cmd/input/sandbox.h"
+#include "base/os/landlock.h"
+#include "base/os/os.h"
+#include "base/os/syscall_filter.h"
 #include "base/outfile.h"
 #include "cmd/input/bundle_cache.h"
-#include "cmd/input/landlock.h"
 #include "cmd/input/scratch.h"
-#include "cmd/input/syscall_filter.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -244,7 +244,7 @@ int sandbox_enter(const struct verb *v, const void *opts, const char *const *fil
 	enum { TRUNCATE_ABI = 3 };
 	const struct row *r = row_of(v, opts);
 	struct landlock s = {0};
-	if (!r || is_given(v, opts, "no-sandbox") || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+	if (!r || is_given(v, opts, "no-sandbox") || os_no_new_privileges())
 		return 0;
 	unsigned server = asked_server(r, v, opts, files, nfiles);
 	unsigned may = r->may | (server ? MAY_CONNECT : 0);
@@ -267,7 +267,9 @@ int sandbox_enter(const struct verb *v, const void *opts, const char *const *fil
 void sandbox_describe(struct buf *out)
 {
 	int abi = landlock_abi(), filter = syscall_filter_exists();
-	if (abi)
+	if (os_without_processes())
+		buf_fmt(out, "that of %s", os_without_processes());
+	else if (abi)
 		buf_fmt(out, "Landlock ABI %d%s", abi, filter ? " + seccomp" : ", no seccomp");
 	else
 		buf_str(out, filter ? "seccomp, no Landlock" : "none in this kernel");

@@ -8,6 +8,7 @@
 #define CMD_INPUT_SANDBOX_H
 
 #include "base/err.h"
+#include "base/os/landlock.h"
 #include "base/text/buf.h"
 #include "cmd/cli/opt.h"
 
@@ -18,19 +19,6 @@
 			"keep the right to write and run anything (see sandbox in\n" \
 			"docs/reliability.md)"                                       \
 	}
-
-/* What a verb may do beside computing and changing the files it was asked for. */
-enum sandbox_ability {
-	MAY_READ = 1 << 0,    /* any file that the user may read */
-	MAY_EXECUTE = 1 << 1, /* run programs, which inherit the sandbox */
-	MAY_CONNECT = 1 << 2, /* to servers */
-	MAY_FORK = 1 << 3,    /* have children, which may end by their own signals */
-	/* Look into the folders of other processes: then there is no Landlock, which forbids
-	 * that, and files can be written anywhere. */
-	MAY_SEE_PROCESSES = 1 << 4,
-	/* Not an ability: Landlock is new enough for O_TRUNC. */
-	HELD_TRUNCATE = 1 << 5,
-};
 
 /*
  * Enter the verb's sandbox permanently, with all threads made later, before the first input is

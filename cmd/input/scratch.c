@@ -1,4 +1,5 @@
 #include "cmd/input/scratch.h"
+#include "base/os/os.h"
 #include "libparse/archive/tar.h"
 
 #include <dirent.h>
@@ -11,7 +12,6 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -29,15 +29,6 @@ enum { DEPTH_MAX = TAR_DEPTH_MAX + 8, LIST_BYTES = 2048 };
  * locks a folder as soon as it has made it, for which YOUNG_S is time enough. */
 #define RUN "perfkit.run-"
 enum { YOUNG_S = 60, LISTED_MAX = 100000 };
-
-/* The entries of getdents64(2). */
-struct linux_dirent64 {
-	uint64_t d_ino;
-	int64_t d_off;
-	unsigned short d_reclen;
-	unsigned char d_type;
-	char d_name[];
-};
 
 /* The way from the folder that is removed down to the one that is being emptied. */
 struct level {
@@ -59,19 +50,19 @@ static int remove_listed(int fd, const char *list, long n, unsigned int *skip, c
 			 int *removed)
 {
 	for (long at = 0; at < n;) {
-		const struct linux_dirent64 *d = (const void *)(list + at);
-		at += d->d_reclen;
-		if (!strcmp(d->d_name, ".") || !strcmp(d->d_name, ".."))
+		const struct os_entry *d = (const void *)(list + at);
+		at += d->size;
+		if (!strcmp(d->name, ".") || !strcmp(d->name, ".."))
 			continue;
-		if (!unlinkat(fd, d->d_name, 0) || !unlinkat(fd, d->d_name, AT_REMOVEDIR)) {
+		if (!unlinkat(fd, d->name, 0) || !unlinkat(fd, d->name, AT_REMOVEDIR)) {
 			*removed = 1;
 			continue;
 		}
-		int child = open_folder(fd, d->d_name);
+		int child = open_folder(fd, d->name);
 		if (child < 0)
 			continue;
 		if (!*skip) {
-			strcpy(name, d->d_name);
+			strcpy(name, d->name);
 			return child;
 		}
 		--*skip;
@@ -90,7 +81,7 @@ static int empty_folder(int fd, const struct level *here, char *name)
 		long n;
 		removed = 0;
 		lseek(fd, 0, SEEK_SET);
-		while (child < 0 && (n = syscall(SYS_getdents64, fd, list, sizeof(list))) > 0)
+		while (child < 0 && (n = os_read_folder(fd, list, sizeof(list))) > 0)
 			child = remove_listed(fd, list, n, &skip, name, &removed);
 	} while (child < 0 && removed);
 	return child;

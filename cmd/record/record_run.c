@@ -6,32 +6,16 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/perf_event.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-
-int has_hardware_cycles(void)
-{
-	struct perf_event_attr a = {.type = PERF_TYPE_HARDWARE,
-				    .size = sizeof(a),
-				    .config = PERF_COUNT_HW_CPU_CYCLES,
-				    .exclude_kernel = 1,
-				    .disabled = 1};
-	long fd = syscall(SYS_perf_event_open, &a, 0, -1, -1, 0);
-	if (fd < 0)
-		return 0;
-	close((int)fd);
-	return 1;
-}
 
 /* --- processes ------------------------------------------------------------------------ */
 

@@ -8,9 +8,6 @@
 
 #include <sys/stat.h>
 
-/* 1 when the kernel lets this user count hardware cycles. */
-int has_hardware_cycles(void);
-
 /*
  * Run a command line and wait. SIGINT, SIGTERM and SIGHUP reach it (as SIGINT, which ends a
  * recording properly) and leave this process alone until it has ended. Its exit status, 128 +

@@ -1,4 +1,5 @@
 #include "libsym/elf/claimed_file.h"
+#include "base/os/os.h"
 
 #include "base/regular.h"
 #include "libparse/source.h"

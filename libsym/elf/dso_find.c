@@ -2,6 +2,7 @@
 
 #include "base/check.h"
 #include "base/mem.h"
+#include "base/os/os.h"
 #include "base/regular.h"
 #include "base/text/path.h"
 #include "libparse/source.h"
@@ -14,7 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -399,7 +399,7 @@ static void find_runtime(struct dso_search *s, const char *path, struct dso_file
 /* This process's own vdso, as an ELF file. */
 static struct elf_file *own_vdso(const struct build_id *want)
 {
-	unsigned long base = getauxval(AT_SYSINFO_EHDR), lo, hi;
+	unsigned long base = os_vdso(), lo, hi;
 	char line[512];
 	struct elf_file *f = NULL;
 	FILE *maps = base ? fopen("/proc/self/maps", "re") : NULL;

@@ -2,13 +2,13 @@
 
 #include "base/bytes.h"
 #include "base/mem.h"
+#include "base/os/os.h"
 #include "base/vec.h"
 #include "libsym/elf/decompress.h"
 #include "libsym/elf/read_file.h"
 
 #include <errno.h>
 #include <string.h>
-#include <sys/mman.h>
 
 /* ELFCOMPRESS_ZSTD of gABI 2022; elf.h of glibc 2.36 lacks it. */
 enum { COMPRESS_ZLIB = 1, COMPRESS_ZSTD = 2 };
@@ -264,7 +264,7 @@ void elf_file_close(struct elf_file *f)
 void elf_file_drop_pages(const struct elf_file *f)
 {
 	if (f && !f->writable_copy && !f->borrowed && f->size)
-		madvise((void *)(uintptr_t)f->data, f->size, MADV_DONTNEED);
+		os_drop_pages((void *)(uintptr_t)f->data, f->size);
 }
 
 /* --- sections --------------------------------------------------------------------------- */

@@ -1,12 +1,10 @@
 #include "libsym/elf/file_at.h"
+#include "base/os/os.h"
 #include "base/regular.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
-#include <linux/fs.h>
 #include <stdio.h>
-#include <sys/ioctl.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -34,18 +32,16 @@ static int find_mapping(uintptr_t at, struct file_id *out)
 int file_at_fd(int fd, struct file_id *out, int64_t *changed_ns)
 {
 	struct stat st;
-	unsigned int generation; /* the kernel writes an int */
 	int found = 0;
 	*out = (struct file_id){0};
 	if (fstat(fd, &st) || st.st_size <= 0)
 		return 0;
-	void *p = mmap(NULL, 1, PROT_READ, MAP_PRIVATE, fd, 0);
-	if (p != MAP_FAILED) {
+	void *p = os_map(fd, 1);
+	if (p) {
 		found = find_mapping((uintptr_t)p, out);
-		munmap(p, 1);
+		os_unmap(p, 1);
 	}
-	if (!ioctl(fd, FS_IOC_GETVERSION, &generation))
-		out->generation = generation;
+	out->generation = os_generation(fd);
 	if (changed_ns)
 		*changed_ns = (int64_t)st.st_ctim.tv_sec * 1000000000 + st.st_ctim.tv_nsec;
 	return found;

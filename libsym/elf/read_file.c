@@ -1,13 +1,13 @@
 #include "libsym/elf/read_file.h"
 
 #include "base/mem.h"
+#include "base/os/os.h"
 #include "base/regular.h"
 #include "base/shortage.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 int file_failed(const char *path, struct err *e)
@@ -44,8 +44,8 @@ int map_fd(int fd, const char *name, const uint8_t **data, size_t *size, struct 
 		return file_failed(name, e);
 	if (st.st_size <= 0)
 		return 0;
-	void *p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-	if (p == MAP_FAILED)
+	void *p = os_map(fd, (uint64_t)st.st_size);
+	if (!p)
 		return file_failed(name, e);
 	*data = p;
 	*size = (size_t)st.st_size;
@@ -67,7 +67,7 @@ int map_file(const char *path, const uint8_t **data, size_t *size, struct err *e
 void unmap_file(const uint8_t *data, size_t size)
 {
 	if (data)
-		munmap((void *)(uintptr_t)data, size);
+		os_unmap(data, size);
 }
 
 static int read_all(int fd, const char *path, size_t max, size_t cap, char **data, size_t *size,

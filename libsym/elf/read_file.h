@@ -27,6 +27,7 @@ int file_open(const char *path, unsigned flags, int *fd, struct err *e);
  * that shrinks meanwhile raises SIGBUS, which the program handles. Errors as above.
  */
 int map_file(const char *path, const uint8_t **data, size_t *size, struct err *e);
+
 /* The same for an open file, which stays open; `name` is for messages. */
 int map_fd(int fd, const char *name, const uint8_t **data, size_t *size, struct err *e);
 void unmap_file(const uint8_t *data, size_t size);

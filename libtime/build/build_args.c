@@ -19,7 +19,6 @@
 #include "libtime/build/build_internal.h"
 #include "libtime/sched/lock_mark.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,6 +37,9 @@ static int user_register(const struct sample *s, unsigned bit, int swap, uint64_
 	return 1;
 }
 
+/* As the recorded kernel has it on all of these architectures; this system's may differ. */
+enum { LINUX_ENOSYS = 38 };
+
 int builder_argument(struct builder *b, const struct sample *s, uint16_t *index)
 {
 	int swap = b->rec->swap;
@@ -48,7 +50,7 @@ int builder_argument(struct builder *b, const struct sample *s, uint16_t *index)
 	const struct arch *arch = expander_arch(b->rec);
 	if (!arch || !user_register(s, arch->call_arg, swap, &value))
 		return 0;
-	if (user_register(s, arch->call_mark, swap, &mark) && mark != (uint64_t)-ENOSYS)
+	if (user_register(s, arch->call_mark, swap, &mark) && mark != (uint64_t)-LINUX_ENOSYS)
 		return 0; /* a page fault, an interrupt */
 	return value <= INT64_MAX ? timeline_arg(b->tl, value, 0, index) : 0;
 }

@@ -217,7 +217,8 @@ void escape_markdown(struct buf *b, const char *s, size_t n)
 			buf_str(b, "&#64;");
 			continue;
 		}
-		if (strchr("\\`*_[]<>|~#&", v[i]) && !(v[i] == '_' && is_within_word(v, len, i)))
+		if (strchr("\\`*_[]<>|~#&", v[i]) &&
+		    !(v[i] == '_' && is_within_word(v, len, i)))
 			buf_char(b, '\\');
 		buf_char(b, v[i]);
 	}

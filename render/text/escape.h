@@ -34,7 +34,7 @@ void escape_xml(struct buf *b, const char *s, size_t n);
 /* The same for a NUL-terminated string; NULL counts as "". */
 void escape_xml_str(struct buf *b, const char *s);
 
-/* Append the n bytes at s in visible form, with entities for what means something in Markdown. */
+/* Append the n bytes at s in visible form so that Markdown shows them as they are. */
 void escape_markdown(struct buf *b, const char *s, size_t n);
 
 /* The same as Markdown's code, for text that is read as it is, too: in backquotes, and those of

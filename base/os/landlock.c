@@ -1,5 +1,5 @@
-#include "cmd/input/landlock.h"
-#include "cmd/input/sandbox.h"
+#ifdef __linux__
+#include "base/os/landlock.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -120,3 +120,4 @@ int landlock_enter(struct landlock *s)
 	close(s->rules);
 	return in;
 }
+#endif

@@ -1,5 +1,6 @@
-#include "cmd/input/syscall_filter.h"
-#include "cmd/input/sandbox.h"
+#ifdef __linux__
+#include "base/os/syscall_filter.h"
+#include "base/os/landlock.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -353,3 +354,4 @@ void syscall_filter_enter(unsigned may)
 		    &program))
 		prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0);
 }
+#endif

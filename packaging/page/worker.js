@@ -1,0 +1,55 @@
+// worker.js - one command of perfkit on the files that were dropped; one worker a command, so that
+// its memory is gone with it and a command can be stopped.
+"use strict";
+const PIECE = 4 << 20;
+
+// The dropped files stay where they are; what is asked for is read.
+function showFiles(program, files, progress) {
+  const { FS, WORKERFS } = program;
+  FS.mkdir("/files");
+  FS.mkdir("/w");
+  FS.mount(WORKERFS, { files: [] }, "/files");
+  const read = WORKERFS.stream_ops.read, folder = FS.lookupPath("/w").node;
+  let done = 0, told = 0;
+  WORKERFS.stream_ops.read = (...call) => {
+    const n = read(...call);
+    done += n;
+    if (done - told >= PIECE) progress(told = done);
+    return n;
+  };
+  for (const { name, file } of files)
+    WORKERFS.createNode(folder, name, WORKERFS.FILE_MODE, 0, file, file.lastModifiedDate || new Date(file.lastModified));
+  FS.chdir("/w");
+}
+
+function written(FS, files) {
+  const had = new Set([".", "..", ...files.map((f) => f.name)]), out = [];
+  for (const name of FS.readdir("/w"))
+    if (!had.has(name) && FS.isFile(FS.stat("/w/" + name).mode)) out.push({ name, blob: new Blob([FS.readFile("/w/" + name)]) });
+  return out;
+}
+
+async function run({ wasm, args, files }) {
+  const out = [], err = [];
+  const program = await perfkit({
+    instantiateWasm(imports, done) {
+      WebAssembly.instantiate(wasm, imports).then((instance) => done(instance, wasm));
+      return {};
+    },
+    thisProgram: "perfkit",
+    print() {},
+    printErr() {},
+    quit() {},
+    preRun: [(p) => Object.assign(p.ENV, { HOME: "/tmp", TMPDIR: "/tmp", XDG_CACHE_HOME: "/tmp/cache" })],
+  });
+  standardStreams(program.FS, {
+    read: () => 0,
+    out: (bytes) => out.push(bytes.slice()),
+    err: (bytes) => err.push(bytes.slice()),
+  });
+  showFiles(program, files, (read) => postMessage({ read }));
+  const status = runMain(program, args, (line) => err.push(new TextEncoder().encode(line + "\n")));
+  postMessage({ status, out: new Blob(out), err: await new Blob(err).text(), made: written(program.FS, files) });
+}
+
+onmessage = (event) => run(event.data).catch((e) => postMessage({ status: 1, out: new Blob(), err: "perfkit: " + e + "\n", made: [] }));

@@ -1,0 +1,63 @@
+# perfkit as WebAssembly in node: the same answers, status, standard input, files and names.
+# Needs what `make npm` builds, which takes emscripten and some minutes; make does not build it by itself.
+set -e
+command -v node >/dev/null 2>&1 || { echo "no node here"; exit 77; }
+package=$O/npm/package
+[ -f "$package/perfkit.wasm" ] || { echo "no $package/perfkit.wasm here (make npm, with emscripten)"; exit 77; }
+wasm() { node "$package/perfkit-cli.js" "$@"; }
+demo=$SRC/testdata/demo/perf.data orders=$SRC/testdata/orders/orders.tar.zst
+
+# small enough to be sent, and true about what is inside
+[ "$(gzip -9c "$package/perfkit.wasm" | wc -c)" -le 1500000 ]
+wasm --version >version
+grep -q "^libtraceevent $(sed -n 's/^libtraceevent [0-9]*:*\([0-9.]*\).*/\1/p' "$SRC/packaging/wasm_libs.txt")\$" version
+grep -q '^sandbox       that of WebAssembly$' version
+
+same() # verb and options - stdout, stderr and status are those of the native program
+{
+	"$PERFKIT" "$@" >want 2>want.err && status=0 || status=$?
+	wasm "$@" >got 2>got.err && now=0 || now=$?
+	[ $now = $status ] || { echo "$*: status $now, want $status"; cat got.err; exit 1; }
+	cmp want got
+	cmp want.err got.err
+}
+for of in "$demo" "$orders"; do
+	same report --no-local "$of"
+	same svg --no-local "$of"
+	same doctor --no-local "$of"
+	same export --no-local --to pprof "$of"
+done
+same html --no-local "$orders"
+same tail --no-local --by activation --over 2ms "$orders"
+same report nowhere.data
+same report --wrong
+same help tail
+
+# standard input, a file that is written, and names in other scripts
+mkdir 'Ordner für 記録'
+cp "$orders" 'Ordner für 記録/ö.tar.zst'
+(cd 'Ordner für 記録' && "$PERFKIT" svg -q --no-local ö.tar.zst >../want && wasm svg -q --no-local ö.tar.zst -o é.svg)
+cmp want 'Ordner für 記録/é.svg'
+[ "$(ls 'Ordner für 記録' | wc -l)" = 2 ]
+"$PERFKIT" collapse --no-local "$demo" >want
+wasm collapse --no-local - <"$demo" | cmp - want
+cat "$demo" | wasm collapse --no-local - | cmp - want
+wasm import -q --no-local "$orders" -o run.db
+wasm report run.db >got
+"$PERFKIT" report run.db | cmp - got
+
+# what a shell of Windows leaves to the program
+touch a1.data a2.data b.txt
+node -e 'const {expand, inside} = require(process.argv[1]); console.log(expand("a?.data").concat(expand("*.none"), inside("C:\\x\\y z.data")).join(" "))' \
+	"$package/perfkit-cli.js" >got
+echo 'a1.data a2.data *.none /C:/x/y z.data' | cmp - got
+
+# what it cannot is one sentence; what does not fit, too
+for verb in record watch fleet; do
+	wasm $verb cpu >got 2>err && exit 1
+	[ "$(wc -l <err)" = 1 ]
+	grep -q 'needs Linux, and this is WebAssembly' err
+	[ ! -s got ]
+done
+wasm report --no-local --max-memory 16M "$orders" >got 2>err && exit 1 || [ $? = 3 ]
+grep -q 'of memory would be needed' err
