@@ -230,10 +230,10 @@ static void list_folder(const char *dir, int depth, int *room)
 			}
 		}
 		buf_release(&shown);
-		free(v[i]);
+		mem_free(v[i]);
 	}
 	if (n >= 0)
-		free(v);
+		mem_free(v);
 }
 
 static int list_files(const struct folders *f)

@@ -1,6 +1,7 @@
 /*
- * lacking.h - functions of Linux's C library that a system's own lacks, for compilers that are told
- * to include this first (the Makefile's wasm). Those that need a Linux kernel fail with ENOSYS.
+ * lacking.h - functions of Linux's C library that a system's own lacks, for compilers that are
+ * told to include this first (the Makefile's wasm). Those that need a Linux kernel fail with
+ * ENOSYS.
  */
 #ifndef BASE_OS_LACKING_H
 #define BASE_OS_LACKING_H

@@ -265,8 +265,8 @@ uint32_t palette_heat(uint32_t hot, double waiting)
 /*
  * What a colour means, in all pictures: any two that differ are at least 15 apart (CIE 1976
  * L*a*b*) for full colour vision, protanopes and deuteranopes, and from the ground, in both
- * themes (tests/unit/render/test_palette.c). Within a family of causes text distinguishes them, and in
- * timelines a pattern.
+ * themes (tests/unit/render/test_palette.c). Within a family of causes text distinguishes them,
+ * and in timelines a pattern.
  */
 #define LOCK 0xe4487b
 #define THREAD 0xa154f4

@@ -94,7 +94,8 @@ static void a_call_gets_its_arguments(void **state)
 	expect(CALL("{\"file\":\"a\\u0062\",\"filter\":[\"x>1\",\"y\"],\"top\":3,\"all\":"
 		    "true}"),
 	       "\"text\":\"report file=ab filter=x>1 filter=y top=3 "
-	       "all=1\"}],\"isError\":false");
+	       "all=1\"},{\"type\":\"text\",\"text\":\"said\"}],"
+	       "\"isError\":false");
 	expect(CALL("{\"file\":\"a\",\"all\":false,\"top\":null}"),
 	       "\"text\":\"report file=a\"");
 	expect(CALL("{\"file\":\"fail\"}"), "\"isError\":true");
