@@ -28,13 +28,12 @@ while IFS= read -r word; do
 done <"$OLDPWD/never"
 
 "$PERFKIT" help words >"$OLDPWD/words"
-for state in running runnable preempted unknown; do
-	color=$(sed -n "s/^| $state |.*#\([0-9a-f]\{6\}\).*/\1/p" docs/words.md)
-	grep -q "\"$state\", \"#$color\"" render/html/html_ui.js || wrong "reports: $state is not #$color"
-	grep -q "0x$color" render/timeline/timeline_paint.c || wrong "timelines: $state is not #$color"
-done
-for cause in lock cond net io memory sleep runqueue preempt; do
-	color=$(grep -o "{\"$cause\", 0x[0-9a-f]*" render/flame/palette.c | sed 's/.*0x//')
-	grep -q "#$color" docs/words.md || wrong "docs/words.md: $cause is #$color"
+for meaning in running runnable preempted unknown lock cond net io memory sleep runqueue preempt; do
+	color=$(sed -n "s/.*{\"$meaning\", 0x\([0-9a-f]*\).*/\1/p; s/.*{\"$meaning\", \([A-Z]*\),.*/\1/p" render/flame/palette.c)
+	case $color in
+	[A-Z]*) color=$(sed -n "s/^#define $color 0x//p" render/flame/palette.c) ;;
+	esac
+	[ -n "$color" ] || wrong "render/flame/palette.c has no $meaning"
+	grep -q "#$color" docs/words.md || wrong "docs/words.md: $meaning is #$color"
 done
 exit $bad
