@@ -176,13 +176,18 @@ static int is_option(const struct finding_fact *v)
 	return v->unit == FACT_OPTION && v->text;
 }
 
-/* People paste these into a shell: nothing but perf's command, and words. */
+static int is_record_line(const char *line)
+{
+	return (!strncmp(line, "perf record ", 12) || !strncmp(line, "perfkit record ", 15)) &&
+	       shell_is_words(line);
+}
+
+/* People paste these into a shell: nothing but a line that records, and words. */
 static int check_commands(const struct reading *l)
 {
-	static const char perf[] = "perf record ";
 	for (size_t i = 0; i < l->rows.findings.n; i++) {
 		const char *line = string(l, l->rows.findings.v[i].command);
-		if (*line && (strncmp(line, perf, strlen(perf)) != 0 || !shell_is_words(line)))
+		if (*line && !is_record_line(line))
 			return err_set(l->e, ERR_FORMAT,
 				       "%s: a damaged store: findings %zu: its command is not "
 				       "of perf record",

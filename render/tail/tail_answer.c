@@ -658,6 +658,20 @@ static void put_alike(struct answer *a, const char *before)
 	put(a, " of them");
 }
 
+/* Of a root's own waits: who waited for it meanwhile. */
+static void put_held_up(struct answer *a)
+{
+	uint64_t own = count_alike(a);
+	put_alike(a, ", ");
+	if (own == a->group->count)
+		return;
+	put(a, "; the other ");
+	if (a->group->count - own > 1)
+		units_count(a->b, a->group->count - own);
+	put(a, a->group->count - own > 1 ? " waited for " : "waited for ");
+	put_name(a, explanation_root(&a->x)->comm);
+}
+
 /* After a thread that had the CPU comes the thread that wanted it; otherwise what the root did
  * precedes the threads that it held up. */
 static void put_chain(struct answer *a)
@@ -711,14 +725,15 @@ static const struct tail_row *directest(const struct tail *t, const struct tail_
 	return best;
 }
 
-/* The row that speaks for the group: its worst, if all chains are equal. If not, and the root
- * had the CPU, a row with the chain that most have; else one with the shortest chain, since
- * the others end in it. */
+/* The row that speaks for the group: its worst, if all chains are equal. If not, one with the
+ * shortest chain, since the others end in it; rather one with the chain that most have, if the
+ * root had the CPU, or that is as short. */
 static const struct tail_row *speaker_of(const struct tail *t, const struct tail_group *g)
 {
 	const struct tail_row *worst = &t->rows.v[g->row], *common = commonest(t, g);
-	const struct tail_row *row =
-		worst->root.via == VIA_CPU && common ? common : directest(t, g);
+	const struct tail_row *row = directest(t, g);
+	if (common && (worst->root.via == VIA_CPU || common->links <= row->links))
+		row = common;
 	return g->unnamed || row->root.function == worst->root.function ? row : worst;
 }
 
@@ -746,6 +761,7 @@ static void put_sentence(struct answer *a)
 	} else if (a->x.chain.n == 1) {
 		put_alone(a);
 		put_share(a, 1);
+		put_held_up(a);
 	} else {
 		put_chain(a);
 	}
