@@ -250,15 +250,12 @@ const struct verb verb_tail = {
 	.name = "tail",
 	.brief = "explain the worst episodes: when, how long, why, who caused them",
 	.usage = "[options] [FILE]",
-	.text = "Ranks waits, spans or activations, prints percentiles, and explains the worst "
-		"back\n"
-		"to its root cause. Filters choose what is ranked, except --cause and --state, "
-		"which\n"
-		"choose what is shown of the worst. Waits at rest are hidden.",
+	.text = "Explains the worst back to their root cause. Filters choose what is ranked; "
+		"--cause\n"
+		"and --state what is shown of the worst. Waits at rest are hidden.",
 	.examples = "  perfkit tail perf.data\n"
 		    "  perfkit tail --p99 --html report.html perf.data\n"
-		    "  perfkit tail --comm server --over 5ms --group thread run.db\n"
-		    "  perfkit tail --by activation --json perf.data",
+		    "  perfkit tail --comm server --over 5ms --by activation run.db",
 	.tables = {tail_pick_rows, rows, wait_rows, tlinput_rows, input_rows},
 	.options_size = sizeof(struct tail_opts),
 	.max_files = 1,
