@@ -1,10 +1,6 @@
-/* main.c - finds the verb, parses its options, runs it, and returns the exit status. */
-#include "base/mem.h"
-#include "base/os/os.h"
+/* main.c - finds the verb, or prints help, and returns the exit status. */
 #include "base/text/nearest.h"
-#include "base/shortage.h"
 #include "cmd/input/budget.h"
-#include "cmd/input/form.h"
 #include "cmd/cli/manpage.h"
 #include "cmd/cli/options.h"
 #include "cmd/input/sandbox.h"
@@ -14,7 +10,6 @@
 #include "cmd/verbs.h"
 
 #include <elfutils/version.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sqlite3.h>
@@ -48,7 +43,7 @@ static const struct verb *const verbs[] = {
 	&verb_watch,
 };
 /* clang-format on */
-enum { VERBS = sizeof(verbs) / sizeof(*verbs), FIRST_VERBS = 6, MAX_FILES = 256 };
+enum { VERBS = sizeof(verbs) / sizeof(*verbs), FIRST_VERBS = 6 };
 
 static const struct verb *find_verb(const char *name)
 {
@@ -168,73 +163,6 @@ static int help_command(int argc, char **argv)
 	return 0;
 }
 
-/* In the sandbox: 0, or the exit status. */
-static int confined(const struct verb *v, const void *opts, const char *const *files,
-		    size_t nfiles)
-{
-	struct err e = {0};
-	if (!sandbox_enter(v, opts, files, nfiles, &e))
-		return 0;
-	say("%s", e.msg);
-	return 1;
-}
-
-/* What records or runs programs needs a system that has them. */
-static int is_refused(const struct verb *v)
-{
-	const char *here = v->runs_programs ? os_without_processes() : NULL;
-	if (here)
-		say("%s needs Linux, and this is %s; recordings from there can be read "
-		    "here",
-		    v->name, here);
-	return here != NULL;
-}
-
-static int run(const struct verb *v, int argc, char **argv)
-{
-	const char *files[MAX_FILES];
-	size_t nfiles;
-	void *opts = mem_zalloc(1, v->options_size);
-	if (!opts) {
-		fprintf(stderr, "perfkit: out of memory\n");
-		return 1;
-	}
-	if (v->defaults)
-		v->defaults(opts);
-	int rc = opt_parse(v, argc, argv, opts, files, &nfiles);
-	if (rc == 1 || rc == 3) {
-		opt_help(v, rc == 3);
-		rc = 0;
-	} else if (!rc) {
-		rc = is_refused(v) ? 1 : opt_check_modes(v, opts);
-		rc = rc ? rc : budget_begin(v, opts);
-		rc = rc ? rc : form_begin(v, opts, argc, argv);
-		rc = rc ? rc : confined(v, opts, files, nfiles);
-		rc = form_end(rc ? rc : v->run(opts, files, nfiles));
-	}
-	opt_release(v, opts);
-	mem_free(opts);
-	return rc;
-}
-
-/* The exit status; 1 if stdout failed, or if the answer is incomplete because memory or
- * descriptors ran out. */
-static int finish(int rc)
-{
-	struct err e = {0};
-	if ((!rc || (rc == 3 && !shortage_is_limit())) && shortage(&e)) {
-		say("%s", e.msg);
-		rc = budget_status();
-	}
-	errno = 0;
-	if (!fflush(stdout) && !ferror(stdout))
-		return rc;
-	if (rc != 1) /* else the writer has printed it */
-		fprintf(stderr, "perfkit: stdout: cannot write%s%s\n", errno ? ": " : "",
-			errno ? strerror(errno) : "");
-	return 1;
-}
-
 /* Files are mapped: one that is truncated meanwhile, or a disk failure, raises SIGBUS. */
 static void on_bus(int sig)
 {
@@ -265,11 +193,6 @@ static void on_file_size(int sig)
 	(void)sig;
 }
 
-int verb_main(const struct verb *v, int argc, char **argv)
-{
-	return finish(run(v, argc, argv));
-}
-
 int main(int argc, char **argv)
 {
 	fill_standard_streams();
@@ -281,17 +204,17 @@ int main(int argc, char **argv)
 	const struct verb *v = find_verb(word);
 	if (v) {
 		int rc = budget_stack();
-		return rc ? finish(rc) : verb_main(v, argc - 1, argv + 1);
+		return rc ? verb_finish(rc) : verb_main(v, argc - 1, argv + 1);
 	}
 	if (!strcmp(word, "--help") || !strcmp(word, "-h")) {
 		if (argc > 2 && !strcmp(argv[2], "--all"))
-			return finish(help_command(1, argv + 2));
+			return verb_finish(help_command(1, argv + 2));
 		help(argc < 2 ? stderr : stdout);
-		return finish(argc < 2 ? 2 : 0);
+		return verb_finish(argc < 2 ? 2 : 0);
 	}
 	if (!strcmp(word, "--version") || !strcmp(word, "-V") || !strcmp(word, "version"))
-		return finish(version());
+		return verb_finish(version());
 	if (!strcmp(word, "help"))
-		return finish(help_command(argc - 2, argv + 2));
+		return verb_finish(help_command(argc - 2, argv + 2));
 	return unknown_command(word, 0);
 }

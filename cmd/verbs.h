@@ -27,4 +27,8 @@ extern const struct verb verb_watch;
  * The exit status. */
 int verb_main(const struct verb *v, int argc, char **argv);
 
+/* The exit status: rc, or 1 if stdout failed, or if the answer is incomplete because memory or
+ * descriptors ran out. */
+int verb_finish(int rc);
+
 #endif
