@@ -250,9 +250,8 @@ const struct verb verb_tail = {
 	.name = "tail",
 	.brief = "explain the worst episodes: when, how long, why, who caused them",
 	.usage = "[options] [FILE]",
-	.text = "Explains the worst back to their root cause. Filters choose what is ranked; "
-		"--cause\n"
-		"and --state what is shown of the worst. Waits at rest are hidden.",
+	.text = "Explains the worst back to their root cause. Filters choose what is ranked,\n"
+		"except --cause and --state: what is shown of it. Waits at rest are hidden.",
 	.examples = "  perfkit tail perf.data\n"
 		    "  perfkit tail --p99 --html report.html perf.data\n"
 		    "  perfkit tail --comm server --over 5ms --by activation run.db",

@@ -16,7 +16,8 @@ same()  # input, options of both
 	case " $* " in *" --inverted "*) i=--inverted ;; *) i= ;; esac
 	python3 "$SRC/tests/cli/svg_geometry.py" ours.svg theirs.svg $i
 }
-python3 "$SRC/tests/cli/flame_folded.py" 1 60 8 >small.folded
+# runs of functions that begin a thread would be one thin row
+python3 "$SRC/tests/cli/flame_folded.py" 1 60 8 | sed "s/_start/begin/g" >small.folded
 python3 "$SRC/tests/cli/flame_folded.py" 2 1000 >large.folded
 python3 "$SRC/tests/cli/flame_folded.py" 3 200 >mid.folded
 awk '{ n = $NF; sub(/ [0-9]+$/, ""); print $0, n, (n * 7) % 150 + 1 }' mid.folded >diff.folded
