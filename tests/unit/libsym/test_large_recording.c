@@ -265,6 +265,30 @@ static void thread_may_change_its_name_and_life_at_any_rate(void **state)
 	world_end(&w);
 }
 
+static void a_program_is_named_by_its_first_thread_or_not_at_all(void **state)
+{
+	struct world w;
+	struct out o = {0};
+	(void)state;
+	world_begin(&w);
+	take_comm(&w, &o, 10, 0);
+	take_comm(&w, &o, 20, 1);
+	put(&o, 9, 4); /* thread 8 of process 9, whose first thread no record names */
+	put(&o, 7, 4);
+	put(&o, 8, 4);
+	put(&o, 7, 4);
+	put(&o, 30, 8);
+	take(&w, PERF_RECORD_FORK, 30, &o);
+	assert_int_equal(machine_advance(&w.m, TIME_END, NULL), 0);
+	assert_string_equal(strtab_get(&w.strings, machine_program(&w.m, 7)), "BA");
+	assert_true(machine_program(&w.m, 9) == NO_ID);
+	assert_true(machine_program(&w.m, 8) == NO_ID);
+	assert_true(machine_program(&w.m, 0) == NO_ID);
+	assert_true(machine_program(&w.m, -1) == NO_ID);
+	free(o.v);
+	world_end(&w);
+}
+
 static void mount_namespaces_are_told_apart_in_time(void **state)
 {
 	enum { NAMESPACES = UINT16_MAX - 1, RECORDS = 4 * NAMESPACES, MOUNT = 5 };
@@ -480,6 +504,7 @@ int main(void)
 		cmocka_unit_test(mappings_may_come_between_questions),
 		cmocka_unit_test(bpf_programs_may_come_and_go),
 		cmocka_unit_test(thread_may_change_its_name_and_life_at_any_rate),
+		cmocka_unit_test(a_program_is_named_by_its_first_thread_or_not_at_all),
 		cmocka_unit_test(mount_namespaces_are_told_apart_in_time),
 		cmocka_unit_test(build_ids_find_their_files_in_time),
 		cmocka_unit_test(jitdumps_are_not_searched_for_each_process),
