@@ -42,6 +42,32 @@ static int has_hidden(const char *relative)
 	return *relative == '.' || strstr(relative, "/.") != NULL;
 }
 
+/*
+ * Without the line table's MD5 a name is all that speaks for a file below a folder that was named:
+ * "--source-dir ~" must not show ~/.ssh/id_rsa or ~/passwords.txt to whoever wrote the name. So
+ * nothing of its path below the folder is hidden, and it ends as sources of compiled languages
+ * do; a header of C++ has no ending. `path` is the file's, without links; `below` its end.
+ */
+static int looks_like_source(const char *path, const char *below)
+{
+	static const char endings[] =
+		" c h cc cp cpp cxx c++ C H hh hp hpp hxx h++ tcc tpp txx inl ipp ixx inc def gen"
+		" cppm ii i m mm M s S asm sx cu cuh cl hip ispc metal rs go zig d di nim cr odin"
+		" v vala swift ml mli mll mly hs hsc lhs adb ads ada f for ftn fpp f77 f90 f95 f03"
+		" f08 F FOR F90 F95 F03 F08 pas pp p dpr lpr jl java kt kts scala groovy clj cs fs"
+		" vb py pyx pxd pxi js mjs cjs jsx ts mts cts tsx lua rb php erl hrl ex exs dart r"
+		" R l ll lex y yy ypp re rl peg lisp cl el scm rkt cbl cob vhd sv proto ";
+	const char *leaf = path_base(path), *dot = strrchr(leaf, '.');
+	char ending[8];
+	if (has_hidden(below))
+		return 0;
+	if (!dot)
+		return strstr(path, "/c++/") != NULL;
+	int n = snprintf(ending, sizeof(ending), " %s ", dot + 1);
+	return n > 2 && n < (int)sizeof(ending) && !strchr(dot + 1, ' ') &&
+	       strstr(endings, ending) != NULL;
+}
+
 /* A folder that is a root without being named: it is deep enough to be somebody's project. */
 static int may_be_root(const char *dir)
 {
@@ -87,12 +113,16 @@ static int open_below(const char *dir, const char *rest, char path[PATH_MAX], st
 	return below && !claimed_open(root, CLAIMED_INSIDE, below, c, NULL);
 }
 
-/* Take a text (heap, owned) unless a better one was found. 1: the search is over; ERR_NOMEM. */
-static int take(struct search *s, const char *path, char *text, size_t n, const struct stat *st)
+/* Take a text (heap, owned) unless a better one was found; `below` is the end of `path` below the
+ * root. 1: the search is over; ERR_NOMEM. */
+static int take(struct search *s, const char *path, const char *below, char *text, size_t n,
+		const struct stat *st)
 {
 	enum source_verdict v = SOURCE_ABSENT;
 	if (!memchr(text, 0, n))
 		v = verdict_of(s, text, n, st);
+	if (v != SOURCE_SAME && s->packed == SOURCE_ABSENT && !looks_like_source(path, below))
+		v = SOURCE_ABSENT;
 	if (v == SOURCE_ABSENT || (s->out->verdict != SOURCE_ABSENT && v != SOURCE_SAME)) {
 		mem_free(text);
 		return 0;
@@ -116,7 +146,7 @@ static int try_file(struct search *s, const char *dir, const char *rest)
 		return 0;
 	int rc = read_fd(c.fd, path, TEXT_MAX, &text, &n, NULL);
 	close(c.fd);
-	return !rc ? take(s, path, text, n, &c.st) : rc == ERR_NOMEM ? rc : 0;
+	return !rc ? take(s, path, c.path + 1, text, n, &c.st) : rc == ERR_NOMEM ? rc : 0;
 }
 
 /* The same of a root that nobody named: of what not everybody may read, root shows only what the
@@ -137,7 +167,7 @@ static int try_claimed(struct search *s, const char *dir, const char *rest)
 	int rc = has_hidden(c.path + 1) ? ERR_REFUSED : claimed_check(&c, &k, path, NULL);
 	rc = rc ? rc : read_fd(c.fd, path, TEXT_MAX, &text, &n, NULL);
 	close(c.fd);
-	return !rc ? take(s, path, text, n, &c.st) : rc == ERR_NOMEM ? rc : 0;
+	return !rc ? take(s, path, c.path + 1, text, n, &c.st) : rc == ERR_NOMEM ? rc : 0;
 }
 
 /* --- roots ------------------------------------------------------------------------------ */

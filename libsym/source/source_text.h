@@ -14,6 +14,9 @@
  *	the current folder, the program's   only names that are below them as they are, no hidden
  *	                                    folders; not /, not a home, nothing of the first level;
  *	                                    root shows what everybody, or the program's owner, reads
+ *
+ * Of other files than a bundle's, one that is not proven by the line table's MD5 is read only if
+ * it looks like a source: nothing hidden in its path below the root, and a source's ending.
  */
 #ifndef LIBSYM_SOURCE_SOURCE_TEXT_H
 #define LIBSYM_SOURCE_SOURCE_TEXT_H

@@ -73,6 +73,49 @@ static void only_below_roots(void **state)
 	assert_int_equal(look(&o, "", NULL), SOURCE_ABSENT);
 }
 
+/* A folder that holds more than sources: what the line table did not prove looks like one. */
+static void what_is_not_a_source_needs_its_sum(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *path;
+		int shown;
+	} files[] = {
+		{"/home/.ssh/id_rsa", 0},      {"/home/.ssh/key.c", 0},
+		{"/home/id_rsa", 0},	       {"/home/passwords.txt", 0},
+		{"/home/a.c.", 0},	       {"/home/.c", 0},
+		{"/home/a. c", 0},	       {"/home/a.c h", 0},
+		{"/home/src/.netrc", 0},       {"/home/link.c", 0},
+		{"/home/src/lib.rs", 1},       {"/home/src/Makefile.S", 1},
+		{"/home/include/c++/any", 1},  {"/home/include/any", 0},
+		{"/home/src/a.min.js", 1},
+	};
+	put("/home/link", "", 0);
+	assert_int_equal(symlink(".ssh/id_rsa", in_root("/home/link.c")), 0);
+	char at[64 + 8], map[600];
+	const char *home = at;
+	snprintf(at, sizeof(at), "%s/home", root);
+	snprintf(map, sizeof(map), "/home=%s", home);
+	const char *maps[] = {map};
+	const struct source_options ways[] = {
+		{.dirs = &home, .ndirs = 1}, {.maps = maps, .nmaps = 1}, {.symfs = root}};
+	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++) {
+		if (strcmp(files[i].path, "/home/link.c") != 0)
+			put(files[i].path, "text\n", 5);
+		for (size_t k = 0; k < sizeof(ways) / sizeof(*ways); k++)
+			look(&ways[k], files[i].path, files[i].shown ? "text\n" : NULL);
+	}
+	uint8_t sum[MD5_BYTES] = {0};
+	struct source_name name = {.path = "/home/.ssh/id_rsa", .md5 = sum};
+	struct source_text t;
+	assert_int_equal(source_text_load(&t, ways, &name), 0);
+	assert_null(t.text);
+	md5_of("text\n", 5, sum);
+	assert_int_equal(source_text_load(&t, ways, &name), 0);
+	assert_int_equal(t.verdict, SOURCE_SAME);
+	source_text_release(&t);
+}
+
 static void maps_replace_the_beginning(void **state)
 {
 	(void)state;
@@ -191,6 +234,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(md5_is_that_of_the_rfc),
 		ON_A_TREE(only_below_roots),
+		ON_A_TREE(what_is_not_a_source_needs_its_sum),
 		ON_A_TREE(maps_replace_the_beginning),
 		ON_A_TREE(folders_that_are_roots_by_themselves),
 		ON_A_TREE(the_text_that_was_compiled_is_preferred),
