@@ -1,6 +1,7 @@
 #include "base/outfile.h"
 #include "base/mem.h"
 #include "base/os/os.h"
+#include "base/regular.h"
 #include "base/shortage.h"
 
 #include <dirent.h>
@@ -64,7 +65,7 @@ static int is_abandoned(int fd)
 {
 	enum { MINUTE = 60 }; /* between its making and its lock */
 	struct stat st;
-	return !fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_uid == geteuid() &&
+	return !fstat(fd, &st) && st.st_uid == geteuid() &&
 	       time(NULL) - st.st_mtime > MINUTE && !flock(fd, LOCK_EX | LOCK_NB);
 }
 
@@ -82,7 +83,8 @@ static void remove_abandoned(const char *path)
 		    strncmp(name + n, mark, k) != 0 ||
 		    strspn(name + n + k, "0123456789abcdef") != RANDOM_DIGITS)
 			continue;
-		int fd = openat(dirfd(d), name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+		struct stat st;
+		int fd = regular_open(dirfd(d), name, REGULAR_NO_LINK, &st);
 		if (fd >= 0 && is_abandoned(fd))
 			unlinkat(dirfd(d), name, 0);
 		if (fd >= 0)
@@ -284,7 +286,8 @@ static int replaces_other(const struct outfile *o)
 	char a[PIECE], b[PIECE], self[64];
 	ssize_t n = 1, m = 1;
 	snprintf(self, sizeof(self), "/proc/self/fd/%d", o->fd);
-	int there = open(o->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
+	struct stat st;
+	int there = regular_open(AT_FDCWD, o->path, REGULAR_NO_LINK, &st);
 	if (!o->tmp || there < 0)
 		return o->tmp && errno != ENOENT;
 	int own = open(o->unnamed ? self : o->tmp, O_RDONLY | O_CLOEXEC);

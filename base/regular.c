@@ -14,13 +14,13 @@ static int link_flag(unsigned flags)
 }
 
 /* Open the file that `at` is only a handle of. */
-static int open_handle(int at, int dir, const char *name, unsigned flags)
+static int open_handle(int at, int dir, const char *name, unsigned flags, int how)
 {
 	char self[32];
 	snprintf(self, sizeof(self), "/proc/self/fd/%d", at);
-	int fd = open(self, FOR_READING);
+	int fd = open(self, how & ~O_NOFOLLOW);
 	if (fd < 0 && (errno == ENOENT || errno == EACCES)) /* no procfs, or not ours */
-		fd = openat(dir, name, FOR_READING | link_flag(flags));
+		fd = openat(dir, name, how | link_flag(flags));
 	return fd;
 }
 
@@ -29,7 +29,7 @@ static int same_file(const struct stat *a, const struct stat *b)
 	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
-int regular_reopen(int at, int dir, const char *name, unsigned flags, struct stat *st)
+static int reopen(int at, int dir, const char *name, unsigned flags, int how, struct stat *st)
 {
 	struct stat was;
 	int fd = -1, failed = 0;
@@ -39,7 +39,7 @@ int regular_reopen(int at, int dir, const char *name, unsigned flags, struct sta
 		failed = S_ISLNK(was.st_mode) ? ELOOP : EINVAL;
 	else if (flags & REGULAR_NO_PSEUDO && os_is_pseudo(at))
 		failed = EINVAL;
-	else if ((fd = open_handle(at, dir, name, flags)) < 0 || fstat(fd, st))
+	else if ((fd = open_handle(at, dir, name, flags, how)) < 0 || fstat(fd, st))
 		failed = errno;
 	else
 		failed = same_file(&was, st) ? 0 : EINVAL;
@@ -51,13 +51,34 @@ int regular_reopen(int at, int dir, const char *name, unsigned flags, struct sta
 	return fd;
 }
 
-int regular_open(int dir, const char *name, unsigned flags, struct stat *st)
+int regular_reopen(int at, int dir, const char *name, unsigned flags, struct stat *st)
+{
+	return reopen(at, dir, name, flags, FOR_READING, st);
+}
+
+static int open_as(int dir, const char *name, unsigned flags, int how, struct stat *st)
 {
 	int at = openat(dir, name, O_PATH | O_CLOEXEC | link_flag(flags));
 	if (at < 0)
 		return -1;
-	int fd = regular_reopen(at, dir, name, flags, st), failed = errno;
+	int fd = reopen(at, dir, name, flags, how, st), failed = errno;
 	close(at);
 	errno = failed;
 	return fd;
+}
+
+int regular_open_as(int dir, const char *name, unsigned flags, int how, const struct stat *is)
+{
+	struct stat st;
+	int fd = open_as(dir, name, flags, how | O_CLOEXEC, &st);
+	if (fd < 0 || !is || same_file(&st, is))
+		return fd;
+	close(fd);
+	errno = ESTALE;
+	return -1;
+}
+
+int regular_open(int dir, const char *name, unsigned flags, struct stat *st)
+{
+	return open_as(dir, name, flags, FOR_READING, st);
 }

@@ -20,6 +20,10 @@ enum regular_flag {
  */
 int regular_open(int dir, const char *name, unsigned flags, struct stat *st);
 
+/* The same, opened as `how` says (open(2), not O_CREAT); O_CLOEXEC is added. If `is` is not NULL,
+ * a file that is not that one is not opened: ESTALE. */
+int regular_open_as(int dir, const char *name, unsigned flags, int how, const struct stat *is);
+
 /* The same of the file that `at` is a handle of (O_PATH), which stays open; by `name` in `dir`
  * only where procfs is not there. */
 int regular_reopen(int at, int dir, const char *name, unsigned flags, struct stat *st);

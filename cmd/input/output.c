@@ -1,4 +1,5 @@
 #include "cmd/input/output.h"
+#include "base/regular.h"
 #include "base/text/buf.h"
 #include "cmd/cli/say.h"
 #include "cmd/input/budget.h"
@@ -19,9 +20,7 @@ static int is_kept(const char *path)
 {
 	uint8_t head[512];
 	struct stat st;
-	if (!strcmp(path, "-") || stat(path, &st) || !S_ISREG(st.st_mode))
-		return 0;
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	int fd = strcmp(path, "-") ? regular_open(AT_FDCWD, path, 0, &st) : -1;
 	ssize_t n = fd < 0 ? -1 : read(fd, head, sizeof(head));
 	if (fd >= 0)
 		close(fd);

@@ -8,7 +8,7 @@
  * other.
  *
  *	sqlite3_close(db);                          // "CREATE TABLE t(...)" is in the file
- *	page_file_open(&f, "run.db", "run.db", &e);
+ *	page_file_open(&f, "run.db", NULL, "run.db", &e);
  *	btree_init(&t, BTREE_ROWID, root_page_of_t, page_file_page_size(f), &e);
  *	for (...) btree_add(&t, f, row, n, &e);
  *	btree_finish(&t, f, &e);                    // or more, after another page_file_open

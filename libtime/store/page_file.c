@@ -1,6 +1,7 @@
 #include "libtime/store/page_file.h"
 #include "base/bytes.h"
 #include "base/mem.h"
+#include "base/regular.h"
 
 #include <endian.h>
 #include <errno.h>
@@ -68,14 +69,17 @@ static int check_header(struct page_file *f, off_t size, struct err *e)
 	return 0;
 }
 
-int page_file_open(struct page_file **out, const char *path, const char *name, struct err *e)
+int page_file_open(struct page_file **out, const char *path, const struct stat *is,
+		   const char *name, struct err *e)
 {
 	struct stat st;
 	*out = NULL;
 	struct page_file *f = mem_alloc(sizeof(*f) + GATHERED);
 	if (!f)
 		return err_nomem(e);
-	*f = (struct page_file){.name = name, .fd = open(path, O_RDWR | O_CLOEXEC)};
+	*f = (struct page_file){
+		.name = name,
+		.fd = regular_open_as(AT_FDCWD, path, REGULAR_NO_LINK, O_RDWR, is)};
 	int r = f->fd < 0 || fstat(f->fd, &st) ? err_sys(e, "%s: cannot write the store", name)
 					       : check_header(f, st.st_size, e);
 	if (r)

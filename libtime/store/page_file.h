@@ -2,7 +2,7 @@
  * page_file.h - an SQLite database file that grows at its end by whole pages, while SQLite has it
  * closed. btree.h says what is on them.
  *
- *	page_file_open(&f, "run.db.tmp", "run.db", &e);
+ *	page_file_open(&f, "run.db.tmp", NULL, "run.db", &e);
  *	page_file_add(f, page, &number, &e);
  *	page_file_close(f, &e);              // SQLite may open it again
  *
@@ -15,13 +15,15 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/stat.h>
 
 struct page_file;
 
 /* A file that SQLite has closed and that has no journal; messages call it `name`. Both are
- * borrowed. ERR_IO, ERR_NOMEM; ERR_FORMAT for one that is not whole pages, used up to their
+ * borrowed. If `is` is not NULL, any other file of that name is ERR_IO. ERR_IO, ERR_NOMEM; ERR_FORMAT for one that is not whole pages, used up to their
  * ends. *out is NULL then. */
-int page_file_open(struct page_file **out, const char *path, const char *name, struct err *e);
+int page_file_open(struct page_file **out, const char *path, const struct stat *is,
+		   const char *name, struct err *e);
 
 /* The bytes of a page. */
 size_t page_file_page_size(const struct page_file *f);

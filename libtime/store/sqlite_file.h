@@ -9,11 +9,18 @@
 #include "base/err.h"
 
 #include <sqlite3.h>
+#include <sys/stat.h>
 
 /* Open it, or create it with pages of 8 KiB: larger ones waste the 2 MB that other SQLite clients
  * cache, where a query looks up rows here and there (v_samples). *db is to be closed even after
- * an error. */
-int sqlite_file_open(sqlite3 **db, const char *path, const char *name, struct err *e);
+ * an error. It is the regular file *is, or ERR_IO. */
+int sqlite_file_open(sqlite3 **db, const char *path, const struct stat *is, const char *name,
+		     struct err *e);
+
+/* sqlite3_open_v2 of a file that was looked at: of another one than *is, SQLITE_CANTOPEN. From the
+ * first call on, SQLite opens regular files only in this process, whatever lies beside a store,
+ * and follows no link there. */
+int sqlite_file_connect(sqlite3 **db, const char *path, int flags, const struct stat *is);
 
 /* Run statements that return no rows. */
 int sqlite_file_run(sqlite3 *db, const char *sql, const char *name, struct err *e);

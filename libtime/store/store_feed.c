@@ -26,6 +26,7 @@ struct table_pages {
 
 struct row_feed {
 	const char *path, *name;
+	struct stat is;
 	/* the writer's: until a failure, the file is open in one of two ways */
 	struct page_file *file; /* for pages, or NULL */
 	sqlite3 *db;            /* by SQLite, in a transaction, or NULL */
@@ -73,8 +74,8 @@ static int init_trees(struct row_feed *f, sqlite3 *db, size_t page_size, struct 
 static int open_file(struct row_feed *f, struct err *e)
 {
 	sqlite3 *db;
-	int r = sqlite_file_open(&db, f->path, f->name, e);
-	r = r ? r : page_file_open(&f->file, f->path, f->name, e);
+	int r = sqlite_file_open(&db, f->path, &f->is, f->name, e);
+	r = r ? r : page_file_open(&f->file, f->path, &f->is, f->name, e);
 	r = r ? r : init_trees(f, db, page_file_page_size(f->file), e);
 	sqlite3_close(db);
 	return r;
@@ -96,7 +97,7 @@ static int turn_to_pages(struct row_feed *f, struct err *e)
 	if (f->file)
 		return 0;
 	int r = close_sqlite(f, 0, e);
-	return r ? r : page_file_open(&f->file, f->path, f->name, e);
+	return r ? r : page_file_open(&f->file, f->path, &f->is, f->name, e);
 }
 
 static int close_pages(struct row_feed *f, struct err *e)
@@ -112,7 +113,7 @@ static int turn_to_sqlite(struct row_feed *f, struct err *e)
 	if (f->db)
 		return 0;
 	int r = close_pages(f, e);
-	r = r ? r : sqlite_file_open(&f->db, f->path, f->name, e);
+	r = r ? r : sqlite_file_open(&f->db, f->path, &f->is, f->name, e);
 	return r ? r : sqlite_file_run(f->db, "BEGIN", f->name, e);
 }
 
@@ -322,13 +323,15 @@ void feed_drop(struct row_feed *f)
 	(void)wait_for_writer(f, NULL); /* the caller has a failure already */
 }
 
-int feed_open(struct row_feed **out, const char *path, const char *name, struct err *e)
+int feed_open(struct row_feed **out, const char *path, const struct stat *is, const char *name,
+	      struct err *e)
 {
 	*out = NULL;
 	struct row_feed *f = mem_zalloc(1, sizeof(*f));
 	if (!f)
 		return err_nomem(e);
 	f->path = path;
+	f->is = *is;
 	f->name = name;
 	pthread_mutex_init(&f->lock, NULL);
 	pthread_cond_init(&f->changed, NULL);

@@ -1,7 +1,7 @@
 /*
  * store_feed.h - queues rows for the store's tables, which a thread of its own writes.
  *
- *	feed_open(&f, "run.db.tmp", "run.db", &e);   // SQLite has declared the tables
+ *	feed_open(&f, "run.db.tmp", &is, "run.db", &e);   // SQLite has declared the tables
  *	feed_row(f, TABLE_COMMS, &row, &e);          // the next row's cells, to be filled
  *	cell_int(&row[0], 1);
  *	cell_text(&row[1], "nginx");
@@ -21,12 +21,15 @@
 #include "libtime/store/cell.h"
 #include "libtime/store/schema.h"
 
+#include <sys/stat.h>
+
 struct row_feed;
 
-/* Feed the tables of the store at `path`, which are declared and empty, and which nobody else
+/* Feed the tables of the store at `path`, the file *is, which are declared and empty, and which nobody else
  * opens until feed_finish; messages call it `name`. Both are borrowed. If no thread can be
  * started, the caller's does the work. ERR_NOMEM, ERR_IO. */
-int feed_open(struct row_feed **out, const char *path, const char *name, struct err *e);
+int feed_open(struct row_feed **out, const char *path, const struct stat *is, const char *name,
+	      struct err *e);
 
 /* The cells of a new row, one for each column of the table; the caller sets them before the
  * table's next row. ERR_NOMEM; ERR_IO if an earlier row failed. */

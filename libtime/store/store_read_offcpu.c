@@ -7,7 +7,6 @@
 
 #include <pthread.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 enum {
@@ -158,15 +157,12 @@ static int count_rows(struct load *l, int64_t *rows)
 int store_read_offcpu(struct load *l)
 {
 	int64_t from, to, rows;
-	struct stat st;
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	int r = range_of(l, &from, &to);
 	if (r)
 		return r;
 	uint64_t ids = (uint64_t)to - (uint64_t)from + 1, n = ids / ROWS_PER_PART;
-	if (stat(l->s->path, &st))
-		return err_sys(l->e, "%s: cannot read", l->s->path);
-	if (from < 0 || !ids || ids > (uint64_t)st.st_size / ROW_BYTES) {
+	if (from < 0 || !ids || ids > l->s->bytes / ROW_BYTES) {
 		r = count_rows(l, &rows);
 		return r ? r : read_parts(l, 1, from, to, (size_t)rows);
 	}

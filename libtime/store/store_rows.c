@@ -1,6 +1,7 @@
 #include "libtime/store/store_decode.h"
 #include "base/regular.h"
 #include "base/text/buf.h"
+#include "libtime/store/sqlite_file.h"
 
 #include <fcntl.h>
 #include <string.h>
@@ -99,13 +100,16 @@ static uint64_t log_bytes(const char *path)
 	return is ? (uint64_t)st.st_size : 0;
 }
 
-static int in_wal_mode(const char *path)
+/* Look at the file, the first time; 1 if it is in WAL mode. */
+static int look(struct store *s)
 {
 	uint8_t head[HEADER] = {0};
 	struct stat st;
-	int fd = regular_open(AT_FDCWD, path, 0, &st);
+	int fd = regular_open(AT_FDCWD, s->path, 0, &st);
 	if (fd < 0)
 		return 0;
+	if (!s->is.st_ino)
+		s->is = st;
 	ssize_t n = read(fd, head, sizeof(head));
 	close(fd);
 	return n == (ssize_t)sizeof(head) && head[AT_WRITE_VERSION] == 2;
@@ -130,13 +134,12 @@ int store_connect(struct store *s)
 {
 	enum { FLAGS = SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI };
 	uint64_t log = log_bytes(s->path);
-	struct stat st;
 	struct buf name = {0};
-	if (!stat(s->path, &st))
-		s->bytes = (uint64_t)st.st_size + log;
-	name_of(&name, s->path, !log && in_wal_mode(s->path));
-	int code = buf_failed(&name) ? SQLITE_NOMEM
-				     : sqlite3_open_v2(buf_cstr(&name), &s->db, FLAGS, NULL);
+	name_of(&name, s->path, look(s) && !log);
+	s->bytes = (uint64_t)s->is.st_size + log;
+	int code = buf_failed(&name)
+			   ? SQLITE_NOMEM
+			   : sqlite_file_connect(&s->db, buf_cstr(&name), FLAGS, &s->is);
 	buf_release(&name);
 	if (code)
 		return code;

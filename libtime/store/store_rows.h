@@ -17,11 +17,13 @@
 #include "libtime/store/store_read.h"
 
 #include <sqlite3.h>
+#include <sys/stat.h>
 
 struct store {
 	sqlite3 *db;
 	char *path;
-	uint64_t bytes;       /* of the file, and of its write-ahead log */
+	struct stat is;       /* the file, as it was opened first */
+	uint64_t bytes;       /* of it, and of its write-ahead log */
 	uint64_t steps, text; /* what the current statement may still use: store_allow */
 	VEC(struct store_recording) recordings;
 	struct arena texts; /* of recordings */
@@ -56,7 +58,7 @@ int store_db_failed(struct store *s, struct err *e);
 
 /*
  * Open a connection for reading s->path. SQLITE_OK or SQLite's error; the caller closes s->db
- * in any case. A manipulated file may use its pages again and again, so that a small file has
+ * in any case. Later connections are to the same file (s->is), or fail. A manipulated file may use its pages again and again, so that a small file has
  * endless rows and texts. So reading is bounded by the size of the file, s->bytes: a statement
  * that goes beyond is interrupted. s must live as long as the connection.
  */

@@ -2,6 +2,7 @@
 #include "libtime/store/file_facts.h"
 #include "libtime/store/finding_rows.h"
 #include "base/mem.h"
+#include "base/regular.h"
 #include "base/shortage.h"
 #include "base/outfile.h"
 #include "libtime/store/sqlite_file.h"
@@ -23,7 +24,8 @@ enum { PROGRESS_EVERY = 1 << 16 };
 struct store_writer {
 	struct row_feed *feed;
 	char *path, *tmp;
-	int fd; /* of tmp: nothing is written through it, it tells whose file that is */
+	int fd; /* of tmp: nothing is written through it, it tells which file that is */
+	struct stat is;
 	void (*progress)(void *arg, uint64_t done, uint64_t total);
 	void *progress_arg;
 	uint64_t done, total;
@@ -38,7 +40,7 @@ static int declare(struct store_writer *w, struct err *e)
 	struct buf sql = {0};
 	sqlite3 *db;
 	schema_sql(&sql);
-	int r = sqlite_file_open(&db, w->tmp, w->path, e);
+	int r = sqlite_file_open(&db, w->tmp, &w->is, w->path, e);
 	r = r ? r : sqlite_file_run(db, "BEGIN", w->path, e);
 	if (!r)
 		r = buf_failed(&sql) ? err_nomem(e)
@@ -59,7 +61,7 @@ static int make_indexes(struct store_writer *w, struct err *e)
 		"CREATE INDEX findings_of ON findings(recording_id, question);"
 		"CREATE INDEX facts_of ON finding_facts(finding_id)";
 	sqlite3 *db;
-	int r = sqlite_file_open(&db, w->tmp, w->path, e);
+	int r = sqlite_file_open(&db, w->tmp, &w->is, w->path, e);
 	r = r ? r : sqlite_file_run(db, "BEGIN", w->path, e);
 	r = r ? r : sqlite_file_run(db, indexes, w->path, e);
 	return sqlite_file_close(db, r, w->path, e);
@@ -210,19 +212,17 @@ static int check_target(const char *path, struct err *e)
 {
 	char head[16];
 	struct stat st;
-	if (stat(path, &st))
-		return errno == ENOENT ? 0 : err_sys(e, "%s: cannot write", path);
-	if (!S_ISREG(st.st_mode))
+	int fd = regular_open(AT_FDCWD, path, 0, &st);
+	if (fd < 0 && errno == EINVAL)
 		return err_set(e, ERR_IO, "%s: cannot write the store: not a regular file",
 			       path);
-	if (!st.st_size)
-		return 0;
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)
-		return err_sys(e, "%s: cannot look at what is there", path);
+		return errno == ENOENT
+			       ? 0
+			       : err_sys(e, "%s: cannot look at what is there", path);
 	ssize_t n = read(fd, head, sizeof(head));
 	close(fd);
-	if (n < 0 || !store_is_sqlite(head, (unsigned long)n))
+	if (n && !(n > 0 && store_is_sqlite(head, (unsigned long)n)))
 		return err_set(e, ERR_REFUSED, "%s: exists and is not a store; not replaced",
 			       path);
 	return 0;
@@ -247,8 +247,10 @@ int store_writer_open(struct store_writer **out, const char *path, struct err *e
 	}
 	/* SQLite opens files by name, so it cannot have one without */
 	r = outfile_temporary(path, 0666, &w->tmp, &w->fd, e);
+	if (!r && fstat(w->fd, &w->is))
+		r = err_sys(e, "%s: cannot write the store", path);
 	r = r ? r : declare(w, e);
-	r = r ? r : feed_open(&w->feed, w->tmp, w->path, e);
+	r = r ? r : feed_open(&w->feed, w->tmp, &w->is, w->path, e);
 	if (r)
 		store_writer_abort(w);
 	else
@@ -264,18 +266,9 @@ const char *store_writer_temporary(const struct store_writer *w)
 /* 1 if the temporary file is the one that was made. */
 static int is_still_ours(const struct store_writer *w)
 {
-	struct stat made, there;
-	return !fstat(w->fd, &made) && !lstat(w->tmp, &there) && made.st_dev == there.st_dev &&
-	       made.st_ino == there.st_ino;
-}
-
-static int sync_file(const char *path, const char *name, struct err *e)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	int r = fd < 0 || fsync(fd) ? err_sys(e, "%s: cannot write the store", name) : 0;
-	if (fd >= 0)
-		close(fd);
-	return r;
+	struct stat there;
+	return !lstat(w->tmp, &there) && w->is.st_dev == there.st_dev &&
+	       w->is.st_ino == there.st_ino;
 }
 
 int store_writer_commit(struct store_writer *w, struct err *e)
@@ -284,8 +277,8 @@ int store_writer_commit(struct store_writer *w, struct err *e)
 	r = r ? r : make_indexes(w, e);
 	if (!r)
 		r = shortage(e);
-	if (!r)
-		r = sync_file(w->tmp, w->path, e);
+	if (!r && fsync(w->fd))
+		r = err_sys(e, "%s: cannot write the store", w->path);
 	if (!r && !is_still_ours(w))
 		r = err_set(e, ERR_REFUSED, "%s: %s was replaced meanwhile", w->path, w->tmp);
 	if (!r && rename(w->tmp, w->path))

@@ -162,7 +162,7 @@ static void fill(int page_size, size_t n)
 	struct btree t, x;
 	struct err e = {0};
 	make_db(page_size, &table, &keyed);
-	assert_int_equal(page_file_open(&f, db_path, "run.db", &e), 0);
+	assert_int_equal(page_file_open(&f, db_path, NULL, "run.db", &e), 0);
 	assert_int_equal(page_file_page_size(f), page_size);
 	assert_int_equal(btree_init(&t, BTREE_ROWID, table, page_file_page_size(f), &e), 0);
 	assert_int_equal(btree_init(&x, BTREE_KEYED, keyed, page_file_page_size(f), &e), 0);
@@ -173,7 +173,7 @@ static void fill(int page_size, size_t n)
 	insert_all(db, n);
 	sqlite3_close(db);
 
-	assert_int_equal(page_file_open(&f, db_path, "run.db", &e), 0);
+	assert_int_equal(page_file_open(&f, db_path, NULL, "run.db", &e), 0);
 	add_rows(f, &t, &x, n / 3, n);
 	assert_int_equal(btree_finish(&t, f, &e), 0);
 	assert_int_equal(btree_finish(&x, f, &e), 0);
@@ -257,7 +257,7 @@ static void long_texts_go_on_on_other_pages(void **state)
 	struct err e = {0};
 	memset(text, 'x', sizeof(text));
 	make_db(512, &table, &keyed);
-	assert_int_equal(page_file_open(&f, db_path, "run.db", &e), 0);
+	assert_int_equal(page_file_open(&f, db_path, NULL, "run.db", &e), 0);
 	assert_int_equal(btree_init(&t, BTREE_ROWID, table, 512, &e), 0);
 	for (size_t n = 400; n < sizeof(text); n++) {
 		make_row(5, row);
@@ -285,7 +285,7 @@ static void rows_that_do_not_ascend_are_told(void **state)
 	struct cell row[2];
 	struct err e = {0};
 	make_db(512, &table, &keyed);
-	assert_int_equal(page_file_open(&f, db_path, "run.db", &e), 0);
+	assert_int_equal(page_file_open(&f, db_path, NULL, "run.db", &e), 0);
 	assert_int_equal(btree_init(&t, BTREE_ROWID, table, 512, &e), 0);
 	assert_int_equal(btree_init(&k, BTREE_KEYED, keyed, 512, &e), 0);
 	cell_int(&row[0], 7);
@@ -340,7 +340,7 @@ static void the_lock_page_is_left_out(void **state)
 	assert_int_equal(fwrite(pages, 4, 1, file), 1);
 	fclose(file);
 	assert_int_equal(truncate(db_path, (off_t)BEFORE * SIZE), 0);
-	assert_int_equal(page_file_open(&f, db_path, "run.db", &e), 0);
+	assert_int_equal(page_file_open(&f, db_path, NULL, "run.db", &e), 0);
 	assert_int_equal(btree_init(&t, BTREE_ROWID, table, SIZE, &e), 0);
 	assert_int_equal(btree_init(&x, BTREE_KEYED, keyed, SIZE, &e), 0);
 	add_rows(f, &t, &x, 0, 20000);
@@ -363,14 +363,14 @@ static void other_files_are_refused(void **state)
 	uint32_t table, keyed;
 	struct page_file *f;
 	struct err e = {0};
-	assert_int_equal(page_file_open(&f, "/nonexistent/t.db", "t.db", &e), ERR_IO);
+	assert_int_equal(page_file_open(&f, "/nonexistent/t.db", NULL, "t.db", &e), ERR_IO);
 	assert_memory_equal(e.msg, "t.db: ", 6);
 	assert_null(f);
 	make_db(4096, &table, &keyed);
 	assert_int_equal(truncate(db_path, 4096 + 100), 0);
-	assert_int_equal(page_file_open(&f, db_path, "run.db", &e), ERR_FORMAT);
+	assert_int_equal(page_file_open(&f, db_path, NULL, "run.db", &e), ERR_FORMAT);
 	assert_int_equal(truncate(db_path, 10), 0);
-	assert_int_equal(page_file_open(&f, db_path, "run.db", &e), ERR_FORMAT);
+	assert_int_equal(page_file_open(&f, db_path, NULL, "run.db", &e), ERR_FORMAT);
 	assert_null(f);
 }
 

@@ -7,9 +7,8 @@
 #include "libtime/causes/causes.h"
 #include "libtime/sched/sched.h"
 #include "libtime/sched/timeline_query.h"
+#include "libtime/store/sqlite_file.h"
 #include "libtime/store/store.h"
-#include "libtime/store/store_read.h"
-#include "libtime/store/store_write.h"
 #include "libtime/store/store_read.h"
 #include "libtime/store/store_write.h"
 
@@ -801,6 +800,81 @@ static void a_file_that_is_no_store_is_not_replaced(void **state)
 	assert_int_equal(store_open((struct store **)&w, db_path, &e), ERR_NOTFOUND);
 }
 
+static void put_text(const char *path, const char *text)
+{
+	FILE *f = fopen(path, "w");
+	assert_non_null(f);
+	fputs(text, f);
+	assert_int_equal(fclose(f), 0);
+}
+
+/* Who may write the folder may put another file in a name's place, between two looks at it. */
+static void the_file_that_was_looked_at_is_the_one_used(void **state)
+{
+	(void)state;
+	enum { READ = SQLITE_OPEN_READONLY, WRITE = SQLITE_OPEN_READWRITE };
+	char other[sizeof(db_path) + 8], log[sizeof(db_path) + 8], text[16] = "";
+	struct err e = {0};
+	struct stat is;
+	struct store_writer *w;
+	sqlite3 *db;
+	snprintf(other, sizeof(other), "%s.other", db_path);
+	snprintf(log, sizeof(log), "%s-wal", db_path);
+	assert_int_equal(store_writer_open(&w, db_path, &e), 0);
+	assert_int_equal(store_writer_commit(w, &e), 0);
+	assert_int_equal(stat(db_path, &is), 0);
+	assert_int_equal(sqlite_file_connect(&db, db_path, READ, &is), SQLITE_OK);
+	sqlite3_close(db);
+
+	/* another store of its name, and a fifo, which would wait for a writer */
+	assert_int_equal(rename(db_path, other), 0);
+	assert_int_equal(symlink(other, db_path), 0);
+	assert_int_equal(sqlite_file_connect(&db, db_path, READ, &is), SQLITE_OK);
+	sqlite3_close(db);
+	unlink(db_path);
+	put_text(db_path, "");
+	assert_int_equal(sqlite_file_connect(&db, db_path, READ, &is), SQLITE_CANTOPEN);
+	sqlite3_close(db);
+	unlink(db_path);
+	assert_int_equal(mkfifo(db_path, 0600), 0);
+	assert_int_equal(stat(db_path, &is), 0);
+	assert_int_equal(sqlite_file_connect(&db, db_path, READ, &is), SQLITE_CANTOPEN);
+	sqlite3_close(db);
+	unlink(db_path);
+
+	/* a log that became a link or a fifo after it was looked at */
+	put_text(log, "");
+	for (int fifo = 0; fifo < 2; fifo++) {
+		assert_int_equal(stat(other, &is), 0);
+		assert_int_equal(rename(other, db_path), 0);
+		assert_int_equal(sqlite_file_connect(&db, db_path, WRITE, &is), SQLITE_OK);
+		unlink(log);
+		assert_int_equal(fifo ? mkfifo(log, 0600) : symlink(other, log), 0);
+		assert_int_not_equal(sqlite3_exec(db,
+						  "PRAGMA journal_mode = WAL;"
+						  "CREATE TABLE t(a)",
+						  NULL, NULL, NULL),
+				     SQLITE_OK);
+		sqlite3_close(db);
+		unlink(log);
+		assert_int_equal(rename(db_path, other), 0);
+	}
+	assert_int_equal(rename(other, db_path), 0);
+
+	/* a link in the place of the file that is written */
+	put_text(other, "kept");
+	assert_int_equal(store_writer_open(&w, db_path, &e), 0);
+	unlink(store_writer_temporary(w));
+	assert_int_equal(symlink(other, store_writer_temporary(w)), 0);
+	assert_int_not_equal(store_writer_commit(w, &e), 0);
+	FILE *f = fopen(other, "r");
+	assert_non_null(fgets(text, sizeof(text), f));
+	fclose(f);
+	assert_string_equal(text, "kept");
+	unlink(other);
+	unlink(db_path);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -818,6 +892,7 @@ int main(void)
 			numbers_past_those_of_sqlite_do_not_make_a_store_that_nobody_reads),
 		cmocka_unit_test(intervals_out_of_order_are_not_written),
 		cmocka_unit_test(a_file_that_is_no_store_is_not_replaced),
+		cmocka_unit_test(the_file_that_was_looked_at_is_the_one_used),
 	};
 	return cmocka_run_group_tests(tests, make_dir, remove_dir);
 }
