@@ -73,7 +73,11 @@ static const char python[] = "import csv, site, sys\n"
 			     "while rows := r.fetchmany(10000):\n"
 			     "    w.writerows(rows)\n";
 
-enum { NOT_HERE = 126, NOT_FOUND = 127 };
+enum {
+	NOT_HERE = 126,
+	NOT_FOUND = 127,
+	ANSWER_MAX = 256 << 20, /* a small table may hold one long text for many rows */
+};
 
 /* s3://bucket/tables, which DuckDB reads itself. */
 static int is_remote(const char *dir)
@@ -99,8 +103,9 @@ static void become_engine(const char *scratch, const char *sql, int out, int err
 static int read_all(int fd, struct buf *out)
 {
 	char piece[1 << 16];
-	ssize_t n;
-	while ((n = read(fd, piece, sizeof(piece))) > 0 || (n < 0 && errno == EINTR))
+	ssize_t n = 0;
+	while (!buf_failed(out) &&
+	       ((n = read(fd, piece, sizeof(piece))) > 0 || (n < 0 && errno == EINTR)))
 		if (n > 0)
 			buf_add(out, piece, (size_t)n);
 	return n < 0 ? ERR_IO : buf_failed(out);
@@ -204,7 +209,7 @@ static int prepare_folder(const char *dir, struct buf *sql, const char **scratch
 static int ask_any(const char *dir, const char *scratch, const char *sql, struct buf *out)
 {
 	int rc = NOT_FOUND;
-	struct buf said = {0};
+	struct buf said = {.max = ANSWER_MAX};
 	for (int try_python = 0; try_python < 2 && rc == NOT_FOUND; try_python++)
 		rc = ask(scratch, sql, try_python, out, &said);
 	if (rc == NOT_FOUND || rc == NOT_HERE) {
@@ -212,7 +217,9 @@ static int ask_any(const char *dir, const char *scratch, const char *sql, struct
 		    "duckdb.org; --sql prints the query for other engines");
 		rc = 3;
 	} else if (rc) {
-		if (buf_failed(out))
+		if (buf_failed(out) == ERR_LIMIT)
+			say("%s: the answer is larger than %d MB", dir, ANSWER_MAX >> 20);
+		else if (buf_failed(out))
 			say("out of memory");
 		else
 			say_why(dir, &said);
@@ -443,7 +450,7 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 	const struct fleet_opts *o = opts;
 	const struct fleet_text *q = nfiles ? find_query(files[0]) : NULL;
 	const char *scratch = NULL;
-	struct buf sql = {0}, csv = {0};
+	struct buf sql = {0}, csv = {.max = ANSWER_MAX};
 	int rc = !nfiles                          ? usage("name a question")
 		 : !q                             ? 2
 		 : o->since && !is_date(o->since) ? usage("--since takes a day: 2026-08-03")

@@ -46,6 +46,10 @@ END
 chmod +x killed/duckdb
 TMPDIR="$PWD/it's" PATH=$PWD/killed:$PATH "$PERFKIT" fleet --no-sandbox hosts tables >out 2>err
 [ $? = 1 ] && grep -q "^$PWD/it's/" killed/spilt && [ -z "$(ls -A "it's")" ] && [ ! -e tables/.tmp ] || wrong "a killed engine: $(cat killed/spilt err; ls -AR "it's")"
+# an answer without an end ends
+mkdir endless && printf '#!/bin/sh\nexec yes aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa,bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb\n' >endless/duckdb && chmod +x endless/duckdb
+PATH=$PWD/endless:$PATH timeout 60 "$PERFKIT" fleet hosts tables >out 2>err
+[ $? = 1 ] && [ ! -s out ] && grep -q 'tables: the answer is larger than 256 MB' err || wrong "an endless answer: $(head -c 300 err)"
 # what a table holds does not control the terminal, nor does what the engine says
 mkdir loud
 cat >loud/duckdb <<'END'
