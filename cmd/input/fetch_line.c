@@ -25,6 +25,16 @@ static void text(struct buf *b, const char *verb, const struct dso_fetch *f)
 	add_host(b, f->url);
 }
 
+static void say_gave_up(const struct dso_fetch *f)
+{
+	struct buf b = {0};
+	add_host(&b, f->url);
+	if (f->gave_up)
+		say("debuginfod: %s is too slow or sends too much; not asked any more",
+		    buf_cstr(&b));
+	buf_release(&b);
+}
+
 void fetchline_draw(void *unused, const struct dso_fetch *f)
 {
 	struct buf b = {0};
@@ -38,12 +48,14 @@ void fetchline_draw(void *unused, const struct dso_fetch *f)
 	else
 		fprintf(stderr, "\r%s \033[K", buf_cstr(&b));
 	buf_release(&b);
+	say_gave_up(f);
 }
 
 void fetchline_log(void *unused, const struct dso_fetch *f)
 {
 	struct buf b = {0};
 	(void)unused;
+	say_gave_up(f);
 	if (!f->ended || !f->found)
 		return;
 	text(&b, "fetched", f);

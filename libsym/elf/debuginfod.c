@@ -1,16 +1,20 @@
 /*
  * Files by build-id from debuginfod servers. libdebuginfod is loaded on first use, so that
  * perfkit runs without it; no server is asked unless DEBUGINFOD_URLS is set. The library
- * handles timeouts, the cache and its negative answers (DEBUGINFOD_TIMEOUT,
- * DEBUGINFOD_CACHE_PATH).
+ * handles the cache and its negative answers (DEBUGINFOD_CACHE_PATH), and gives up on a server that
+ * is silent or very slow (DEBUGINFOD_TIMEOUT). It has no bound on the bytes that a server
+ * sends, nor on how often it is silent: those are here.
  */
 #include "libsym/elf/dso_find_internal.h"
 
 #include "base/mem.h"
 
 #include <dlfcn.h>
+#include <stdatomic.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 typedef void *(*begin_fn)(void);
@@ -22,6 +26,15 @@ typedef void (*set_data_fn)(void *, void *);
 typedef void *(*get_data_fn)(void *);
 typedef const char *(*get_url_fn)(void *);
 
+/* A server that goes beyond these is not asked again in this run. */
+enum {
+	PATIENCE_S = 90, /* for an answer, as the library's own DEBUGINFOD_TIMEOUT */
+	SLOWEST = 10000, /* bytes a second, after that */
+	LONGEST_S = 3600,
+};
+static const int64_t LARGEST = (int64_t)4 << 30; /* bytes of a file */
+static atomic_int given_up;
+
 struct client {
 	void *handle;
 	end_fn end;
@@ -30,6 +43,7 @@ struct client {
 	const struct dso_search *search;
 	struct dso_fetch fetch;
 	int asked; /* a server was */
+	int64_t begun, patience;
 };
 
 /* The client of a handle: callbacks get only the handle. */
@@ -43,10 +57,38 @@ static struct client *client_of(void *handle)
 	return c;
 }
 
+static int64_t now_s(void)
+{
+	struct timespec t = {0};
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec;
+}
+
+static int64_t patience_s(void)
+{
+	const char *own = getenv("DEBUGINFOD_TIMEOUT");
+	long s = own ? strtol(own, NULL, 10) : 0;
+	return s > 0 && s < LONGEST_S ? s : PATIENCE_S;
+}
+
+/* 1 if it is too much or takes too long. `done` is a small number while nothing is known. */
+static int is_beyond(const struct client *c, int64_t done, int64_t total)
+{
+	int64_t took = now_s() - c->begun;
+	return done > LARGEST || total > LARGEST || took > LONGEST_S ||
+	       (took > c->patience && done / took < SLOWEST);
+}
+
 static int on_progress(void *handle, long done, long total)
 {
 	struct client *c = client_of(handle);
 	if (!c)
+		return 0;
+	if (is_beyond(c, done, total)) {
+		given_up = 1;
+		return 1;
+	}
+	if (!c->search->opt->fetching)
 		return 0;
 	const char *url = c->get_url ? c->get_url(handle) : NULL;
 	c->asked = 1;
@@ -81,7 +123,7 @@ static int client_open(struct client *c, const char *what)
 		(find_fn)dlsym(lib, !strcmp(what, "executable") ? "debuginfod_find_executable"
 								: "debuginfod_find_debuginfo");
 	c->handle = begin && c->end && c->find ? begin() : NULL;
-	if (c->handle && c->search->opt->fetching)
+	if (c->handle)
 		watch(c, lib);
 	return c->handle != NULL;
 }
@@ -94,16 +136,20 @@ struct elf_file *dso_try_debuginfod(struct dso_search *s, const char *what)
 		.fetch = {.what = what, .path = s->name ? s->name : "", .url = urls}};
 	struct elf_file *f = NULL;
 	char *path = NULL;
-	if (!urls || !*urls || !s->want.len || !client_open(&c, what))
+	if (!urls || !*urls || !s->want.len || given_up || !client_open(&c, what))
 		return NULL;
+	c.patience = patience_s();
+	c.begun = now_s();
 	int fd = c.find(c.handle, s->want.v, s->want.len, &path);
 	if (fd >= 0) {
 		close(fd);
 		dso_path(s, "%s", path ? path : "");
 		s->by_caller = 1;
 		f = dso_try(s, 0);
-	}
-	if (c.asked) {
+	} else if (now_s() - c.begun >= c.patience)
+		given_up = 1;
+	c.fetch.gave_up = given_up;
+	if (s->opt->fetching && (c.asked || given_up)) {
 		c.fetch.ended = 1;
 		c.fetch.found = f != NULL;
 		if (f)

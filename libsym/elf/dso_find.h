@@ -57,6 +57,7 @@ struct dso_fetch {
 	uint64_t done, total; /* bytes; total 0: not known */
 	int ended;            /* the last call for this file */
 	int found;            /* … and it was found */
+	int gave_up;          /* … and no server will be asked for more in this run */
 };
 
 /* Zero-initialised: only ~/.debug and local files with the right id. All borrowed. */

@@ -66,4 +66,44 @@ if command -v script >/dev/null; then
 	grep -qF "fetching executable of /srv/perfkit/nofp from $host" tty ||
 		{ echo "no progress line on a terminal:"; cat -v tty; exit 1; }
 fi
+
+# A server that redirects to a file of this machine, announces more than any file has, sends without
+# an end or hardly anything: no name, and not asked for the other files.
+cat >hostile.py <<'PY'
+import http.server, socketserver, time
+class Hostile(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        mode, path = open("mode").read().split()
+        print(self.path, file=open("asked", "a"))
+        self.send_response(302 if mode == "link" else 200)
+        self.send_header("Location", path) if mode == "link" else None
+        self.send_header("Content-Length", str(1 << 40)) if mode == "large" else None
+        self.end_headers()
+        try:
+            while mode != "link":
+                self.wfile.write(b"x" * (1 << 20 if mode == "large" else 1))
+                time.sleep(0 if mode == "large" else 0.1)
+        except OSError:
+            pass
+    def log_message(self, *a):
+        pass
+class Server(socketserver.ThreadingMixIn, http.server.HTTPServer):
+    daemon_threads = True
+s = Server(("127.0.0.1", 0), Hostile)
+print(s.server_port, flush=True)
+s.serve_forever()
+PY
+python3 hostile.py >port2 &
+server="$server $!"
+for _ in 1 2 3 4 5 6 7 8 9 10; do [ -s port2 ] && break; sleep 0.3; done
+export DEBUGINFOD_URLS="http://127.0.0.1:$(cat port2)" DEBUGINFOD_TIMEOUT=1
+for mode in link large slow; do
+	rm -rf cache asked && mkdir cache
+	echo "$mode file://$binary" >mode
+	timeout 60 "$PERFKIT" collapse --buildid-dir /nonexistent "$recording" >named 2>err || { echo "$mode: status $?, $(cat err)"; exit 1; }
+	grep -q ';descend' named && { echo "$mode: named"; exit 1; }
+	[ "$(find cache -type f -size +20000k)" = '' ] || { echo "$mode: $(ls -lR cache)"; exit 1; }
+	[ $mode = link ] || grep -q "127.0.0.1:$(cat port2) is too slow or sends too much; not asked any more" err || { echo "$mode: $(cat err)"; exit 1; }
+	[ $mode = link ] || ! grep -q debuginfo asked || { echo "$mode: asked again: $(cat asked)"; exit 1; }
+done
 exit 0
