@@ -123,7 +123,7 @@ size_t flame_short_label(const struct flame *f, const struct flame_frame *fr, st
 	if (at)
 		escape_visible(&visible, s + at, len - at);
 	size_t own = at ? escape_chars(buf_cstr(&visible), visible.n) : 0;
-	if (len == n && !memcmp(s, name, n))
+	if (len == n && (!n || !memcmp(s, name, n)))
 		out->n = from;
 	if (buf_failed(&visible))
 		out->failed = visible.failed;
