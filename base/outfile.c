@@ -65,8 +65,8 @@ static int is_abandoned(int fd)
 {
 	enum { MINUTE = 60 }; /* between its making and its lock */
 	struct stat st;
-	return !fstat(fd, &st) && st.st_uid == geteuid() &&
-	       time(NULL) - st.st_mtime > MINUTE && !flock(fd, LOCK_EX | LOCK_NB);
+	return !fstat(fd, &st) && st.st_uid == geteuid() && time(NULL) - st.st_mtime > MINUTE &&
+	       !flock(fd, LOCK_EX | LOCK_NB);
 }
 
 /* Remove what killed processes left of the same target. */

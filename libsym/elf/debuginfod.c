@@ -1,8 +1,8 @@
 /*
  * Files by build-id from debuginfod servers. libdebuginfod is loaded on first use, so that
  * perfkit runs without it; no server is asked unless DEBUGINFOD_URLS is set. The library
- * handles the cache and its negative answers (DEBUGINFOD_CACHE_PATH), and gives up on a server that
- * is silent or very slow (DEBUGINFOD_TIMEOUT). It has no bound on the bytes that a server
+ * handles the cache and its negative answers (DEBUGINFOD_CACHE_PATH), and gives up on a server
+ * that is silent or very slow (DEBUGINFOD_TIMEOUT). It has no bound on the bytes that a server
  * sends, nor on how often it is silent: those are here.
  */
 #include "libsym/elf/dso_find_internal.h"

@@ -43,19 +43,25 @@ static int has_hidden(const char *relative)
 }
 
 /*
- * Without the line table's MD5 a name is all that speaks for a file below a folder that was named:
- * "--source-dir ~" must not show ~/.ssh/id_rsa or ~/passwords.txt to whoever wrote the name. So
- * nothing of its path below the folder is hidden, and it ends as sources of compiled languages
- * do; a header of C++ has no ending. `path` is the file's, without links; `below` its end.
+ * Without the line table's MD5 a name is all that speaks for a file below a folder that was
+ * given: "--source-dir ~" must not show ~/.ssh/id_rsa or ~/passwords.txt to whoever wrote the
+ * name. So nothing of its path below the folder is hidden, and it ends as sources of compiled
+ * languages do; a header of C++ has no ending. `path` is the file's, without links; `below`
+ * its end.
  */
 static int looks_like_source(const char *path, const char *below)
 {
 	static const char endings[] =
-		" c h cc cp cpp cxx c++ C H hh hp hpp hxx h++ tcc tpp txx inl ipp ixx inc def gen"
-		" cppm ii i m mm M s S asm sx cu cuh cl hip ispc metal rs go zig d di nim cr odin"
-		" v vala swift ml mli mll mly hs hsc lhs adb ads ada f for ftn fpp f77 f90 f95 f03"
-		" f08 F FOR F90 F95 F03 F08 pas pp p dpr lpr jl java kt kts scala groovy clj cs fs"
-		" vb py pyx pxd pxi js mjs cjs jsx ts mts cts tsx lua rb php erl hrl ex exs dart r"
+		" c h cc cp cpp cxx c++ C H hh hp hpp hxx h++ tcc tpp txx inl ipp ixx inc def "
+		"gen"
+		" cppm ii i m mm M s S asm sx cu cuh cl hip ispc metal rs go zig d di nim cr "
+		"odin"
+		" v vala swift ml mli mll mly hs hsc lhs adb ads ada f for ftn fpp f77 f90 f95 "
+		"f03"
+		" f08 F FOR F90 F95 F03 F08 pas pp p dpr lpr jl java kt kts scala groovy clj "
+		"cs fs"
+		" vb py pyx pxd pxi js mjs cjs jsx ts mts cts tsx lua rb php erl hrl ex exs "
+		"dart r"
 		" R l ll lex y yy ypp re rl peg lisp cl el scm rkt cbl cob vhd sv proto ";
 	const char *leaf = path_base(path), *dot = strrchr(leaf, '.');
 	char ending[8];

@@ -20,8 +20,8 @@
 struct page_file;
 
 /* A file that SQLite has closed and that has no journal; messages call it `name`. Both are
- * borrowed. If `is` is not NULL, any other file of that name is ERR_IO. ERR_IO, ERR_NOMEM; ERR_FORMAT for one that is not whole pages, used up to their
- * ends. *out is NULL then. */
+ * borrowed. If `is` is not NULL, any other file of that name is ERR_IO. ERR_IO, ERR_NOMEM;
+ * ERR_FORMAT for one that is not whole pages, used up to their ends. *out is NULL then. */
 int page_file_open(struct page_file **out, const char *path, const struct stat *is,
 		   const char *name, struct err *e);
 

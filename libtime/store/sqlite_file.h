@@ -17,9 +17,9 @@
 int sqlite_file_open(sqlite3 **db, const char *path, const struct stat *is, const char *name,
 		     struct err *e);
 
-/* sqlite3_open_v2 of a file that was looked at: of another one than *is, SQLITE_CANTOPEN. From the
- * first call on, SQLite opens regular files only in this process, whatever lies beside a store,
- * and follows no link there. */
+/* sqlite3_open_v2 of a file that was looked at: of another one than *is, SQLITE_CANTOPEN. From
+ * the first call on, SQLite opens regular files only in this process, whatever lies beside a
+ * store, and follows no link there. */
 int sqlite_file_connect(sqlite3 **db, const char *path, int flags, const struct stat *is);
 
 /* Run statements that return no rows. */

@@ -25,9 +25,9 @@
 
 struct row_feed;
 
-/* Feed the tables of the store at `path`, the file *is, which are declared and empty, and which nobody else
- * opens until feed_finish; messages call it `name`. Both are borrowed. If no thread can be
- * started, the caller's does the work. ERR_NOMEM, ERR_IO. */
+/* Feed the tables of the store at `path`, the file *is, which are declared and empty, and
+ * which nobody else opens until feed_finish; messages call it `name`. Both are borrowed. If no
+ * thread can be started, the caller's does the work. ERR_NOMEM, ERR_IO. */
 int feed_open(struct row_feed **out, const char *path, const struct stat *is, const char *name,
 	      struct err *e);
 

@@ -217,9 +217,8 @@ static int check_target(const char *path, struct err *e)
 		return err_set(e, ERR_IO, "%s: cannot write the store: not a regular file",
 			       path);
 	if (fd < 0)
-		return errno == ENOENT
-			       ? 0
-			       : err_sys(e, "%s: cannot look at what is there", path);
+		return errno == ENOENT ? 0
+				       : err_sys(e, "%s: cannot look at what is there", path);
 	ssize_t n = read(fd, head, sizeof(head));
 	close(fd);
 	if (n && !(n > 0 && store_is_sqlite(head, (unsigned long)n)))

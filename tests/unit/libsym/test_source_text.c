@@ -81,13 +81,20 @@ static void what_is_not_a_source_needs_its_sum(void **state)
 		const char *path;
 		int shown;
 	} files[] = {
-		{"/home/.ssh/id_rsa", 0},      {"/home/.ssh/key.c", 0},
-		{"/home/id_rsa", 0},	       {"/home/passwords.txt", 0},
-		{"/home/a.c.", 0},	       {"/home/.c", 0},
-		{"/home/a. c", 0},	       {"/home/a.c h", 0},
-		{"/home/src/.netrc", 0},       {"/home/link.c", 0},
-		{"/home/src/lib.rs", 1},       {"/home/src/Makefile.S", 1},
-		{"/home/include/c++/any", 1},  {"/home/include/any", 0},
+		{"/home/.ssh/id_rsa", 0},
+		{"/home/.ssh/key.c", 0},
+		{"/home/id_rsa", 0},
+		{"/home/passwords.txt", 0},
+		{"/home/a.c.", 0},
+		{"/home/.c", 0},
+		{"/home/a. c", 0},
+		{"/home/a.c h", 0},
+		{"/home/src/.netrc", 0},
+		{"/home/link.c", 0},
+		{"/home/src/lib.rs", 1},
+		{"/home/src/Makefile.S", 1},
+		{"/home/include/c++/any", 1},
+		{"/home/include/any", 0},
 		{"/home/src/a.min.js", 1},
 	};
 	put("/home/link", "", 0);
