@@ -58,8 +58,8 @@ int store_db_failed(struct store *s, struct err *e);
 
 /*
  * Open a connection for reading s->path. SQLITE_OK or SQLite's error; the caller closes s->db
- * in any case. Later connections are to the same file (s->is), or fail. A manipulated file may use
- * its pages again and again, so that a small file has endless rows and texts. So reading is
+ * in any case. Later connections are to the same file (s->is), or fail. A manipulated file may
+ * use its pages again and again, so that a small file has endless rows and texts. So reading is
  * bounded by the size of the file, s->bytes: a statement that goes beyond is interrupted. s must
  * live as long as the connection.
  */

@@ -81,39 +81,39 @@ static void what_is_not_a_source_needs_its_sum(void **state)
 		const char *path;
 		int shown;
 	} files[] = {
-		{"/home/.ssh/id_rsa", 0},
-		{"/home/.ssh/key.c", 0},
-		{"/home/id_rsa", 0},
-		{"/home/passwords.txt", 0},
-		{"/home/a.c.", 0},
-		{"/home/.c", 0},
-		{"/home/a. c", 0},
-		{"/home/a.c h", 0},
-		{"/home/src/.netrc", 0},
-		{"/home/link.c", 0},
-		{"/home/src/lib.rs", 1},
-		{"/home/src/Makefile.S", 1},
-		{"/home/include/c++/any", 1},
-		{"/home/include/any", 0},
-		{"/home/src/a.min.js", 1},
+		{"/mine/.ssh/id_rsa", 0},
+		{"/mine/.ssh/key.c", 0},
+		{"/mine/id_rsa", 0},
+		{"/mine/passwords.txt", 0},
+		{"/mine/a.c.", 0},
+		{"/mine/.c", 0},
+		{"/mine/a. c", 0},
+		{"/mine/a.c h", 0},
+		{"/mine/src/.netrc", 0},
+		{"/mine/link.c", 0},
+		{"/mine/src/lib.rs", 1},
+		{"/mine/src/Makefile.S", 1},
+		{"/mine/include/c++/any", 1},
+		{"/mine/include/any", 0},
+		{"/mine/src/a.min.js", 1},
 	};
-	put("/home/link", "", 0);
-	assert_int_equal(symlink(".ssh/id_rsa", in_root("/home/link.c")), 0);
+	put("/mine/link", "", 0);
+	assert_int_equal(symlink(".ssh/id_rsa", in_root("/mine/link.c")), 0);
 	char at[64 + 8], map[600];
 	const char *home = at;
-	snprintf(at, sizeof(at), "%s/home", root);
-	snprintf(map, sizeof(map), "/home=%s", home);
+	snprintf(at, sizeof(at), "%s/mine", root);
+	snprintf(map, sizeof(map), "/mine=%s", home);
 	const char *maps[] = {map};
 	const struct source_options ways[] = {
 		{.dirs = &home, .ndirs = 1}, {.maps = maps, .nmaps = 1}, {.symfs = root}};
 	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++) {
-		if (strcmp(files[i].path, "/home/link.c") != 0)
+		if (strcmp(files[i].path, "/mine/link.c") != 0)
 			put(files[i].path, "text\n", 5);
 		for (size_t k = 0; k < sizeof(ways) / sizeof(*ways); k++)
 			look(&ways[k], files[i].path, files[i].shown ? "text\n" : NULL);
 	}
 	uint8_t sum[MD5_BYTES] = {0};
-	struct source_name name = {.path = "/home/.ssh/id_rsa", .md5 = sum};
+	struct source_name name = {.path = "/mine/.ssh/id_rsa", .md5 = sum};
 	struct source_text t;
 	assert_int_equal(source_text_load(&t, ways, &name), 0);
 	assert_null(t.text);
