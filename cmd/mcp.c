@@ -86,7 +86,7 @@ static const struct mcp_param report_params[] = {
 	 "one table: function, thread, program, site, lock, waker, span, cgroup, irq, disk"},
 	{"offcpu", MCP_FLAG, 0, "with by=function: off-CPU time"},
 	{"sort", MCP_TEXT, 0, "a column; -COLUMN: smallest first"},
-	{"filter", MCP_TEXTS, 0, "only these rows: max>=5ms, waits<10, name=/pay"},
+	{"filter", MCP_TEXTS, 0, "only these rows: max>=5ms, waits<10, site=ID or its name"},
 	{"top", MCP_NUMBER, 0, "rows of each table; 0: all"},
 	COMMON_ROWS,
 };
@@ -96,6 +96,8 @@ static const struct mcp_param tail_params[] = {
 	{"pct", MCP_TEXT, 0, "the worst above this percentile: 99.9"},
 	{"over", MCP_TEXT, 0, "those longer than this: 5ms"},
 	{"top", MCP_NUMBER, 0, "the N longest"},
+	{"episode", MCP_TEXT, 0,
+	 "one episode: THREAD+START as rows have it (8859+0.5392), or its id in JSON"},
 	{"details", MCP_NUMBER, 0, "explain N episodes in full (1)"},
 	{"group", MCP_TEXT, 0, "root, holder, stack, cause, thread, comm or label:KEY"},
 	{"cause", MCP_TEXT, 0, "only these causes: lock, io, ..."},
@@ -103,7 +105,8 @@ static const struct mcp_param tail_params[] = {
 };
 static const struct mcp_param source_params[] = {
 	FILE_ROW,
-	{"function", MCP_TEXT, 0, "a function, FILE or FILE:LINE (the hottest function)"},
+	{"function", MCP_TEXT, 0,
+	 "a function or its id, FILE or FILE:LINE (the hottest function)"},
 	{"offcpu", MCP_FLAG, 0, "which lines wait"},
 	COMMON_ROWS,
 };
