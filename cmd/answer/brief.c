@@ -23,7 +23,8 @@ enum { ROWS = 5, LINKS = 6, NAME = 60 };
 struct brief_row {
 	struct buf name;
 	uint64_t weight;
-	const char *kind; /* of its id: "function", "site"; NULL: none */
+	const char *kind;    /* of its id: "function", "site"; NULL: none */
+	const char *verdict; /* of a site; NULL: none */
 };
 
 struct brief {
@@ -106,6 +107,7 @@ static int read_sites(struct brief *b, struct tlinput *ti, const struct report_o
 		struct brief_row x = {.weight = rows_get(&r, i, COL_TOTAL), .kind = "site"};
 		if (r.keys.v[i].hidden || x.weight == CELL_NONE)
 			continue;
+		x.verdict = rows_text(&r, &ti->tl, i, COL_VERDICT);
 		compared_row_name(&x.name, &ti->tl, &r, i);
 		b->waiting += x.weight;
 		b->nsites = put_row(b->sites, b->nsites, ROWS, x);
@@ -248,6 +250,8 @@ static void markdown_rows(struct buf *b, const char *title, const struct brief_r
 			buf_str(b, "  ");
 			name_id(b, v[i].kind, v[i].name.v, v[i].name.n);
 		}
+		if (v[i].verdict)
+			buf_fmt(b, "  %s", v[i].verdict);
 		buf_char(b, '\n');
 	}
 }
@@ -289,6 +293,8 @@ static void json_rows(struct json *j, const char *key, const struct brief_row *v
 			json_text(j, "id", name.v, name.n);
 		}
 		json_u64(j, unit, v[i].weight);
+		if (v[i].verdict)
+			json_str(j, "verdict", v[i].verdict);
 		json_close(j, '}');
 	}
 	json_close(j, ']');
