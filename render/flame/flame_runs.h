@@ -43,7 +43,7 @@ int flame_runs_take(struct flame *f, int side, const char *name);
 /* The number of runs of a side. */
 size_t flame_runs_of(const struct flame_runs *r, int side);
 
-/* Nodes were replaced: old node i of n is now to[i], or was added to it; 0: it went. ERR_NOMEM. */
+/* Nodes were replaced: what old node i of n had is now at to[i]; 0: nowhere. ERR_NOMEM. */
 int flame_runs_moved(struct flame *f, const uint32_t *to, size_t n);
 
 /* What the runs have at node `from` is also at `to`. ERR_NOMEM. */
