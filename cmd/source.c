@@ -8,6 +8,7 @@
 #include "cmd/query/caption.h"
 #include "cmd/verbs.h"
 #include "base/mem.h"
+#include "base/text/name_id.h"
 #include "render/text/escape.h"
 #include "render/text/source_json.h"
 #include "render/text/units.h"
@@ -111,7 +112,8 @@ static int is_named(const struct answer *a, const char *name)
 {
 	const struct source_sums *s = &a->after.sums;
 	return a->picks.n &&
-	       !strcmp(strtab_get(&s->names, s->functions.v[a->picks.v[0]].name), name);
+	       (name_is_id("function", name) ||
+		!strcmp(strtab_get(&s->names, s->functions.v[a->picks.v[0]].name), name));
 }
 
 /* Choose a file if no function is named like that. ERR_NOMEM. */

@@ -11,7 +11,9 @@
 #include "cmd/verbs.h"
 #include "cmd/cli/say.h"
 #include "cmd/query/caption.h"
+#include "libtime/tables/compare.h"
 #include "render/flame/flame_match.h"
+#include "render/flame/flame_runs.h"
 #include "render/flame/flame_svg.h"
 
 #include <stdlib.h>
@@ -44,7 +46,10 @@ static const struct opt rows[] = {
 	 "the time inside the worst episodes (perfkit help tail)"},
 	{"tail-diff", 0, OPT_FLAG, AT(tail_diff), NULL,
 	 "what only the worst do: --tail against the median"},
-	{"diff", 0, OPT_FLAG, AT(diff), NULL, "compare two files: BEFORE AFTER"},
+	{"diff", 0, OPT_FLAG, AT(diff), NULL,
+	 "compare two files, BEFORE AFTER, or several runs,\nBEFORE... -- AFTER...: then "
+	 "widths are means, coloured where chance does not explain "
+	 "the change"},
 	{"normalize", 0, OPT_STRING, AT(normalize), "total|none",
 	 "scale BEFORE to the total of AFTER (default with --diff),\nor not"},
 	{"no-vanished", 0, OPT_FLAG, AT(no_vanished), NULL,
@@ -107,6 +112,8 @@ static const struct opt rows[] = {
 	OPT_END,
 };
 
+enum { LEAST_PERCENT = 2 }; /* changes below are none, as in `compare` */
+
 /* Options that folded text does not use. */
 #define FOR_RECORDINGS   \
 	INPUT_FILTERS    \
@@ -120,9 +127,10 @@ struct drawing {
 	struct flame_svg_options o;
 	struct palette_map map;
 	struct svg_request rq;
-	struct svg_drawn drawn[2]; /* [1]: the first file of a diff */
+	struct svg_drawn drawn[2]; /* [1]: the last file before, of a diff */
+	struct flame_runs runs;    /* of a diff of more than two files */
 	struct buf title, compared;
-	const char *hidden[4];
+	const char *hidden[5];
 	int status; /* exit status of what already printed its failure */
 };
 
@@ -163,10 +171,20 @@ static int check_ranges(const struct svg_opts *o)
 	return 0;
 }
 
-static int check(const struct svg_opts *o, size_t nfiles)
+/* How many files are before "--". */
+static size_t split_at(const char *const *files, size_t nfiles)
 {
-	if (o->diff && nfiles != 2)
-		return usage("--diff takes two files: BEFORE AFTER");
+	size_t i = 0;
+	while (i < nfiles && strcmp(files[i], "--") != 0)
+		i++;
+	return i;
+}
+
+static int check(const struct svg_opts *o, const char *const *files, size_t nfiles)
+{
+	size_t split = split_at(files, nfiles);
+	if (o->diff && (split < nfiles ? !split || split + 1 == nfiles : nfiles != 2))
+		return usage("--diff takes two files, or several runs: BEFORE... -- AFTER...");
 	if (!o->diff && nfiles > 1)
 		return usage("one file only, or --diff BEFORE AFTER");
 	if (o->notes && strpbrk(o->notes, "<>"))
@@ -359,45 +377,128 @@ static int read_any(struct drawing *d, const char *path, int which, int columns,
 	return rc;
 }
 
-/* Read two files and make them comparable; vanished stacks are shown at the side. Samples are
- * compared at equal totals, waits per recorded second, so that a doubled wait shows. */
-static int read_diff(struct drawing *d, const char *const *files, struct err *e)
+/* Read the files of one side; *seconds: how long they recorded together, 0: not known. */
+static int read_side(struct drawing *d, const char *const *files, size_t n, int side,
+		     double *seconds, struct err *e)
 {
-	struct buf notes = {0};
-	d->flame.apart = 1;
-	int rc = read_any(d, files[0], 1, 1, 1, e);
-	rc = rc ? rc : read_any(d, files[1], 0, 1, 0, e);
-	rc = rc ? rc : flame_match(&d->flame, d->rq.split <= SPLIT_TID, &notes, e);
-	if (!rc && notes.n && !d->opt->t.wait.tl.in.quiet)
-		say("%s", buf_cstr(&notes));
-	if (rc || notes.n)
-		d->drawn[0].matched = notes;
-	if (rc)
-		return rc;
-	const struct flame_node *root = d->flame.nodes.v;
+	int which = side == AFTER ? 0 : 1, rc = 0;
+	struct svg_drawn *s = &d->drawn[which];
+	for (size_t i = 0; i < n && !rc; i++) {
+		svg_drawn_release(s);
+		*s = (struct svg_drawn){0};
+		rc = read_any(d, files[i], which, 1, which, e);
+		*seconds = s->seconds > 0 && (!i || *seconds > 0) ? *seconds + s->seconds : 0;
+		if (rc || !d->flame.runs)
+			continue;
+		rc = flame_runs_take(&d->flame, side, files[i]) ? err_nomem(e) : 0;
+		if (!rc)
+			d->runs.v.v[d->runs.v.n - 1].factor = s->seconds;
+	}
+	return rc;
+}
+
+/* Make runs comparable with the mean of those after, as the sums of both sides are. */
+static void set_factors(struct drawing *d, int by_time, double seconds)
+{
+	double n = (double)flame_runs_of(&d->runs, AFTER);
+	int none = d->opt->normalize && !strcmp(d->opt->normalize, "none");
+	for (size_t k = 0; k < d->runs.v.n; k++) {
+		struct flame_run *x = &d->runs.v.v[k];
+		double all = x->n ? (double)x->self[0] : 0;
+		double mean = (double)d->flame.nodes.v[0].v[0] / n;
+		x->factor = none      ? 1
+			    : by_time ? seconds / n / x->factor
+			    : all > 0 ? mean / all
+				      : 1;
+	}
+}
+
+/* "a.data compared with b.data", and of groups how many runs they have. */
+static void name_sides(struct drawing *d, const char *const *files, const size_t *n,
+		       int by_time)
+{
 	struct flame_svg_options *o = &d->o;
-	double before = d->drawn[1].seconds, after = d->drawn[0].seconds;
-	int by_time = d->rq.asked != STACKS_OF_SAMPLES && before > 0 && after > 0;
-	o->mode = FLAME_DIFF;
-	o->before_name = caption_file(files[0]);
-	o->after_name = caption_file(files[1]);
-	if (d->opt->normalize && !strcmp(d->opt->normalize, "none"))
-		o->before_scale = 1;
-	else if (by_time && !d->opt->normalize)
-		o->before_scale = after / before;
+	o->before_name = d->flame.runs ? "mean before" : caption_file(files[0]);
+	o->after_name = d->flame.runs ? "mean after" : caption_file(files[1]);
+	if (d->flame.runs)
+		buf_fmt(&d->compared,
+			"%zu runs after compared with %zu before: means; coloured where chance "
+			"does not explain the change",
+			n[AFTER], n[BEFORE]);
 	else
-		o->before_scale =
-			root->v[1] && root->v[0] ? (double)root->v[0] / (double)root->v[1] : 1;
-	buf_fmt(&d->compared, "%s compared with %s", o->after_name, o->before_name);
+		buf_fmt(&d->compared, "%s compared with %s", o->after_name, o->before_name);
 	if (by_time && !d->opt->normalize)
 		buf_str(&d->compared, ", per recorded second");
 	if (d->drawn[0].subtitle.n)
 		buf_fmt(&d->compared, " \xc2\xb7 %s", buf_cstr(&d->drawn[0].subtitle));
 	if (!o->subtitle)
 		o->subtitle = buf_cstr(&d->compared);
+}
+
+/* Both sides, read and matched; *seconds of each. */
+static int read_both(struct drawing *d, const char *const *files, const size_t *n,
+		     double *seconds, struct err *e)
+{
+	struct buf notes = {0};
+	d->flame.apart = 1;
+	int rc = read_side(d, files, n[BEFORE], BEFORE, &seconds[BEFORE], e);
+	rc = rc ? rc
+		: read_side(d, files + n[BEFORE] + (d->flame.runs != NULL), n[AFTER], AFTER,
+			    &seconds[AFTER], e);
+	rc = rc ? rc : flame_match(&d->flame, d->rq.split <= SPLIT_TID, &notes, e);
+	if (!rc && notes.n && !d->opt->t.wait.tl.in.quiet)
+		say("%s", buf_cstr(&notes));
+	if (rc || notes.n)
+		d->drawn[0].matched = notes;
+	return rc;
+}
+
+/* Read two files, or two groups of them, and make them comparable; vanished stacks are shown at
+ * the side. Samples are compared at equal totals, waits per recorded second, so that a doubled
+ * wait shows. */
+static int read_diff(struct drawing *d, const char *const *files, size_t nfiles, struct err *e)
+{
+	size_t split = split_at(files, nfiles), n[COMPARE_SIDES] = {1, 1};
+	double seconds[COMPARE_SIDES] = {0, 0};
+	if (split < nfiles) {
+		n[BEFORE] = split;
+		n[AFTER] = nfiles - split - 1;
+		d->flame.runs = &d->runs;
+	}
+	int rc = read_both(d, files, n, seconds, e);
+	if (rc)
+		return rc;
+	const struct flame_node *root = d->flame.nodes.v;
+	struct flame_svg_options *o = &d->o;
+	int by_time =
+		d->rq.asked != STACKS_OF_SAMPLES && seconds[BEFORE] > 0 && seconds[AFTER] > 0;
+	o->mode = FLAME_DIFF;
+	if (d->opt->normalize && !strcmp(d->opt->normalize, "none"))
+		o->before_scale = (double)n[AFTER] / (double)n[BEFORE];
+	else if (by_time && !d->opt->normalize)
+		o->before_scale = seconds[AFTER] / seconds[BEFORE];
+	else
+		o->before_scale =
+			root->v[1] && root->v[0] ? (double)root->v[0] / (double)root->v[1] : 1;
+	set_factors(d, by_time && !d->opt->normalize, seconds[AFTER]);
+	d->flame.scale *= n[AFTER]; /* sums are shown as means */
+	name_sides(d, files, n, by_time);
 	if (d->opt->no_vanished)
 		return 0;
 	return flame_show_gone(&d->flame, "[only before]", o->before_scale, e);
+}
+
+/* Which changes chance does not explain. */
+static int judge(struct drawing *d, struct err *e)
+{
+	if (!d->flame.runs)
+		return 0;
+	if (flame_runs_judge(&d->flame, LEAST_PERCENT / 100.0))
+		return err_nomem(e);
+	if (d->runs.too_few)
+		d->hidden[d->o.n_hidden++] =
+			"too few runs: chance may explain any change (4 and 4 at least)";
+	return 0;
 }
 
 static int read_stacks(struct drawing *d, const char *const *files, size_t nfiles,
@@ -408,7 +509,7 @@ static int read_stacks(struct drawing *d, const char *const *files, size_t nfile
 	if (rc)
 		return rc;
 	if (d->opt->diff)
-		rc = read_diff(d, files, e);
+		rc = read_diff(d, files, nfiles, e);
 	else
 		rc = read_any(d, nfiles ? files[0] : input ? input : "perf.data", 0, 0, 0, e);
 	if (!rc && d->drawn[0].columns == 2)
@@ -467,6 +568,7 @@ static int draw(struct drawing *d, const char *const *files, size_t nfiles, stru
 	rc = rc ? rc : read_stacks(d, files, nfiles, e);
 	rc = rc ? rc : flame_finish(&d->flame, e);
 	rc = rc ? rc : flame_find_thin(&d->flame, e);
+	rc = rc ? rc : judge(d, e);
 	if (!rc && !d->flame.nodes.v[0].v[0] && !d->flame.nodes.v[0].v[1])
 		rc = err_set(e, ERR_REFUSED, "nothing to draw: no stack has any weight");
 	if (rc)
@@ -487,7 +589,7 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 	if (d.rq.color_label)
 		own.t.wait.tl.split = own.color;
 	flame_svg_defaults(&d.o);
-	int rc = check(d.opt, nfiles);
+	int rc = check(d.opt, files, nfiles);
 	if (!rc && output_check(d.opt->output, &e))
 		return fail(&e);
 	rc = rc ? rc : parse_minwidth(d.opt->minwidth, &d.o);
@@ -503,6 +605,7 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 	else if (d.opt->t.wait.tl.in.strict && (d.drawn[0].warned || d.drawn[1].warned))
 		rc = 3;
 	flame_release(&d.flame);
+	flame_runs_release(&d.runs);
 	palette_map_release(&d.map);
 	svg_drawn_release(&d.drawn[0]);
 	svg_drawn_release(&d.drawn[1]);
@@ -531,7 +634,8 @@ static void defaults(void *opts)
 const struct verb verb_svg = {
 	.name = "svg",
 	.brief = "draw an interactive flame graph as one SVG file",
-	.usage = "[options] [FILE]\n       perfkit svg --diff [options] BEFORE AFTER",
+	.usage =
+		"[options] [FILE]\n       perfkit svg --diff [options] BEFORE... [--] AFTER...",
 	.text = "FILE is perf.data, a bundle, a store, or folded stacks from any tool; - is "
 		"standard\n"
 		"input. In a browser, click zooms, Shift-click shows all calls of a function,\n"
@@ -543,7 +647,8 @@ const struct verb verb_svg = {
 		    "  perfkit svg --diff before.folded after.folded -o diff.svg",
 	.tables = {rows, tail_pick_rows, wait_rows, tlinput_rows, input_rows},
 	.options_size = sizeof(struct svg_opts),
-	.max_files = 2,
+	.max_files = 256,
+	.two_groups = 1,
 	.modes = {{"", "event label with"},
 		  {"offcpu", "cgroup label with " WAITS_SHOW},
 		  {"offwake", "cgroup label with " WAITS_SHOW},

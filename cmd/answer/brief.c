@@ -1,10 +1,12 @@
 #include "cmd/answer/brief.h"
 #include "base/mem.h"
+#include "base/text/name_id.h"
 #include "base/text/shellword.h"
 #include "cmd/answer/compared_rows.h"
 #include "cmd/answer/report_functions.h"
 #include "cmd/query/tail_query.h"
 #include "libtime/explain/chain.h"
+#include "libtime/explain/episode_id.h"
 #include "libtime/sched/timeline_answers.h"
 #include "libtime/sched/timeline_parts.h"
 #include "render/tail/tail_words.h"
@@ -21,6 +23,8 @@ enum { ROWS = 5, LINKS = 6, NAME = 60 };
 struct brief_row {
 	struct buf name;
 	uint64_t weight;
+	const char *kind;    /* of its id: "function", "site"; NULL: none */
+	const char *verdict; /* of a site; NULL: none */
 };
 
 struct brief {
@@ -32,7 +36,7 @@ struct brief {
 	struct brief_row functions[ROWS], sites[ROWS], links[LINKS];
 	size_t nfunctions, nsites, nlinks;
 	uint64_t worst_ns;
-	struct buf root;
+	struct buf root, episode; /* what the worst was due to, and its id */
 };
 
 static const char *const questions[] = {"cpu", "waits", "tail"};
@@ -81,14 +85,12 @@ static int read_functions(struct brief *b, struct tlinput *ti, const struct repo
 	b->counts = r.kind == table_functions(0);
 	for (uint32_t i = 0; i < r.keys.n && !rc; i++) {
 		struct brief_row x = {
-			.weight = rows_get(&r, i, b->counts ? COL_SELF_COUNT : COL_SELF)};
-		const char *module = rows_text(&r, &ti->tl, i, COL_MODULE);
-		const char *name = rows_text(&r, &ti->tl, i, COL_FUNCTION);
+			.weight = rows_get(&r, i, b->counts ? COL_SELF_COUNT : COL_SELF),
+			.kind = "function"};
 		if (!x.weight)
 			continue;
-		buf_str(&x.name, name);
-		if (*module && *name != '[')
-			buf_fmt(&x.name, ", %s", module);
+		name_of_function(&x.name, rows_text(&r, &ti->tl, i, COL_FUNCTION),
+				 rows_text(&r, &ti->tl, i, COL_MODULE));
 		b->cpu += x.weight;
 		b->nfunctions = put_row(b->functions, b->nfunctions, ROWS, x);
 	}
@@ -102,9 +104,10 @@ static int read_sites(struct brief *b, struct tlinput *ti, const struct report_o
 	struct rows r = {.kind = NULL};
 	int rc = report_window_rows(ti, &plain, table_kind_of("site"), 0, &r);
 	for (uint32_t i = 0; i < r.keys.n && !rc; i++) {
-		struct brief_row x = {.weight = rows_get(&r, i, COL_TOTAL)};
+		struct brief_row x = {.weight = rows_get(&r, i, COL_TOTAL), .kind = "site"};
 		if (r.keys.v[i].hidden || x.weight == CELL_NONE)
 			continue;
+		x.verdict = rows_text(&r, &ti->tl, i, COL_VERDICT);
 		compared_row_name(&x.name, &ti->tl, &r, i);
 		b->waiting += x.weight;
 		b->nsites = put_row(b->sites, b->nsites, ROWS, x);
@@ -144,6 +147,7 @@ static int read_worst(struct brief *b, struct tlinput *ti, const struct report_o
 	if (t.rows.n) {
 		const struct episode *ep = &t.episodes.v.v[t.rows.v[0].episode];
 		b->worst_ns = episode_ns(ep);
+		episode_id_put(&b->episode, &ti->tl, EPISODE_WAIT, ep);
 		describe_root_brief(&b->root, &t, &t.rows.v[0].root);
 		rc = explain(t.explainer, ep, &x, &e) ? input_fail(&ti->in, &e) : 0;
 		if (!rc)
@@ -213,12 +217,16 @@ static void put_headline(struct buf *b, const struct brief *x, int markdown)
 /* The nth command that says more; 0: there is none. */
 static int put_command(struct buf *b, const struct brief *x, size_t nth)
 {
-	static const char *const verbs[] = {"tail", "report --by site", "source", "doctor"};
-	int has[] = {x->worst_ns > 0, x->nsites > 0, x->nfunctions > 0, 1};
-	for (size_t i = 0; i < 4; i++) {
+	enum { EPISODE = 1 };
+	static const char *const verbs[] = {"tail", "tail --episode", "report --by site",
+					    "source", "doctor"};
+	int has[] = {x->worst_ns > 0, x->worst_ns > 0, x->nsites > 0, x->nfunctions > 0, 1};
+	for (size_t i = 0; i < sizeof(has) / sizeof(*has); i++) {
 		if (!has[i] || nth--)
 			continue;
 		buf_fmt(b, "perfkit %s ", verbs[i]);
+		if (i == EPISODE)
+			buf_fmt(b, "%s ", x->episode.v);
 		if (strlen(x->path) > 2 * NAME || !shell_is_printable(x->path))
 			buf_str(b, "FILE");
 		else
@@ -238,6 +246,12 @@ static void markdown_rows(struct buf *b, const char *title, const struct brief_r
 		put_weight(b, v[i].weight, counts);
 		buf_str(b, "  ");
 		put_code(b, v[i].name.v, v[i].name.n);
+		if (v[i].kind) {
+			buf_str(b, "  ");
+			name_id(b, v[i].kind, v[i].name.v, v[i].name.n);
+		}
+		if (v[i].verdict)
+			buf_fmt(b, "  %s", v[i].verdict);
 		buf_char(b, '\n');
 	}
 }
@@ -273,7 +287,14 @@ static void json_rows(struct json *j, const char *key, const struct brief_row *v
 		put_cut(&name, v[i].name.v, v[i].name.n, NAME);
 		json_open(j, NULL, '{');
 		json_text(j, "name", name.v, name.n);
+		if (v[i].kind) {
+			buf_clear(&name);
+			name_id(&name, v[i].kind, v[i].name.v, v[i].name.n);
+			json_text(j, "id", name.v, name.n);
+		}
 		json_u64(j, unit, v[i].weight);
+		if (v[i].verdict)
+			json_str(j, "verdict", v[i].verdict);
 		json_close(j, '}');
 	}
 	json_close(j, ']');
@@ -299,6 +320,10 @@ static void put_json(struct buf *b, const struct brief *x, size_t most)
 	json_rows(&j, "functions", x->functions, x->nfunctions, most,
 		  x->counts ? "self" : "self_ns");
 	json_rows(&j, "sites", x->sites, x->nsites, most, "ns");
+	if (x->worst_ns)
+		json_text(&j, "episode", x->episode.v, x->episode.n);
+	else
+		json_null(&j, "episode");
 	json_rows(&j, "worst", x->links, x->nlinks, most + 1, "ns");
 	json_open(&j, "next", '[');
 	for (size_t i = 0;; i++) {
@@ -340,6 +365,7 @@ static void release(struct brief *b)
 	for (size_t i = 0; i < b->nlinks; i++)
 		buf_release(&b->links[i].name);
 	buf_release(&b->root);
+	buf_release(&b->episode);
 }
 
 int report_brief(const struct report_opts *o, const char *path)

@@ -1,10 +1,12 @@
 #include "cmd/answer/report_tables.h"
 #include "cmd/answer/report_functions.h"
+#include "base/text/name_id.h"
 #include "base/text/nearest.h"
 #include "cmd/cli/say.h"
 #include "cmd/input/output.h"
 #include "cmd/query/timeline_samples.h"
 #include "render/tail/rows_text.h"
+#include "render/tail/site_words.h"
 #include "render/text/units.h"
 
 #include <stdio.h>
@@ -172,6 +174,36 @@ static int hides_small(const struct report_opts *o, const struct rows *r)
 	       !o->csv && !o->json && !o->filters.n && !o->every;
 }
 
+/* 1 if the row's site or function is the one named: by a thread's name of the site, the
+ * function's without its module, all that rows show, or the id of that. */
+static int is_named(const struct timeline *tl, const struct rows *r, uint32_t row,
+		    const struct row_filter *f, struct buf *full)
+{
+	const char *own = rows_text(r, tl, row, f->column);
+	buf_clear(full);
+	if (f->column == COL_SITE)
+		describe_site(full, tl, (uint32_t)rows_get(r, row, COL_SITE));
+	else
+		name_of_function(full, own, rows_text(r, tl, row, COL_MODULE));
+	return !strcmp(own, f->text) || !strcmp(buf_cstr(full), f->text) ||
+	       name_has_id(f->column == COL_SITE ? "site" : "function", f->text,
+			   buf_cstr(full));
+}
+
+/* Hide the rows that a filter of sites or functions leaves out: 1; 0 if it is another filter. */
+static int filter_names(const struct timeline *tl, struct rows *r, const struct row_filter *f)
+{
+	struct buf full = {0};
+	if ((f->column != COL_SITE && f->column != COL_FUNCTION) ||
+	    (f->how != FILTER_EQUAL && f->how != FILTER_OTHER))
+		return 0;
+	for (uint32_t i = 0; i < r->keys.n; i++)
+		if (is_named(tl, r, i, f, &full) != (f->how == FILTER_EQUAL))
+			r->keys.v[i].hidden = 1;
+	buf_release(&full);
+	return 1;
+}
+
 static int filter_and_sort(const struct report_opts *o, const struct timeline *tl,
 			   struct rows *r)
 {
@@ -179,15 +211,18 @@ static int filter_and_sort(const struct report_opts *o, const struct timeline *t
 		{.column = COL_TOTAL_SHARE, .how = FILTER_MORE, .or_equal = 1, .value = 1000}};
 	enum column by = r->kind->sort;
 	int reverse = o->sort && *o->sort == '-';
+	size_t n = 0;
 	if (o->filters.n > FILTERS)
 		return usage("too many --filter", "", "");
 	for (size_t i = 0; i < o->filters.n; i++)
-		if (parse_filter(r, o->filters.v[i], &filters[i]))
+		if (parse_filter(r, o->filters.v[i], &filters[n]))
 			return 2;
+		else
+			n += !filter_names(tl, r, &filters[n]);
 	if (o->sort && !column_named(r, o->sort + reverse, strlen(o->sort + reverse), &by))
 		return no_column(r, "--sort ", o->sort);
 	struct err e = {0};
-	if (rows_filter(r, tl, filters, hides_small(o, r) ? 1 : o->filters.n))
+	if (rows_filter(r, tl, filters, hides_small(o, r) ? 1 : n))
 		return input_fail(NULL, (err_nomem(&e), &e));
 	rows_sort(r, tl, by, reverse);
 	return 0;

@@ -1,5 +1,6 @@
 #include "cmd/answer/run_figures.h"
 #include "base/mem.h"
+#include "base/text/name_id.h"
 #include "cmd/answer/compared_rows.h"
 #include "cmd/answer/report_functions.h"
 #include "cmd/cli/say.h"
@@ -45,9 +46,7 @@ static int function_shown(struct run_figures *f, const char *name, const char *m
 			  uint32_t *id)
 {
 	struct buf text = {0};
-	buf_str(&text, name);
-	if (*module && *name != '[')
-		buf_fmt(&text, ", %s", module);
+	name_of_function(&text, name, module);
 	int rc = buf_failed(&text) || strtab_intern(&f->shown, buf_cstr(&text), id) ? ERR_NOMEM
 										    : 0;
 	buf_release(&text);

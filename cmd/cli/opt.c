@@ -312,7 +312,7 @@ int opt_parse(const struct verb *v, int argc, char **argv, void *opts, const cha
 	*nfiles = 0;
 	for (int i = 1; i < argc; i++) {
 		const char *a = argv[i];
-		int separates = v->two_groups && !strcmp(a, "--"), rc = 0;
+		int separates = v->two_groups && *nfiles && !strcmp(a, "--"), rc = 0;
 		if (!only_files && !separates && !strcmp(a, "--")) {
 			only_files = 1;
 		} else if (!only_files && (!strcmp(a, "--help") || !strcmp(a, "-h"))) {

@@ -88,7 +88,7 @@ struct verb {
 	size_t options_size;
 	int runs_programs; /* it records, or has children: not on every system */
 	int max_files;     /* most positional arguments */
-	int two_groups;    /* "--" separates two groups of them, and is among them */
+	int two_groups;    /* "--" after a file separates two groups, and is among them */
 	/* opts is the filled struct; files has nfiles positional arguments. Returns the exit
 	 * status. */
 	int (*run)(const void *opts, const char *const *files, size_t nfiles);

@@ -49,6 +49,7 @@ static const struct option_use uses[] = {
 	{"duration", 0, "a server does not end"},
 	{"end", 0, "a request may end in another function than it began"},
 	{"end-key", 1, "the key may be in another register at the end"},
+	{"episode", 1, "an answer named one, and the next question is about it"},
 	{"event", 0, "a recording may hold several"},
 	{"every", 0, "a table per second shows when"},
 	{"exec", 0, "functions are in a library"},

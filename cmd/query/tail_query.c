@@ -3,6 +3,7 @@
 #include "cmd/cli/say.h"
 #include "cmd/query/caption.h"
 #include "cmd/query/tail_spans.h"
+#include "libtime/explain/episode_id.h"
 #include "render/text/units.h"
 
 #include <stdio.h>
@@ -27,6 +28,9 @@ const struct opt tail_pick_rows[] = {
 	{"pct", 0, OPT_STRING, AT(pct), "X", "the Xth: --pct 99.95 is --p99.95"},
 	{"over", 0, OPT_STRING, AT(over), "DUR", "those that lasted at least DUR: 500us, 2ms"},
 	{"key", 0, OPT_STRING, AT(key), "ID", "the spans of one key (request id, trace id)"},
+	{"episode", 0, OPT_STRING, AT(episode), "ID",
+	 "one episode: THREAD+START as rows have it (8859+0.5392),\nor its id in JSON: "
+	 "wait:8859+0.539214456"},
 	{"where", 0, OPT_EACH, AT(where), "LABEL=VALUE",
 	 "only spans with this label (repeatable)"},
 	{"open", 0, OPT_FLAG, AT(open), NULL,
@@ -60,15 +64,16 @@ static int preset_percent(const char *name, uint32_t *out)
 static int parse_pick(const struct tail_run *r, struct episode_pick *p)
 {
 	const struct tail_opts *o = r->opt;
-	int given = !!o->preset + !!o->pct + !!o->over + !!o->key + (o->top != TAIL_NO_TOP);
+	int given = !!o->preset + !!o->pct + !!o->over + !!o->key + !!o->episode +
+		    (o->top != TAIL_NO_TOP);
 	*p = (struct episode_pick){.kind = PICK_PERCENTILE,
 				   .millipercent = 99900,
 				   .least = given || o->open ? 0 : PICK_LEAST,
-				   .dirty = o->open};
+				   .dirty = o->open || o->episode};
 	if (given > 1)
 		return usage(r,
-			     "give only one of --p50 ... --p9999, --pct, --over, --key "
-			     "and --top",
+			     "give only one of --p50 ... --p9999, --pct, --over, --key, "
+			     "--episode and --top",
 			     "");
 	if (o->preset && preset_percent(o->preset, &p->millipercent))
 		return usage(r, NOT_PERCENT, o->preset + 1);
@@ -82,6 +87,14 @@ static int parse_pick(const struct tail_run *r, struct episode_pick *p)
 	}
 	if (o->key)
 		p->kind = PICK_KEY;
+	if (o->episode) {
+		p->kind = PICK_ID;
+		if (!episode_id_parse(o->episode, &p->id))
+			return usage(r,
+				     "--episode takes THREAD+START like 8859+0.539214, or an "
+				     "id of JSON, not ",
+				     o->episode);
+	}
 	if (o->top != TAIL_NO_TOP) {
 		p->kind = PICK_TOP;
 		p->top = o->top ? o->top : UINT64_MAX;
@@ -166,11 +179,18 @@ static int parse(struct tail_run *r)
 	return rc ? rc : parse_show(r, &q->show);
 }
 
-/* Refuse, unless forced, if most of the selected tail was not recorded completely. */
+/* Refuse, unless forced, if most of the selected tail was not recorded completely; or if nothing
+ * has the id. */
 int tail_refuse(const struct tail_run *r, const struct tail *t)
 {
 	const struct episode_selection *s = &t->selection;
 	struct buf pct = {0};
+	if (r->query.pick.kind == PICK_ID && !s->v.n) {
+		say_line("perfkit %s: no %s is %s; filters may leave it out, or it is of "
+			 "another --by",
+			 r->verb, episode_kind_name(r->query.episodes.kind), r->opt->episode);
+		return 3;
+	}
 	if (!s->uncertain || r->query.pick.dirty)
 		return 0;
 	units_percent(&pct, r->query.pick.millipercent);

@@ -14,8 +14,8 @@
 
 struct tail_opts {
 	struct wait_opts wait;
-	const char *by, *preset, *pct, *over, *key, *group, *stacks, *flame, *svg, *html,
-		*against;
+	const char *by, *preset, *pct, *over, *key, *episode, *group, *stacks, *flame, *svg,
+		*html, *against;
 	struct opt_list where;
 	uint64_t top, rows, details;
 	int open, hist, why, json, csv;
@@ -37,8 +37,10 @@ struct tail_run {
 extern const struct opt tail_pick_rows[];
 
 /* Names of these and of other options that affect the selection, for a verb's modes. */
-#define TAIL_PICKS \
-	WAITS_SHOW " span label with key where by p50 p90 p95 p99 p999 p9999 p pct over open"
+#define TAIL_PICKS                                                                     \
+	WAITS_SHOW                                                                     \
+	" span label with key where by p50 p90 p95 p99 p999 p9999 p pct over episode " \
+	"open"
 
 /*
  * Open `path` as a timeline and turn the options into r->query. *several is set if the
@@ -54,8 +56,8 @@ int tail_ask(struct tail_run *r, const char *verb, const char *path, uint32_t *n
 int tail_ask_opened(struct tail_run *r, const char *verb, uint32_t *names, size_t *n,
 		    int *several);
 
-/* 0 if the selected tail is based on complete episodes (or --force), else 3 after a message.
- */
+/* 0 if the selected tail is based on complete episodes (or --force), else 3 after a message; also
+ * if nothing has the id that was asked for. */
 int tail_refuse(const struct tail_run *r, const struct tail *t);
 
 /* 1 for episodes without a thread: gaps or windows. They have no chain.

@@ -1,5 +1,6 @@
 #include "cmd/query/tail_spans.h"
 #include "cmd/cli/say.h"
+#include "libtime/explain/episode_id.h"
 #include "libtime/tables/tables.h"
 #include "render/text/escape.h"
 
@@ -239,6 +240,21 @@ static int check_gaps(const struct tail_run *r)
 	return input_fail(&r->ti.in, &e);
 }
 
+/* The kind that the id names; of spans also the name. */
+static int choose_by_id(struct tail_run *r)
+{
+	struct episode_query *q = &r->query.episodes;
+	q->kind = r->query.pick.id.kind;
+	if (q->kind == EPISODE_GAP)
+		return check_gaps(r);
+	if (q->kind != EPISODE_SPAN && q->kind != EPISODE_WINDOW)
+		return 0;
+	q->span = episode_id_span(&r->ti.tl, &r->query.pick.id);
+	q->alone = episodes_only_thread(&r->ti.tl, q, &q->alone_thread);
+	return q->span ? parse_labels(r)
+		       : say_absent(r, "no span has the id ", r->opt->episode);
+}
+
 int tail_choose(struct tail_run *r, uint32_t *names, size_t *n, int *several)
 {
 	const char *by = r->opt->by;
@@ -250,6 +266,8 @@ int tail_choose(struct tail_run *r, uint32_t *names, size_t *n, int *several)
 	*n = episodes_span_names(&r->ti.tl, names, TAIL_NAMES);
 	if (*n > TAIL_NAMES)
 		*n = TAIL_NAMES;
+	if (!by && r->opt->episode && !r->query.pick.id.any_kind)
+		return choose_by_id(r);
 	if (by && !strcmp(by, "gap")) {
 		q->kind = EPISODE_GAP;
 		return check_gaps(r);

@@ -1,4 +1,5 @@
 #include "libtime/explain/episodes.h"
+#include "libtime/explain/episode_id.h"
 #include "libtime/explain/lock_holders.h"
 #include "base/check.h"
 #include "base/mem.h"
@@ -556,7 +557,7 @@ static uint64_t threshold_of(const struct episodes *x, const struct episode_pick
 		return p->ns;
 	if (p->kind == PICK_PERCENTILE)
 		return episodes_percentile(x, p->millipercent, 0);
-	if (p->kind == PICK_KEY)
+	if (p->kind == PICK_KEY || p->kind == PICK_ID)
 		return 0;
 	size_t n = x->clean.n + (p->dirty ? x->dirty.n : 0);
 	if (!p->top || !n)
@@ -583,6 +584,7 @@ uint32_t episode_key_text(const struct episodes *x, const struct timeline *tl,
 	return span && ep->at < tl->spans.n ? tl->spans.v[ep->at].key_text : 0;
 }
 
+/* 0: no; of several that are picked, only those with the highest number are. */
 static int is_picked(const struct episodes *x, const struct timeline *tl,
 		     const struct episode_pick *pick, const struct episode *ep,
 		     uint64_t threshold)
@@ -590,6 +592,8 @@ static int is_picked(const struct episodes *x, const struct timeline *tl,
 	uint32_t key = episode_key_text(x, tl, ep);
 	if (pick->kind == PICK_KEY)
 		return key ? key == pick->key_text : ep->key && ep->key == pick->key;
+	if (pick->kind == PICK_ID)
+		return episode_id_fits(tl, &pick->id, ep, x->query.kind);
 	return episode_ns(ep) >= threshold &&
 	       (!is_dirty(ep) || pick->dirty || (ep->ongoing && !(ep->flags & OFF_SUSPECT)));
 }
@@ -607,14 +611,21 @@ int episodes_select(const struct episodes *x, const struct timeline *tl,
 		threshold = x->clean.v[x->clean.n -
 				       (pick->least < x->clean.n ? pick->least : x->clean.n)];
 	*out = (struct episode_selection){.threshold_ns = threshold};
-	if (pick->kind != PICK_KEY) {
+	int by_length = pick->kind != PICK_KEY && pick->kind != PICK_ID;
+	if (by_length) {
 		out->whole = reaching(x->clean.v, x->clean.n, threshold);
 		out->dirty = reaching(x->dirty.v, x->dirty.n, threshold);
 	}
 	out->uncertain = uncertain;
 	out->extended = extended;
+	int best = 1; /* how well the picked ones fit */
 	for (uint32_t i = 0; i < x->v.n; i++) {
-		if (!is_picked(x, tl, pick, &x->v.v[i], threshold))
+		int fits = is_picked(x, tl, pick, &x->v.v[i], threshold);
+		if (fits > best) {
+			best = fits;
+			out->v.n = 0;
+		}
+		if (fits < best)
 			continue;
 		if (vec_push(&out->v, i)) {
 			episode_selection_release(out);
@@ -626,7 +637,7 @@ int episodes_select(const struct episodes *x, const struct timeline *tl,
 	if (pick->kind == PICK_TOP && out->v.n > pick->top)
 		out->v.n = (size_t)pick->top;
 	out->unlisted = out->dirty;
-	for (size_t i = 0; i < out->v.n && pick->kind != PICK_KEY; i++)
+	for (size_t i = 0; i < out->v.n && by_length; i++)
 		out->unlisted -= is_dirty(&x->v.v[out->v.v[i]]);
 	return 0;
 }

@@ -140,15 +140,25 @@ uint64_t episodes_percentile_of_both(const struct episodes *x, uint32_t milliper
 /* episode_pick.least, if the user asks for no percentile: one wait proves little. */
 enum { PICK_LEAST = 10 };
 
+/* What an id names (episode_id.h). */
+struct episode_id {
+	enum episode_kind kind;
+	int any_kind;    /* the id does not say which */
+	uint64_t number; /* tid, or CPU of a gap */
+	uint64_t ns,
+		within; /* its begin, from that of the recording, is in [ns, ns + within) */
+};
+
 /* Which episodes are the tail. */
 struct episode_pick {
-	enum { PICK_PERCENTILE, PICK_OVER, PICK_TOP, PICK_KEY } kind;
+	enum { PICK_PERCENTILE, PICK_OVER, PICK_TOP, PICK_KEY, PICK_ID } kind;
 	uint32_t millipercent; /* PICK_PERCENTILE: those of at least that length, */
 	uint32_t least;        /* or the longest ones, if they are fewer than this */
 	uint64_t ns;           /* PICK_OVER: those of at least ns */
 	uint64_t top;          /* PICK_TOP: the longest */
 	uint32_t key_text;     /* PICK_KEY: spans with that key, whatever their length; */
 	uint64_t key;          /* a span whose key is not text needs this number */
+	struct episode_id id;  /* PICK_ID: the one with that id, else those around its moment */
 	int dirty;             /* list open and suspect ones, too */
 };
 

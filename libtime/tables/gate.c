@@ -1,5 +1,6 @@
 #include "libtime/tables/gate.h"
 #include "base/mem.h"
+#include "base/text/name_id.h"
 
 #include <fnmatch.h>
 #include <math.h>
@@ -148,8 +149,9 @@ void gate_release(struct gate *g)
 
 static int name_fits(const struct gate *g, const struct figure *f)
 {
-	const char *comma = strrchr(f->name, ',');
-	if (!g->name || !strcmp(g->name, f->name) || !fnmatch(g->name, f->name, 0))
+	const char *comma = strrchr(f->name, ','), *kind = figure_kind_name(f->kind);
+	if (!g->name || name_has_id(kind, g->name, f->name) || !strcmp(g->name, f->name) ||
+	    !fnmatch(g->name, f->name, 0))
 		return 1;
 	if ((f->kind != FIGURE_SELF && f->kind != FIGURE_TOTAL) || !comma)
 		return 0;

@@ -1,5 +1,6 @@
 #include "libtime/tables/source_sums.h"
 #include "base/mem.h"
+#include "base/text/name_id.h"
 #include "libtime/causes/app_frame.h"
 
 #include <fnmatch.h>
@@ -378,9 +379,28 @@ static int names(const char *full, const char *name, int how)
 	}
 }
 
+/* Choose the functions with that id. ERR_NOMEM. */
+static int pick_id(const struct source_sums *s, const char *id, source_picks *out)
+{
+	struct buf full = {0};
+	int rc = 0;
+	for (uint32_t i = 0; i < s->functions.n && !rc; i++) {
+		const struct source_function *f = &s->functions.v[i];
+		buf_clear(&full);
+		name_of_function(&full, strtab_get(&s->names, f->name),
+				 strtab_get(&s->names, f->module));
+		rc = buf_failed(&full) ||
+		     (name_has_id("function", id, buf_cstr(&full)) && vec_push(out, i));
+	}
+	buf_release(&full);
+	return rc ? ERR_NOMEM : 0;
+}
+
 int source_pick_functions(const struct source_sums *s, const char *name, source_picks *out)
 {
 	out->n = 0;
+	if (name && name_is_id("function", name) && pick_id(s, name, out))
+		return ERR_NOMEM;
 	for (int how = WHOLE; how < WAYS && !out->n; how++)
 		for (uint32_t i = 0; i < s->functions.n; i++)
 			if ((!name ||

@@ -80,8 +80,9 @@ struct source_sums {
 /* Count all stacks of `from` (without windows). ERR_NOMEM. */
 int source_sums_add_all(struct source_sums *s, const struct function_sums *from);
 
-/* The functions that a text names, hottest first, as indices: by the whole name, else by its end
- * after "::", ".", or "/", else by a pattern (* ? [), else by any part. NULL: all. ERR_NOMEM. */
+/* The functions that a text names, hottest first, as indices: by the id or the whole name, else
+ * by its end after "::", ".", or "/", else by a pattern (* ? [), else by any part. NULL: all.
+ * ERR_NOMEM. */
 typedef VEC(uint32_t) source_picks;
 int source_pick_functions(const struct source_sums *s, const char *name, source_picks *out);
 

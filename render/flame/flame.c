@@ -1,4 +1,5 @@
 #include "render/flame/flame.h"
+#include "render/flame/flame_runs.h"
 #include "base/mem.h"
 #include "base/radix.h"
 #include "libsym/name/frame_table.h"
@@ -308,6 +309,8 @@ int flame_rescale(struct flame *f, uint64_t by, struct err *e)
 		f->nodes.v[i].v[1] *= by;
 	}
 	f->scale *= by;
+	if (f->runs)
+		flame_runs_rescale(f->runs, by);
 	return 0;
 }
 
@@ -355,6 +358,8 @@ static int copy_all_gone(struct flame *f, const uint8_t *present, uint32_t gone,
 		f->nodes.v[copy].v[0] += width;
 		f->nodes.v[copy].v[1] += before;
 		f->nodes.v[0].v[0] += width;
+		if (flame_runs_copy(f, i, copy))
+			return ERR_NOMEM;
 	}
 	return 0;
 }

@@ -35,6 +35,8 @@ enum flame_kind {
 	FLAME_KINDS
 };
 
+struct flame_runs;
+
 /* One line of a stack. Frames of equal name, dso and kind are one frame. */
 struct flame_frame {
 	uint32_t name;    /* strings id; may end in _[k] _[j] _[i] _[w], not shown in labels */
@@ -75,6 +77,10 @@ struct flame {
 	uint64_t scale;                 /* ticks per unit of weight; 1, or FLAME_DECIMALS */
 	uint64_t stacks;                /* flame_add calls that had weight */
 	uint64_t deep;                  /* of these, cut at FLAME_MAX_DEPTH */
+
+	struct flame_runs
+		*runs; /* of a differential graph of several runs: flame_runs.h; borrowed,
+				    NULL: none */
 
 	uint8_t *thin; /* by frame, of flame_find_thin: drawn as thin rows; NULL: none are */
 

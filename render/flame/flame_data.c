@@ -1,4 +1,5 @@
 #include "render/flame/flame_data.h"
+#include "render/flame/flame_runs.h"
 #include "base/mem.h"
 #include "render/text/escape.h"
 #include "render/svg/svg_text.h"
@@ -11,6 +12,8 @@ enum {
 	FINENESS = 3, /* bits of mantissa in the weight classes */
 	CLASSES = 64 << FINENESS,
 };
+
+#define NO_NODE UINT32_MAX
 
 /* The mark comes last in the frame table. */
 #define SMALLER_TEXT "[smaller frames]"
@@ -31,6 +34,7 @@ struct writer {
 	uint64_t least; /* lighter nodes are omitted */
 	int two;        /* the graph has v[1] */
 	uint32_t *frame_no;
+	struct buf runs;
 	VEC(uint32_t) frames; /* by number */
 	VEC(struct level) levels;
 };
@@ -120,6 +124,21 @@ static uint64_t own_weight(const struct flame *f, uint32_t node, int which)
 	return self;
 }
 
+/* What each run has in the node itself; nothing of the omitted ones. */
+static void put_runs(struct writer *w, uint32_t node)
+{
+	const struct flame_runs *r = w->f->runs;
+	for (size_t k = 0; r && k < r->v.n; k++) {
+		uint64_t self = node != NO_NODE ? r->total[node * r->v.n + k] : 0;
+		for (uint32_t i = node != NO_NODE ? w->f->child_at[node] : 0;
+		     node != NO_NODE && i < w->f->child_at[node + 1]; i++) {
+			uint64_t child = r->total[w->f->child[i] * r->v.n + k];
+			self -= child < self ? child : self;
+		}
+		svg_number(&w->runs, self);
+	}
+}
+
 static int enter(struct writer *w, uint32_t node, size_t ups)
 {
 	const struct flame *f = w->f;
@@ -129,6 +148,7 @@ static int enter(struct writer *w, uint32_t node, size_t ups)
 	 * v[1]. */
 	if (!node && self1 > f->nodes.v[0].v[1])
 		self1 = 0;
+	put_runs(w, node);
 	int rc = put_node(w, f->nodes.v[node].frame, ups, own_weight(f, node, 0), self1);
 	if (rc)
 		return rc;
@@ -141,6 +161,7 @@ static int put_smaller(struct writer *w, const struct level *l, size_t ups)
 	if (!l->small[0] && !l->small[1])
 		return 0;
 	w->st->smaller += l->small[0];
+	put_runs(w, NO_NODE);
 	return put_node(w, (uint32_t)w->f->frames.n, ups, l->small[0], l->small[1]);
 }
 
@@ -307,8 +328,12 @@ int flame_data_write(const struct flame *f, const struct palette *p, size_t max_
 	buf_str(b, "<d-nodes>");
 	rc = rc ? rc : put_nodes(&w);
 	buf_str(b, "</d-nodes>\n");
+	if (f->runs)
+		put_element(b, "d-runs", &w.runs);
 	rc = rc ? rc : put_tables(&w);
 	st->left = f->nodes.n > st->nodes ? f->nodes.n - st->nodes : 0;
+	rc = rc ? rc : buf_failed(&w.runs) ? err_nomem(e) : 0;
+	buf_release(&w.runs);
 	mem_free(w.frame_no);
 	vec_release(&w.frames);
 	vec_release(&w.levels);

@@ -13,6 +13,8 @@
  *	<d-nodes>   per node in preorder: frame, ups, self v[0] and, if the graph has two
  *	            weights, self v[1]; a node is the child of the ancestor `ups` levels above
  *	            the node before it (0 = of that node). The root comes first.
+ *	<d-runs>    if there are several runs: for each node, in the same order, self of each run,
+ *	            those before first, made comparable
  *	</metadata>
  *
  * Numbers are unsigned, little end first, five bits a character: A-Z a-z 0-9 + / stand for

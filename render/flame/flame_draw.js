@@ -80,6 +80,27 @@ function bothWeights(tree, i) {
 	return [before, tree.total[i]];
 }
 
+// What each run has in a node, those before first; in trees that were merged anew, in the function itself.
+function runsOf(tree, i) {
+	const n = conf.runsBefore + conf.runsAfter, at = (tree.runs ? i : tree.frame[i]) * n;
+	return Array.from((tree.runs || frames.runs).subarray(at, at + n));
+}
+
+// Does chance explain the change? As in flame_runs.c: the order of the runs, and the median difference.
+function isChance(runs) {
+	let less = 0, more = 0;
+	const before = runs.slice(0, conf.runsBefore), differences = [];
+	for (const after of runs.slice(conf.runsBefore))
+		for (const b of before) {
+			less += after <= b;
+			more += after >= b;
+			differences.push(after - b);
+		}
+	differences.sort((a, b) => a - b);
+	const n = differences.length, middle = (differences[n - 1 >> 1] + differences[n >> 1]) / 2;
+	return Math.min(less, more) > conf.pairs || Math.abs(middle) < conf.least;
+}
+
 // By node: the frame of the wait that at least half of it ends in, else 0; where stacks begin
 // with the wait (from the leaf), their caller's. As find_causes in flame_svg.c.
 function causesOf(tree) {
@@ -117,6 +138,8 @@ function colorOf(tree, i) {
 	if (conf.mode === "diff") {
 		const [before, after] = bothWeights(tree, i);
 		const share = conf.maxDelta > 0 ? (after - before) / conf.maxDelta : 0;
+		if (conf.runsAfter && isChance(runsOf(tree, i)))
+			return deltaColor(0);
 		return deltaColor(conf.negate ? -share : share);
 	}
 	if (conf.mode === "wall" && kind !== KIND.wait && kind !== KIND.mark)
@@ -145,10 +168,17 @@ function describe(tree, i, room) {
 			percent(after, conf.after) + ")");
 		lines.push(conf.beforeName + ": " + weightText(before) + " (" +
 			percent(before, conf.before * conf.beforeScale) + ")" +
-			(conf.beforeScale !== 1 ? ", scaled from " + weightText(before / conf.beforeScale) : ""));
+			(conf.beforeScale !== 1 && !conf.runsAfter ? ", scaled from " + weightText(before / conf.beforeScale) : ""));
 		lines.push("change: " + (change < 0 ? "\u2212" : "+") + weightText(Math.abs(change)) +
 			(before ? " (" + (change < 0 ? "\u2212" : "+") +
 				Math.abs(100 * change / before).toFixed(1) + "%)" : " (new)"));
+		if (conf.runsAfter) {
+			const runs = runsOf(tree, i), text = runs.map((v) => weightText(v * conf.runsAfter));
+			lines.push((isChance(runs) ? "chance may explain it" : "chance does not explain it") +
+				(tree.runs ? "" : ", of the function itself"));
+			lines.push("runs before: " + text.slice(0, conf.runsBefore).join(", "));
+			lines.push("runs after: " + text.slice(conf.runsBefore).join(", "));
+		}
 	} else {
 		const view = state.zoom && view0() === tree ? tree.total[state.zoom] : 0;
 		let line = weightText(tree.total[i]) + " \u00b7 " + percent(tree.total[i], whole) + " of all";

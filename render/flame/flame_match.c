@@ -1,4 +1,5 @@
 #include "render/flame/flame_match.h"
+#include "render/flame/flame_runs.h"
 #include "base/mem.h"
 #include "base/text/path.h"
 #include "libsym/name/match.h"
@@ -118,6 +119,7 @@ static int rebuild(struct flame *f, const struct match *m)
 		for (int s = 0; s < 2 && !rc && to[i]; s++)
 			f->nodes.v[to[i]].v[s] += old[i].v[s];
 	}
+	rc = rc ? rc : flame_runs_moved(f, to, n);
 	f->stacks = stacks;
 	f->deep = deep;
 	mem_free(to);

@@ -1,4 +1,6 @@
 #include "render/flame/flame_svg.h"
+#include "libtime/tables/compare.h"
+#include "render/flame/flame_runs.h"
 #include "base/check.h"
 #include "base/mem.h"
 #include "libsym/name/simplify.h"
@@ -114,6 +116,8 @@ static uint32_t color_of(const struct writer *w, uint32_t node)
 	const struct flame_frame *fr = flame_node_frame(w->f, node);
 	if (w->o->mode == FLAME_DIFF) {
 		double share = w->max_delta > 0 ? delta_of(w, node) / w->max_delta : 0;
+		if (w->f->runs && !w->f->runs->changed[node])
+			share = 0;
 		return palette_delta(w->o->negate ? -share : share);
 	}
 	uint32_t own = palette_color(&w->o->palette, w->f, n->frame);
@@ -199,6 +203,24 @@ static int find_causes(struct writer *w)
 
 /* --- frames -------------------------------------------------------------------------- */
 
+/* The weight in each run. */
+static void put_runs(struct writer *w, uint32_t node)
+{
+	const struct flame_runs *r = w->f->runs;
+	int side = -1;
+	if (r)
+		buf_str(&w->b, r->changed[node] ? "; changed" : "; chance may explain it");
+	for (size_t k = 0; r && k < r->v.n; k++) {
+		buf_str(&w->b, r->v.v[k].side == side ? ", "
+			       : side < 0             ? "; runs before: "
+						      : "; after: ");
+		side = r->v.v[k].side;
+		weight_of(w, &w->b,
+			  (double)r->total[node * r->v.n + k] *
+				  (double)flame_runs_of(r, AFTER));
+	}
+}
+
 /* "1,234 samples, 12.34%", and for a diff the change. */
 static void put_weights(struct writer *w, uint32_t node)
 {
@@ -213,10 +235,11 @@ static void put_weights(struct writer *w, uint32_t node)
 		buf_fmt(b, "; %+.2f points; before ",
 			100 * delta_of(w, node) / (w->after ? (double)w->after : total));
 		weight_of(w, b, before);
-		if (w->o->before_scale != 1 && n->v[1]) {
+		if (w->o->before_scale != 1 && n->v[1] && !w->f->runs) {
 			buf_str(b, ", scaled from ");
 			weight_of(w, b, (double)n->v[1]);
 		}
+		put_runs(w, node);
 		return;
 	}
 	double weight = node ? (double)n->v[0] : (double)w->l.total;
@@ -666,6 +689,10 @@ static void put_conf(struct writer *w)
 	buf_fmt(b, "total %llu\nbefore %llu\nafter %llu\nunitNs %g\n",
 		(unsigned long long)w->l.total, (unsigned long long)w->before,
 		(unsigned long long)w->after, weight_unit_ns(o->countname));
+	if (w->f->runs)
+		buf_fmt(b, "runsBefore %zu\nrunsAfter %zu\npairs %ld\nleast %.17g\n",
+			flame_runs_of(w->f->runs, BEFORE), flame_runs_of(w->f->runs, AFTER),
+			w->f->runs->pairs, w->f->runs->least);
 	put_conf_str(b, "palette", palette_name(o->palette.id));
 	put_conf_str(b, "countname", o->countname);
 	put_conf_str(b, "nametype", o->nametype);

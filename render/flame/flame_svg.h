@@ -49,7 +49,8 @@ struct flame_svg_options {
 	double factor;       /* 1: multiplies the weights that are shown */
 	uint64_t total;      /* ticks of the whole width; 0 = the sum */
 	double before_scale; /* diff: 1; the factor that makes before comparable with after */
-	const char *before_name, *after_name; /* diff: "before", "after" */
+	const char *before_name, *after_name; /* diff: "before", "after"; of several runs
+						 (flame.runs) weights are means */
 	size_t max_nodes; /* 1,000,000: how many are in the data for zooming */
 };
 

@@ -54,7 +54,30 @@ function readTree(two) {
 			tree.self1[i] = num[at + 3];
 		above[depth] = i;
 	}
-	return sumUp(tree);
+	sumUp(tree);
+	if (conf.runsAfter)
+		readRuns(tree);
+	return tree;
+}
+
+// Of several runs: what each has in a node (tree.runs) and in a function itself (frames.runs).
+function readRuns(tree) {
+	const n = conf.runsBefore + conf.runsAfter, runs = readNumbers(element("d-runs")).slice();
+	frames.runs = new Float64Array(n * frames.n);
+	for (let i = tree.n - 1; i >= 0; i--)
+		for (let k = 0; k < n; k++) {
+			frames.runs[tree.frame[i] * n + k] += self(i, k);
+			if (i && frames.kind[tree.frame[i]] !== KIND.gone)
+				runs[tree.parent[i] * n + k] += runs[i * n + k];
+		}
+	tree.runs = runs;
+
+	function self(i, k) {
+		let own = runs[i * n + k];
+		for (let c = i + 1; c < tree.end[i]; c = tree.end[c])
+			own -= frames.kind[tree.frame[c]] === KIND.gone ? 0 : runs[c * n + k];
+		return own;
+	}
 }
 
 // A tree without the subtrees whose top frame `drop` names. (Node numbers change.)

@@ -1,4 +1,5 @@
 #include "render/tail/episodes_answer.h"
+#include "libtime/explain/episode_id.h"
 #include "render/text/units.h"
 
 const struct answer_percentile answer_percentiles[] = {
@@ -50,4 +51,15 @@ void answer_json_thread(struct json *j, const struct timeline *tl, uint32_t thre
 	json_i64(j, "tid", t->tid);
 	json_i64(j, "pid", t->pid);
 	answer_json_text(j, tl, "comm", t->comm);
+}
+
+void answer_json_episode(struct json *j, const struct episodes_answer *a, size_t rank)
+{
+	struct buf id = {0};
+	episode_id_put(&id, a->tl, a->episodes->query.kind,
+		       &a->episodes->v.v[a->selection->v.v[rank]]);
+	json_u64(j, "rank", rank + 1);
+	json_text(j, "id", buf_cstr(&id), id.n);
+	j->b->failed |= id.failed;
+	buf_release(&id);
 }

@@ -39,4 +39,7 @@ void answer_json_population(struct json *j, const struct episodes *x);
 void answer_json_text(struct json *j, const struct timeline *tl, const char *key, uint32_t id);
 void answer_json_thread(struct json *j, const struct timeline *tl, uint32_t thread);
 
+/* The members "rank" and "id" of an episode. */
+void answer_json_episode(struct json *j, const struct episodes_answer *a, size_t rank);
+
 #endif

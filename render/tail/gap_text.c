@@ -300,7 +300,7 @@ static int gap_json(struct writer *w, struct json *j, size_t rank, struct err *e
 	uint64_t origin = w->a->tl->rec.origin_ns;
 	int r = look(w, rank, e);
 	json_open(j, NULL, '{');
-	json_u64(j, "rank", rank + 1);
+	answer_json_episode(j, w->a, rank);
 	json_u64(j, "cpu", timeline_cpu(w->a->tl, g->cpu));
 	if (w->w.end_ns) {
 		json_i64(j, "start_ns", (int64_t)(w->w.start_ns - origin));

@@ -1,4 +1,5 @@
 #include "render/tail/rows_text.h"
+#include "base/text/name_id.h"
 #include "libtime/sched/timeline_names.h"
 #include "render/text/csv.h"
 #include "render/text/escape.h"
@@ -378,6 +379,22 @@ static void json_number(struct json_rows *x, const struct column_info *info, uin
 	}
 }
 
+/* The id of a row's site, or of its function. */
+static void json_id(struct json_rows *x, const struct rows *r, uint32_t row, enum column c)
+{
+	int site = c == COL_SITE;
+	struct buf name = {0};
+	if (site)
+		describe_site(&name, x->tl, (uint32_t)rows_get(r, row, c));
+	else
+		name_of_function(&name, rows_text(r, x->tl, row, c),
+				 rows_text(r, x->tl, row, COL_MODULE));
+	buf_clear(&x->text);
+	name_id(&x->text, site ? "site" : "function", name.v, name.n);
+	json_text(&x->j, site ? "site_id" : "function_id", x->text.v, x->text.n);
+	buf_release(&name);
+}
+
 static void json_row(void *to, const struct rows *r, uint32_t row)
 {
 	struct json_rows *x = to;
@@ -396,6 +413,8 @@ static void json_row(void *to, const struct rows *r, uint32_t row)
 		} else {
 			json_number(x, info, v);
 		}
+		if ((c == COL_SITE || c == COL_FUNCTION) && v != CELL_NONE)
+			json_id(x, r, row, c);
 	}
 	json_close(&x->j, '}');
 }

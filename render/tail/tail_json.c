@@ -1,5 +1,7 @@
 #include "render/tail/tail_json.h"
+#include "base/text/name_id.h"
 #include "libtime/causes/causes.h"
+#include "libtime/explain/episode_id.h"
 #include "libtime/explain/tail_times.h"
 #include "libtime/sched/facts.h"
 #include "libtime/sched/timeline_answers.h"
@@ -180,6 +182,16 @@ static void unclear(struct writer *w)
 }
 
 /* APART_NOT: it ranks with work. */
+static void site_id(struct writer *w, uint32_t site)
+{
+	struct buf name = {0};
+	describe_site(&name, w->tl, site);
+	buf_clear(&w->text);
+	name_id(&w->text, "site", name.v, name.n);
+	json_text(&w->j, "id", buf_cstr(&w->text), w->text.n);
+	buf_release(&name);
+}
+
 static void site_sum(struct writer *w, const struct site_sum *x, enum apart kind)
 {
 	static const char *const kinds[] = {"likely", "hidden", "unclear", "left out",
@@ -191,6 +203,7 @@ static void site_sum(struct writer *w, const struct site_sum *x, enum apart kind
 	string(w, "role", s->role);
 	json_str(&w->j, "cause", cause_name(s->cause));
 	frame_text(w, "function", s->frame);
+	site_id(w, x->site);
 	json_str(&w->j, "verdict", site_verdict_name(s->verdict));
 	json_str(&w->j, "reason", site_reason_name(s->reason));
 	json_bool(&w->j, "loop", s->loop);
@@ -779,6 +792,9 @@ static int episode(struct writer *w, size_t rank, struct explanation *x, struct 
 		return r;
 	json_open(&w->j, NULL, '{');
 	json_u64(&w->j, "rank", rank + 1);
+	buf_clear(&w->text);
+	episode_id_put(&w->text, w->tl, w->t->episodes.query.kind, ep);
+	json_text(&w->j, "id", buf_cstr(&w->text), w->text.n);
 	r = episode_members(w, ep, x, e);
 	holder(w, &row->holder);
 	root(w, &row->root, x);

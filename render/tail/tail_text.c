@@ -781,8 +781,9 @@ static void selected(struct buf *line, const struct tail *t, const struct episod
 		units_duration(line, p->ns);
 		break;
 	case PICK_KEY:
+	case PICK_ID:
 		units_plural(line, t->selection.v.n, "episode has", "episodes have");
-		buf_str(line, " that key");
+		buf_fmt(line, " that %s", p->kind == PICK_KEY ? "key" : "id");
 		break;
 	default:
 		buf_str(line, "the ");

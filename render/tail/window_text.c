@@ -193,7 +193,7 @@ static int window_json(struct writer *w, struct json *j, size_t rank, struct err
 	uint64_t origin = tl->rec.origin_ns;
 	int r = look(w, rank, e);
 	json_open(j, NULL, '{');
-	json_u64(j, "rank", rank + 1);
+	answer_json_episode(j, w->a, rank);
 	answer_json_text(j, tl, "key", episode_key_text(w->a->episodes, tl, ep));
 	labels_json(j, tl, ep->at);
 	json_i64(j, "start_ns", (int64_t)(ep->start_ns - origin));

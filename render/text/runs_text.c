@@ -1,4 +1,5 @@
 #include "render/text/runs_text.h"
+#include "base/text/name_id.h"
 #include "render/text/escape.h"
 #include "render/text/json.h"
 #include "render/text/table.h"
@@ -531,6 +532,12 @@ static void json_figure(struct json *j, const struct runs_answer *a, const struc
 	json_str(j, "kind", figure_kind_name(f->kind));
 	json_str(j, "what", *whats[f->kind] ? whats[f->kind] : NULL);
 	json_str(j, "name", f->name);
+	if (f->kind == FIGURE_SELF || f->kind == FIGURE_TOTAL || f->kind == FIGURE_SITE) {
+		struct buf id = {0};
+		name_id(&id, figure_kind_name(f->kind), f->name, strlen(f->name));
+		json_text(j, "id", buf_cstr(&id), id.n);
+		buf_release(&id);
+	}
 	if (is_length(f))
 		json_number(j, "percent", f->millipercent / 1e3);
 	json_str(j, "unit",

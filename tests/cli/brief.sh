@@ -31,12 +31,43 @@ assert not w["sites"] and not w["worst"] and "perfkit tail work.data" not in w["
 open("next", "w").write("\n".join(b["next"] + w["next"]) + "\n")
 END
 grep -q '^perfkit source work.data$' next
+
+# ids: the row's and the episode's own, accepted where a name is
+id=$(sed -n 's/.*"id":"\(site:[0-9a-f]*\)".*/\1/p' waits.json)
+name=$(python3 -c 'import json, sys
+print(*(s["name"] for s in json.load(open("waits.json"))["sites"] if s["id"] == sys.argv[1]), sep="\n")' "$id")
+for asked in "$id" "$name"; do
+	"$PERFKIT" report --by site --json $names --filter "site=$asked" before.data >one.json
+	python3 -c 'import json, sys
+r = json.load(open("one.json"))["rows"]
+assert [(x["site"], x["site_id"]) for x in r] == [tuple(sys.argv[1:])], r' "$name" "$id"
+done
+"$PERFKIT" report --by site --json $names --filter "site!=$id" before.data | grep -q "$id" && exit 1
+ids() { grep -o '[a-z]*:[0-9a-f]*[+.0-9]*"' "$1"; }
+cat before.data | "$PERFKIT" report --brief --json $names - >piped.json
+ids waits.json >ids.txt
+ids piped.json | cmp - ids.txt
+grep -q '^wait:[0-9]*+[0-9]*[.][0-9]*"$' ids.txt
+id=$(sed -n 's/.*"name":"hot, slower","id":"\(function:[0-9a-f]*\)".*/\1/p' work.json)
+"$PERFKIT" report --by function --csv -q --no-local --symfs "$d/compare/symfs" --filter "function=$id" work.data >one.csv
+[ "$(cut -d, -f1 one.csv)" = "function
+hot" ]
+"$PERFKIT" source -q --no-local --symfs "$d/compare/symfs" "$id" work.data | grep -q hot
+rc=0
+gunzip -c "$d/compare/work0.2.data.gz" >other.data
+"$PERFKIT" compare -q --no-local --symfs "$d/compare/symfs" --fail-on "function $id self more 5%" --format json \
+	work.data -- other.data >gate.json || rc=$?
+[ $rc = 3 ] || { cat gate.json; exit 1; }
+python3 -c 'import json, sys
+a = json.load(open("gate.json"))
+g = [a["figures"][g["figure"]] for g in a["gates"]]
+assert [(x["name"], x["id"]) for x in g] == [("hot, slower", sys.argv[1])], g' "$id"
 sed 's/^perfkit //' next | while read -r words; do
 	"$PERFKIT" $words -q --no-local >out 2>err || [ $? = 3 ] || { echo "$words: $(cat err)"; exit 1; }
 done
 
 "$PERFKIT" report --brief -q --no-local --symfs "$d/compare/symfs" work.data >text
-grep -q '^- .* ms  `hot, slower`$' text
+grep -q '^- .* ms  `hot, slower`  function:' text
 "$PERFKIT" import -q --no-local --symfs "$d/against/symfs" --kallsyms "$d/against/kallsyms" before.data -o run.db
 "$PERFKIT" report --brief --json -q --comm shift --idle run.db | sed 's/run\.db/before.data/g' | cmp - waits.json
 

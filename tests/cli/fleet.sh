@@ -95,6 +95,11 @@ for q in $questions; do
 	"$PERFKIT" fleet --csv $q tables >$q.csv 2>err || wrong "fleet --csv $q: $(cat err)"
 	[ "$(wc -l <$q.txt)" -ge 2 ] || wrong "fleet $q: $(cat $q.txt)"
 done
+for form in text markdown json; do
+	"$PERFKIT" fleet --format $form --budget 1500 worst tables >cut 2>err || wrong "fleet --format $form: $(cat err)"
+	[ "$(wc -c <cut)" -le 1500 ] && grep -q 'left.out' cut && grep -q 'perfkit fleet' cut &&
+		{ [ $form != json ] || "$reader" -m json.tool cut >whole; } || wrong "fleet --format $form --budget: $(cat cut)"
+done
 cp "$SRC/testdata/orders-one-cpu/orders.tar.zst" one-cpu.tar.zst
 "$PERFKIT" export -q --no-local --to parquet -o days orders.tar.zst one-cpu.tar.zst 2>err || wrong "export: $(cat err)"
 "$PERFKIT" fleet --csv new days >days.csv 2>err || wrong "fleet new: $(cat err)"

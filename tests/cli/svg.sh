@@ -93,6 +93,12 @@ has diff.svg 'h (0 samples, 0.00%; -20.00 points; before 10 samples, scaled from
 "$PERFKIT" svg --diff before.folded after.folded --normalize none --no-vanished -o raw.svg
 has raw.svg 'b (30 samples, 60.00%; -140.00 points; before 100 samples)'
 lacks raw.svg 'only before'
+# several runs: means, and each run; with two and two, no change can be told from chance
+printf 'a;b 200\na;c 60\n' >before2.folded
+"$PERFKIT" svg --no-script --normalize none --diff before.folded before2.folded -- after.folded -o runs.svg
+has runs.svg 'b (30 samples, 60.00%; -240.00 points; before 150 samples; chance may explain it; runs before: 100 samples, 200 samples; after: 30 samples)'
+has runs.svg 'too few runs'
+has runs.svg '1 runs after compared with 2 before: means'
 has raw.svg 'Total 50 samples, before 200 samples'
 # two builds: what compilers append, template arguments, the version in the program's name
 printf 'app-1.2;main;parse.constprop.0;mix 60\napp-1.2;main;sum<int> 40\n' >old.folded
@@ -143,6 +149,8 @@ has err '--width is from 200 to 100000'
 fails 2 "$PERFKIT" svg x.folded --fontwidth=nan -o none.svg
 has err '--fontwidth is from 0.1 to 3'
 fails 2 "$PERFKIT" svg --diff x.folded -o none.svg
+fails 2 "$PERFKIT" svg --diff x.folded -- -o none.svg
+fails 2 "$PERFKIT" svg --diff x.folded x.folded x.folded -o none.svg
 fails 2 "$PERFKIT" svg x.folded --bgcolors=puce -o none.svg
 fails 2 "$PERFKIT" svg x.folded --notes='<b>' -o none.svg
 [ ! -e none.svg ]

@@ -53,6 +53,40 @@ done
 [ "$(wc -l <tids)" = 3 ]
 grep -o '>#[0-9]*  *[^,]*,' three.svg | sed 's/.*\///; s/,//' | cmp - tids
 
+# an id names one episode, in a recording and its store alike, whichever filters leave it; part of one will do
+python3 - "$PERFKIT" "$file" <<'END'
+import json, subprocess, sys
+perfkit, bundle = sys.argv[1:]
+def ask(*args, rc=0):
+    p = subprocess.run([perfkit, "tail", "-q", "--json", *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert p.returncode == rc, (args, p)
+    return json.loads(p.stdout)["episodes"] if rc == 0 else p.stderr.decode()
+for by in "wait", "activation":
+    v = ask("--by", by, "--top", "4", "--rows", "0", bundle)
+    assert len({e["id"] for e in v}) == 4 and v[0]["id"].startswith("%s:%d+" % (by, v[0]["tid"])), v[0]["id"]
+    assert [e["id"] for e in ask("--by", by, "--top", "4", "--rows", "0", "orders.db")] == [e["id"] for e in v]
+    for e in v:
+        for where in (bundle,), ("--comm", e["comm"], "orders.db"), ("--all", "--tid", str(e["tid"]), bundle):
+            got = ask("--episode", e["id"], *where)
+            assert [(x["id"], x["duration_ns"]) for x in got] == [(e["id"], e["duration_ns"])], (e["id"], where, got)
+    whole = v[0]
+    short = "%d+%.6f" % (whole["tid"], whole["start_ns"] // 1000 / 1e6)
+    assert [e["id"] for e in ask("--by", by, "--episode", short, bundle)] == [whole["id"]], short
+    inside = "%s:%d+%d.%09d" % ((by, whole["tid"]) + divmod(whole["start_ns"] + whole["duration_ns"] // 2, 10**9))
+    assert [e["id"] for e in ask("--episode", inside, bundle)] == [whole["id"]], inside
+w = ask("--by", "wait", "--top", "1", bundle)[0]
+origin = int(json.loads(subprocess.check_output([perfkit, "tail", "-q", "--json", bundle]))["recording"]["origin_ns"])
+at = origin + w["start_ns"] + w["duration_ns"] // 2
+cut = ask("--episode", w["id"], "--time", "%d.%09d," % divmod(at, 10**9), bundle)
+assert [e["id"] for e in cut] == [w["id"]] and cut[0]["duration_ns"] < w["duration_ns"], cut
+assert "no wait is wait:1+0.5" in ask("--episode", "wait:1+0.5", bundle, rc=3)
+for bad in "8859", "wait:8859", "lunch:1+2", "1+2+3", "1+2.0000000001", "wait:-1+2", "":
+    assert "--episode takes" in ask("--episode", bad, bundle, rc=2), bad
+END
+"$PERFKIT" timeline -q --tail --no-script --episode "$("$PERFKIT" tail -q --json --top 1 orders.db |
+	sed -n 's/.*"rank":1,"id":"\([^"]*\)".*/\1/p')" orders.db -o one.svg
+[ "$(grep -o '>#[0-9][0-9]*  ' one.svg | sort -u | wc -l)" = 1 ]
+
 usage()
 {
 	rc=0
