@@ -1,5 +1,5 @@
 """check.py FOLDER [KIND...]: asks `tail` about the recordings of record.sh, and judges its opening sentence by
-expected.txt: mechanism and actor, with --comm and without. PERFKIT names the program; -v prints all sentences.
+expected.txt and kept.txt: mechanism and actor, with --comm and without. PERFKIT names the program; -v prints all sentences.
 """
 import os
 import re
@@ -20,7 +20,7 @@ def opening(kind, comm):
     return " ".join(re.split(r"^tail by ", text, flags=re.M)[0].split())
 
 
-for line in open(f"{here}/expected.txt"):
+for of, line in [(of, line) for of in ("expected", "kept") for line in open(f"{here}/{of}.txt")]:
     if line.startswith("#") or not line.strip():
         continue
     kind, comm, mechanism, actor = (x.strip() for x in line.split(" ; "))
@@ -30,7 +30,7 @@ for line in open(f"{here}/expected.txt"):
     for asked in (comm, ""):
         said = opening(kind, asked)
         got = [bool(re.search(x, said)) for x in (mechanism, actor)]
-        right.setdefault("with" if asked else "without", []).append(got)
+        right.setdefault(f"{of}.txt, {'with' if asked else 'without'}", []).append(got)
         print(f"{kind:10} {'--comm ' + asked if asked else '':14} mechanism {'ok' if got[0] else '--'}, "
               f"actor {'ok' if got[1] else '--'}  ({logged} slow, {len(said)} chars)")
         if verbose or not all(got):
