@@ -439,7 +439,9 @@ KINDS := $(O)/tests/truth/incidents
 truth-incidents: all
 	$(Q)mkdir -p $(KINDS)
 	$(Q)$(truth_cc) -o $(KINDS)/kinds tests/truth/incidents/kinds.c -lrt
+	$(Q)$(truth_cc) -o $(KINDS)/kept tests/truth/incidents/kept.c -lrt
 	$(Q)$(truth_cc) -o $(KINDS)/ask_port tests/truth/incidents/ask_port.c
+	$(Q)! command -v javac >/dev/null || javac -d $(KINDS) tests/truth/incidents/Kept.java
 	$(Q)$(CC) -shared -fPIC -o $(KINDS)/slow_lib.so tests/truth/incidents/slow_lib.c
 	$(Q)! command -v go >/dev/null || go build -o $(KINDS)/assist tests/truth/incidents/assist.go
 	$(Q)PERFKIT='$(O)/perfkit' sh tests/truth/incidents/record.sh $(KINDS) $(T)
@@ -560,7 +562,7 @@ help:
 	@echo 'make truth-compare  false alarms and power of compare (15 minutes)'
 	@echo 'make truth-source are lines and instructions those of addr2line and objdump? (8 minutes)'
 	@echo 'make truth-names is any name false? Programs that know their own stacks (10 minutes)'
-	@echo 'make truth-incidents  are incidents of kinds without a rule explained? (2 minutes)'
+	@echo 'make truth-incidents  are incidents of kinds without a rule explained? (5 minutes)'
 	@echo 'make truth-holders  is the thread that held a lock named? (a minute)'
 	@echo 'make truth      is time hidden that requests waited for? A table (15 minutes)'
 	@echo 'make asan       make check under AddressSanitizer and UBSan'

@@ -9,9 +9,10 @@
 # N failed, N skipped.
 # A test of fixtures must give the same answer on every machine. Where a mount namespace can be
 # made, it runs in one that has other kernel symbols, build-ids and debug files (hermetic.sh).
-# Two kinds of tests see the machine as it is:
-#   "# live: WHY"     records, or drives a browser, here and now: no CPU is idle meanwhile (busy.sh); a
+# Three kinds of tests see the machine as it is:
+#   "# live: WHY"     records here and now: no CPU is idle meanwhile (busy.sh); a
 #                     failure is shown and tried twice more, and a test that passes then says so
+#   "# beside: WHY"   the same, but asks for no times: other tests run beside it
 #   "# machine: WHY"  takes this machine's own files as examples
 # As many tests run at once as there are CPUs (or $TEST_JOBS); live ones alone, at the end.
 # A line "left out: WHAT" is shown beside "ok": a part that could not be tried here.
@@ -90,7 +91,7 @@ else
 	echo "Tests of fixtures see this machine's symbols, debug files and build-ids: $why."
 fi
 
-# try SEES COMMAND... - in a new HOME; SEES is "live", "machine" or "fixtures"
+# try SEES COMMAND... - in a new HOME; SEES is "live", "beside", "machine" or "fixtures"
 try()
 {
 	sees=$1
@@ -136,7 +137,7 @@ run_unit()  # NAME PROGRAM
 once_cli()
 {
 	rm -rf "$mine/cli" && mkdir "$mine/cli" || exit 1
-	sees=$(sed -n 's/^# \(live\|machine\): .*/\1/p' "$1" | head -1)
+	sees=$(sed -n 's/^# \(live\|beside\|machine\): .*/\1/p' "$1" | head -1)
 	sees=${sees:-fixtures}
 	(cd "$mine/cli" && try $sees sh "$1") >"$mine/cli.out" 2>&1
 }
@@ -148,8 +149,8 @@ run_cli()  # NAME TEST
 	once_cli "$2"
 	rc=$?
 	while [ $rc -ne 0 ] && [ $rc -ne 77 ] && [ $rc -ne 124 ] && [ $tries -lt 3 ] &&
-		grep -q '^# live: ' "$2"; do
-		echo "$1 failed, live, try $tries:"
+		grep -q '^# \(live\|beside\): ' "$2"; do
+		echo "$1 failed, try $tries:"
 		tail -12 "$mine/cli.out" | cut -c1-300 | sed 's/^/    /'
 		tries=$((tries + 1))
 		once_cli "$2"

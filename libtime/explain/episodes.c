@@ -335,7 +335,7 @@ static int is_bound(const struct collector *c, const struct offcpu *o)
 {
 	if (!c->out->query.by_base)
 		return o->flags & (OFF_IDLE | OFF_LOOP);
-	return o->flags & OFF_IDLE || (likely_rests(c->of->likely, o) && o->blocked_ns);
+	return o->flags & OFF_IDLE || likely_bounds(c->of->likely, o);
 }
 
 static int add_activations(struct collector *c, uint32_t thread)

@@ -3,8 +3,9 @@
 #include "libtime/sched/timeline_query.h"
 
 enum {
-	ENOUGH = 20,  /* cycles, of which the longest are unusual ... */
-	UNUSUAL = 3,  /* ... if they are so many times as long as the median */
+	ENOUGH = 20,  /* cycles, of which a long one is unusual ... */
+	UNUSUAL = 3,  /* ... if it is so many times as long as the median */
+	SEVERAL = 3,  /* unusual ones, that are no accident */
 	MOSTLY = 60,  /* percent of their time that was running */
 	AS_LONG = 50, /* percent of the running time that another thread lacked a CPU */
 };
@@ -169,15 +170,15 @@ int slow_time_find(struct explainer *x, const struct timeline *tl,
 	uint64_t usual = episodes_percentile(&all, 50000, 0);
 	if (all.clean.n >= ENOUGH)
 		r = episodes_select(&all, tl, &pick, &worst, e);
-	if (worst.threshold_ns / UNUSUAL < usual)
-		worst.v.n = 0;
 	for (size_t i = 0; !r && i < worst.v.n; i++) {
 		const struct episode *ep = &all.v.v[worst.v.v[i]];
+		if (episode_ns(ep) / UNUSUAL < usual)
+			continue;
 		r = explain(x, ep, &of, e);
 		if (!r && add_cycle(&v, ep, &of))
 			r = err_nomem(e);
 	}
-	if (!r && ran_mostly(&v, waits_ns))
+	if (!r && v.n >= SEVERAL && ran_mostly(&v, waits_ns))
 		sum_up(tl, &v, out);
 	vec_release(&v);
 	explanation_release(&of);

@@ -20,6 +20,7 @@ struct visits {
 
 struct base {
 	uint32_t site;  /* 0: none */
+	uint32_t turns; /* the site that bounds its cycles; 0: none */
 	uint64_t usual; /* its median, if its waits are answers; else UINT64_MAX */
 };
 
@@ -36,6 +37,11 @@ struct likely {
 static int counts(const struct offcpu *o)
 {
 	return o->flags & (OFF_IDLE | OFF_UNCLEAR) && o->blocked_ns && o->site;
+}
+
+static int is_wait(const struct offcpu *o)
+{
+	return o->blocked_ns && o->site;
 }
 
 /* How many functions of the application are on a stack. */
@@ -184,20 +190,35 @@ static uint32_t base_of_role(const struct timeline *tl, uint32_t site)
 	return best && best->waits >= ENOUGH ? (uint32_t)(best - tl->sites.v) : 0;
 }
 
+/* The site where a thread rests, by those of its waits that count; NULL if it has none. */
+static int find_site(struct likely *x, const struct tl_thread *t,
+		     int (*waits)(const struct offcpu *), const struct visits **best)
+{
+	x->sites.n = 0;
+	u64map_release(&x->index);
+	for (uint32_t i = t->offcpu_first; i < t->offcpu_first + t->offcpu_n; i++)
+		if (waits(&x->tl->offcpu.v[i]) && count_wait(x, &x->tl->offcpu.v[i]))
+			return ERR_NOMEM;
+	*best = find_rest(x);
+	return 0;
+}
+
 static int find_base(struct likely *x, uint32_t thread)
 {
 	const struct tl_thread *t = &x->tl->threads.v[thread];
 	struct base base = {.usual = UINT64_MAX};
-	x->sites.n = 0;
-	u64map_release(&x->index);
-	for (uint32_t i = t->offcpu_first; i < t->offcpu_first + t->offcpu_n; i++)
-		if (counts(&x->tl->offcpu.v[i]) && count_wait(x, &x->tl->offcpu.v[i]))
-			return ERR_NOMEM;
-	const struct visits *best = find_rest(x);
+	const struct visits *best;
+	if (find_site(x, t, counts, &best))
+		return ERR_NOMEM;
 	if (best) {
 		base.site = best->n < ENOUGH ? base_of_role(x->tl, best->site) : best->site;
+		base.turns = base.site;
 		if (best->n >= ENOUGH && mostly_answered(best) && find_usual(x, t, &base))
 			return ERR_NOMEM;
+	} else {
+		if (find_site(x, t, is_wait, &best))
+			return ERR_NOMEM;
+		base.turns = best && best->n >= ENOUGH ? best->site : 0;
 	}
 	return vec_push(&x->base, base) ? ERR_NOMEM : 0;
 }
@@ -232,9 +253,10 @@ void likely_free(struct likely *x)
 	mem_free(x);
 }
 
-int likely_rests(const struct likely *x, const struct offcpu *o)
+int likely_bounds(const struct likely *x, const struct offcpu *o)
 {
-	return x && o->site && o->site == x->base.v[o->thread].site && !likely_waited_for(x, o);
+	return x && o->blocked_ns && o->site && o->site == x->base.v[o->thread].turns &&
+	       !likely_waited_for(x, o);
 }
 
 int likely_is_base(const struct likely *x, uint32_t site)

@@ -28,8 +28,9 @@ void likely_free(struct likely *x);
 /* 1 if an unclear interval is probably waited for; 0 also for all others, and if x is NULL. */
 int likely_waited_for(const struct likely *x, const struct offcpu *o);
 
-/* 1 if an interval is at its thread's base site. */
-int likely_rests(const struct likely *x, const struct offcpu *o);
+/* 1 if an interval bounds its thread's cycles: at its base site, or, of a thread whose waits are
+ * all work, at the site where it waits most. */
+int likely_bounds(const struct likely *x, const struct offcpu *o);
 
 /* 1 if a site is a thread's base site. */
 int likely_is_base(const struct likely *x, uint32_t site);

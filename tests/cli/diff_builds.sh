@@ -1,7 +1,7 @@
 #!/bin/sh
 # svg --diff of two builds, by each compiler that is here: the same program built at two paths is all
 # grey; one changed function stands out; stripped, without debug information, and under a new name too.
-# live: builds programs and records them now
+# beside: builds programs and records them now
 for tool in perf python3; do
 	command -v $tool >/dev/null 2>&1 || { echo "no $tool here"; exit 77; }
 done

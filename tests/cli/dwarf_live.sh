@@ -2,7 +2,7 @@
 # Programs of this machine recorded now with copies of their stacks: what perfkit says of them
 # differs from perf script by classes of tests/differences.md only, and no less of its weight
 # reaches the root of its stack.
-# live: records now, on this machine
+# beside: records now, on this machine
 command -v perf >/dev/null 2>&1 || { echo "no perf here"; exit 77; }
 command -v python3 >/dev/null 2>&1 || { echo "no python3 here"; exit 77; }
 bad=0 tried=

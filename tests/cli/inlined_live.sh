@@ -1,7 +1,7 @@
 #!/bin/sh
 # Programs in C++, Rust and Go with inlined functions, recorded now: what `perfkit collapse` prints
 # by default differs from perf script's default by classes of tests/differences.md only.
-# live: records now, on this machine
+# beside: records now, on this machine
 for tool in perf python3 nm addr2line; do
 	command -v $tool >/dev/null 2>&1 || { echo "no $tool here"; exit 77; }
 done

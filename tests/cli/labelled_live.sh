@@ -1,6 +1,6 @@
 # The header that writes label histories, compiled here: every label and its time, what is lost, and
 # nothing without a file.
-# live: compiles and runs a program whose threads and times are its own
+# beside: compiles and runs a program whose threads and times are its own
 set -eu
 command -v g++ >/dev/null || { echo "g++ is not installed"; exit 77; }
 printf '#include <thread>\n' | g++ -std=c++17 -x c++ -fsyntax-only - 2>/dev/null || { echo "no C++17"; exit 77; }

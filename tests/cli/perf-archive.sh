@@ -1,5 +1,5 @@
 # What perf archive makes of a recording, read where none of its files are: the same answers.
-# live: records now, on this machine
+# beside: records now, on this machine
 perf=$(command -v perf) || { echo "perf is not installed"; exit 77; }
 cxx=$(command -v g++ || command -v clang++ || command -v c++) || { echo "no C++ compiler here: no g++"; exit 77; }
 command -v bzip2 >/dev/null || { echo "bzip2 is not installed"; exit 77; }

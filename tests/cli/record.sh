@@ -259,7 +259,7 @@ for sig in ${default:+INT} TERM HUP; do
 	sleep 0.3
 	kill -$sig $pid
 	wait $pid || bad "SIG$sig: exit $?: $(cat err)"
-	"$PERFKIT" report sig.data >/dev/null || bad "SIG$sig: the recording is not whole"
+	"$PERFKIT" report --force sig.data >/dev/null || bad "SIG$sig: the recording is not whole"
 	left SIG$sig
 done
 # Told to stop while its probes are being set: it says that there is nothing.

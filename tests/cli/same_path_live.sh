@@ -1,7 +1,7 @@
 #!/bin/sh
 # Which file was which, of several at one path: an upgrade while recording, a mount namespace, a
 # chroot. perfkit record lists what settles it; without that, only what the host still shows.
-# live: records now, on this machine
+# beside: records now, on this machine
 command -v perf >/dev/null || { echo "perf is not installed"; exit 77; }
 [ "$(id -u)" = 0 ] || { echo "needs root"; exit 77; }
 cat >app.c <<'C'

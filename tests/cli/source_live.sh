@@ -1,4 +1,4 @@
-# live: gcc, clang, rustc and go build programs whose hot lines are known, on this machine
+# beside: gcc, clang, rustc and go build programs whose hot lines are known, on this machine
 # perfkit source: weights by line are what addr2line says of each sampled address; the hot line is the
 # division, or in it what was inlined; MD5s of line tables tell the text that was compiled.
 set -eu

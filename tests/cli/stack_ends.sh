@@ -2,7 +2,7 @@
 # Where a stack ends other than at its root, it says so: a page of the stack that nothing touched,
 # more frames than are kept, code without unwind information, split DWARF that is not at hand.
 # The programs are made for it, so how each stack goes is known.
-# live: records now, on this machine
+# beside: records now, on this machine
 command -v perf >/dev/null 2>&1 || { echo "no perf here"; exit 77; }
 perf record -q -e cpu-clock:u -o probe.data -- true >/dev/null 2>&1 ||
 	{ echo "perf cannot record here"; exit 77; }

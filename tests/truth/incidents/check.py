@@ -1,5 +1,6 @@
 """check.py FOLDER [KIND...]: asks `tail` about the recordings of record.sh, and judges its opening sentence by
-expected.txt: mechanism and actor, with --comm and without. PERFKIT names the program; -v prints all sentences.
+expected.txt and kept.txt: mechanism, thread and actor (the thread, and what it did), with --comm and
+without. PERFKIT names the program; -v prints all sentences.
 """
 import os
 import re
@@ -20,7 +21,7 @@ def opening(kind, comm):
     return " ".join(re.split(r"^tail by ", text, flags=re.M)[0].split())
 
 
-for line in open(f"{here}/expected.txt"):
+for of, line in [(of, line) for of in ("expected", "kept") for line in open(f"{here}/{of}.txt")]:
     if line.startswith("#") or not line.strip():
         continue
     kind, comm, mechanism, actor = (x.strip() for x in line.split(" ; "))
@@ -29,11 +30,14 @@ for line in open(f"{here}/expected.txt"):
     logged = sum(1 for _ in open(f"{folder}/{kind}.log")) if os.path.exists(f"{folder}/{kind}.log") else 0
     for asked in (comm, ""):
         said = opening(kind, asked)
-        got = [bool(re.search(x, said)) for x in (mechanism, actor)]
-        right.setdefault("with" if asked else "without", []).append(got)
+        thread = actor if ".*" not in actor else re.search(r"[\w-]+", actor)[0]
+        got = [x == "-" or bool(re.search(x, said)) for x in (mechanism, thread, actor)]
+        right.setdefault(f"{of}.txt, {'with' if asked else 'without'}", []).append(got)
         print(f"{kind:10} {'--comm ' + asked if asked else '':14} mechanism {'ok' if got[0] else '--'}, "
-              f"actor {'ok' if got[1] else '--'}  ({logged} slow, {len(said)} chars)")
+              f"thread {'ok' if got[1] else '--'}, actor {'ok' if got[2] else '--'}  ({logged} slow, {len(said)} chars)")
         if verbose or not all(got):
             print("           " + said)
 for asked, all_ in right.items():
-    print(f"{asked} --comm: mechanism {sum(g[0] for g in all_)}, actor {sum(g[1] for g in all_)} of {len(all_)}")
+    print(f"{asked} --comm: " +
+          ", ".join(f"{what} {sum(g[i] for g in all_)}" for i, what in enumerate(("mechanism", "thread", "actor"))) +
+          f" of {len(all_)}")

@@ -1,6 +1,5 @@
 /*
- * kinds LOG KIND [FILE] - incidents of kinds that no rule names: `front` asks for 1.5 s, a quick request
- * each 3 ms, and every 60 ms something makes it slow:
+ * kinds LOG KIND [FILE] - incidents of kinds that no rule named when they were written:
  *
  *	pool	    a pool of two connections, both of which `report` keeps for long
  *	eventloop   `server` runs the slow callback of another client, `batch`
@@ -18,10 +17,8 @@
  *	herd	    one broadcast of `ringer` wakes 40 threads, named front, which share two CPUs
  *	mqueue	    a full message queue, which `drain` empties slowly
  *	fifo	    the other end of a named pipe, which `opener` opens late
- *
- * Requests of more than 8 ms are logged: "slow".
  */
-#include "../truth.h"
+#include "incident.h"
 
 #include <dlfcn.h>
 #include <mqueue.h>
@@ -34,45 +31,9 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-enum { EVERY = 60, LONG = 30 }; /* ms */
-
 extern char **environ;
 
-static uint64_t until;
 static const char *file;
-
-static int goes_on(void)
-{
-	return now_ns() < until;
-}
-
-static void must(int ok, const char *what)
-{
-	if (ok)
-		return;
-	perror(what);
-	exit(77);
-}
-
-/* Ask for as long as it goes on. */
-static void requests(void (*ask)(void), void (*rest)(void))
-{
-	while (goes_on()) {
-		uint64_t from = now_ns();
-		ask();
-		if (now_ns() - from > 8 * MS)
-			truth("slow", from, now_ns());
-		rest();
-	}
-}
-
-NOINLINE static void think(void)
-{
-	sleep_ns(3 * MS);
-	STAY();
-}
-
-static void no_rest(void) {}
 
 /* --- pool: a connection pool exhausted by one user ------------------------------------- */
 
@@ -777,26 +738,16 @@ static void fifo(void)
 
 int main(int argc, char **argv)
 {
-	static const struct {
-		const char *name;
-		void (*run)(void);
-	} kinds[] = {{"pool", pool},	   {"eventloop", eventloop}, {"kdf", kdf},
-		     {"child", child},	   {"stopped", stopped},     {"traced", traced},
-		     {"frozen", frozen},   {"yield", yield},	     {"loader", loader},
-		     {"truncate", truncated}, {"offset", offset},    {"spin", spin},
-		     {"readers", readers}, {"herd", herd},	     {"mqueue", mqueue},
-		     {"fifo", fifo}};
-	truth_begin(argc, argv, "front");
+	static const struct incident kinds[] = {
+		{"pool", pool},		 {"eventloop", eventloop}, {"kdf", kdf},
+		{"child", child},	 {"stopped", stopped},	   {"traced", traced},
+		{"frozen", frozen},	 {"yield", yield},	   {"loader", loader},
+		{"truncate", truncated}, {"offset", offset},	   {"spin", spin},
+		{"readers", readers},	 {"herd", herd},	   {"mqueue", mqueue},
+		{"fifo", fifo}};
 	file = argc > 3 ? argv[3] : "";
-	until = now_ns() + 1500 * (uint64_t)MS;
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
-		if (argc < 3 || strcmp(kinds[i].name, argv[2]))
-			continue;
-		kinds[i].run();
-		truth_write();
-		if (*group)
-			rmdir(group);
-		_exit(0);
-	}
-	return 2;
+	int status = run_incident(kinds, sizeof(kinds) / sizeof(*kinds), argc, argv);
+	if (*group)
+		rmdir(group);
+	_exit(status);
 }

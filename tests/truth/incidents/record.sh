@@ -7,12 +7,18 @@ to=$(cd "$1" && pwd)
 shift
 BIN=${BIN:-$to}
 PERFKIT=${PERFKIT:-perfkit}
-[ $# -gt 0 ] || set -- $(sed -n 's/^\([a-z]*\) ;.*/\1/p' "$here/expected.txt")
+[ $# -gt 0 ] || set -- $(sed -n 's/^\([a-z]*\) ;.*/\1/p' "$here/expected.txt" "$here/kept.txt")
 for kind in "$@"; do
 	case $kind in
 	assist) set -- "$BIN/assist" "$to/$kind.log" ;;
+	execsync) set -- node "$here/execsync.js" "$to/$kind.log" "$BIN/ask_port" ;;
+	ledger) set -- java -cp "$BIN" Kept "$to/$kind.log" ;;
 	blocked) set -- node "$here/blocked.js" "$to/$kind.log" "$BIN/ask_port" ;;
-	*) set -- "$BIN/kinds" "$to/$kind.log" "$kind" "$BIN/slow_lib.so" ;;
+	*)
+		program=kinds
+		! grep -q "^$kind ;" "$here/kept.txt" || program=kept
+		set -- "$BIN/$program" "$to/$kind.log" "$kind" "$BIN/slow_lib.so"
+		;;
 	esac
 	# shellcheck disable=SC2016
 	"$PERFKIT" record tail --stacks dwarf:4096 --no-lock-owner -F 997 -o "$to/$kind.data" -- \
