@@ -14,7 +14,7 @@ const panes = {
 	sites: {name: "Wait sites", has: () => head.sites !== undefined, draw: drawSites},
 };
 
-let heat = null, drawMs = 0;
+let heat = null, strip = null, drawMs = 0;
 
 function stretch() {
 	return view.stretch || {from: 0, to: head.span_ns};
@@ -679,13 +679,14 @@ function build() {
 		el("section", {id: "map", "aria-label": "Map"}, el("div", {class: "map-head"}, el("div", {id: "heat-tabs"}), says), grainNote(), el("div", {id: "heat-box"}, canvas)),
 		document.getElementById("note") || "",
 		el("div", {id: "pane"},
-			pane("timeline", el("div", {id: "timeline-box"})), cpuOnly ? null : flame,
+			pane("timeline", el("canvas", {id: "strip", role: "img", "aria-label": "whole recording"}), el("div", {id: "timeline-box"})), cpuOnly ? null : flame,
 			pane("episodes", el("div", {class: "episodes"}, el("div", {id: "episodes"}), el("div", {id: "episode"}))),
 			pane("overview", el("div", {id: "overview"})),
 			pane("sites", el("div", {id: "sites"}))));
 	heat = new Heat(canvas, (text) => { says.textContent = text || heat.caption(); });
 	canvas.addEventListener("focus", () => heat.draw());
 	canvas.addEventListener("blur", () => heat.draw());
+	strip = new Strip(document.getElementById("strip"));
 	watchPanes();
 }
 
@@ -698,7 +699,7 @@ function onKey(e) {
 	else if (e.key === "?")
 		showHelp();
 	else if (e.key === "/")
-		document.getElementById("find").focus();
+		toSearch();
 	else if ((e.key === "," || e.key === ".") && head.tail && (at === document.body || at.closest("#case, #map")))
 		stepEpisode(e.key === "." ? 1 : -1);
 	else
@@ -735,7 +736,7 @@ async function start() {
 		drawHeadline();
 		showPane();
 	});
-	window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => heat.draw());
+	window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { heat.draw(); strip.draw(); });
 	document.documentElement.dataset.ready = "1";
 }
 
