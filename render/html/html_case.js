@@ -184,6 +184,7 @@ function caseHead(ep) {
 	return el("div", {class: "case-head"}, el("span", {class: "stepper"}, button("\u2039", "the episode before (,)", -1),
 		el("span", {class: "count"}, (all.indexOf(ep) + 1) + "/" + all.length), button("\u203a", "the next episode (.)", 1)),
 		el("h2", {}, threadText(ep) + ", " + timeText(ep.duration_ns)),
+		!view.who && head.told && ep.rank === head.told.rank && ep.rank > 1 ? el("span", {class: "dim"}, "the longest of those") : null,
 		el("span", {class: "choices"}, el("button", {onclick: () => choose({from: Math.max(p.from, 0), to: Math.min(p.to, head.span_ns)}, null)}, "Select its time"),
 			el("button", {onclick: () => chooseEpisode(ep.rank)}, "All about it")));
 }

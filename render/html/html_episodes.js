@@ -166,7 +166,8 @@ async function drawTimeline() {
 // In the place of the timeline's plot, whose units are pixels.
 function placeStrip() {
 	const {width} = timelineSvg.getBoundingClientRect(), {plotX} = timelineSvg.timeline;
-	strip.place(plotX, document.getElementById("strip").parentNode.clientWidth - width + PLOT_PAD);
+	strip.place(plotX, document.getElementById("strip").parentNode.clientWidth - width + PLOT_PAD,
+		new Set(timelineSvg.timeline.panels[0].rows.filter((row) => row.thread).map((row) => row.thread.tid)));
 }
 
 const PLOT_PAD = 10; // conf.pad of the timeline

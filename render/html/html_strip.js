@@ -7,6 +7,7 @@ class Strip {
 	constructor(canvas) {
 		this.canvas = canvas;
 		this.grip = null;
+		this.tids = new Set();
 		this.columns = null;
 		this.of = null;
 		canvas.addEventListener("pointerdown", (e) => this.down(e));
@@ -16,26 +17,29 @@ class Strip {
 		canvas.addEventListener("dblclick", () => choose(null, null));
 	}
 
-	// How many of the chosen threads ran, by column.
+	// How many of the timeline's threads, and of those chosen, ran, by column.
 	count() {
-		const of = [view.who, view.label, this.width].join("\n"), r = data.run, chosen = chosenThreads();
+		const of = [view.who, view.label, this.width].join("\n"), r = data.run, s = data.sample, chosen = chosenThreads();
 		if (this.of === of)
 			return;
 		this.of = of;
+		const own = Array.from(data.thread.tid, (tid) => this.tids.has(tid - 1)), isOf = (thread, comm) => own[thread] && (!chosen || chosen(thread, comm));
 		const sums = this.columns = new Float64Array(Math.max(this.width, 1)), scale = this.width / (head.span_ns || 1);
 		const put = (from, to) => {
 			for (let x = from * scale, end = Math.min(to * scale, this.width); x < end; x = Math.floor(x) + 1)
 				sums[Math.floor(x)] += Math.min(end, Math.floor(x) + 1) - x;
 		};
 		for (let i = 0; i < r.n; i++)
-			if (isShown(r.thread[i]) && (!chosen || chosen(r.thread[i], r.comm[i])))
+			if (isOf(r.thread[i], r.comm[i]))
 				put(Math.max(r.start[i], 0), r.end[i]);
-		for (let i = 0; !r.n && i < data.sample.t.length; i++)
-			sums[Math.min(Math.floor(data.sample.t[i] * scale), this.width - 1)]++;
+		for (let i = 0; !r.n && i < s.t.length; i++)
+			if (isOf(s.thread[i] - 1, data.row.comm[s.row[i]]))
+				sums[Math.min(Math.floor(s.t[i] * scale), this.width - 1)]++;
 	}
 
-	// Between the edges of the timeline's plot.
-	place(left, right) {
+	// Between the edges of the timeline's plot; tids: of its rows.
+	place(left, right, tids) {
+		this.tids = tids;
 		const c = this.canvas, room = c.parentNode.clientWidth;
 		c.style.marginLeft = left + "px";
 		this.width = Math.max(Math.floor(room - left - right), 20);
@@ -53,13 +57,12 @@ class Strip {
 		c.style.height = height + "px";
 		g.setTransform(dpr, 0, 0, dpr, 0, 0);
 		const most = this.columns.reduce((a, b) => Math.max(a, b), 0) || 1;
-		g.fillStyle = meaning("running");
+		g.fillStyle = getComputedStyle(c).color;
+		g.globalAlpha = 0.35;
 		this.columns.forEach((n, x) => {
 			const h = n / most * (height - 4);
 			g.fillRect(x, height - h, 1, h);
 		});
-		g.fillStyle = getComputedStyle(c).color;
-		g.globalAlpha = 0.25;
 		g.fillRect(0, height - 1, width, 1);
 		g.globalAlpha = 1;
 		this.drawWindow(g, this.pending || view.stretch);

@@ -39,7 +39,7 @@ function numberFunctions() {
 	functionNames = [...seen.keys()];
 }
 
-// Which of the names are functions: not marks like [open], causes, or how runtimes and the kernel get there.
+// Which of the names are functions, not marks like [open] or causes: those are told only where no function is known.
 function codeNames() {
 	const isCode = new Uint8Array(functionNames.length);
 	for (let i = 0; i < frames.n; i++)
@@ -70,7 +70,7 @@ function functionsOf(tree, graph) {
 	}
 	const isCode = codeNames();
 	return functionNames.map((name, k) => ({name, self: self[k], total: total[k], self1: self1[k], total1: total1[k]}))
-		.filter((f, k) => isCode[k] && (f.total > 0 || f.total1 > 0));
+		.filter((f, k) => (isCode[k] || f.self > 0 || f.self1 > 0) && (f.total > 0 || f.total1 > 0));
 }
 
 // Weights of the callers and callees of all calls of a function.

@@ -672,7 +672,7 @@ function build() {
 	document.body.prepend(topBar());
 	const cpuOnly = !head.tail && kinds.cpu.has();
 	const pane = (k, ...children) => el("section", {id: "pane-" + k, class: k === "flame" && cpuOnly ? "room first" : "room", "aria-label": panes[k].name, hidden: !panes[k].has()},
-		el("h3", {class: "title"}, panes[k].name), k === "episodes" || k === "sites" ? null : grainNote(), children);
+		el("h2", {class: "title"}, panes[k].name), k === "episodes" || k === "sites" ? null : grainNote(), children);
 	const flame = pane("flame", el("div", {id: "flame-tabs"}), el("p", {id: "flame-empty", hidden: true}, "Nothing of this in the selection."),
 		el("div", {id: "flame"}), el("div", {id: "source", hidden: true}), el("div", {id: "sandwich"}));
 	main.append(el("section", {id: "case", "aria-label": "The worst episode"}), cpuOnly ? flame : "",

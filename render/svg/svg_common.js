@@ -284,7 +284,7 @@ class Bar {
 		this.details.setAttribute("y", at + 13);
 		this.matched.setAttribute("y", at + 13);
 		this.matched.setAttribute("x", conf.width - conf.pad);
-		this.height = at + 20;
+		this.height = at + (host && host.isBare ? 6 : 20);
 		this.ground.setAttribute("width", conf.width);
 		this.ground.setAttribute("height", this.height);
 		this.stick();
