@@ -42,6 +42,7 @@ class Strip {
 		this.tids = tids;
 		const c = this.canvas, room = c.parentNode.clientWidth;
 		c.style.marginLeft = left + "px";
+		c.style.width = "calc(100% - " + (left + right) + "px)";
 		this.width = Math.max(Math.floor(room - left - right), 20);
 		this.draw();
 	}
@@ -53,7 +54,6 @@ class Strip {
 		this.count();
 		c.width = Math.round(width * dpr);
 		c.height = Math.round(height * dpr);
-		c.style.width = width + "px";
 		c.style.height = height + "px";
 		g.setTransform(dpr, 0, 0, dpr, 0, 0);
 		const most = this.columns.reduce((a, b) => Math.max(a, b), 0) || 1;

@@ -621,8 +621,23 @@ function drawSoon() {
 const IDLE_MS = 1500; // then what is out of sight is drawn, too, so that a search of the browser finds it
 
 function drawStale() {
-	for (const k of ["episodes", "overview", "sites"].filter((x) => stale.delete(x)))
+	for (const k of ["timeline", "episodes", "overview", "sites"].filter((x) => stale.delete(x)))
 		panes[k].draw();
+	if (stale.delete("flame"))
+		drawFlamePane();
+}
+
+// On paper all is there, without the plumbing: a worker's answer would come too late.
+function drawForPrint() {
+	if (kinds[view.graph].has() && stale.delete("flame")) {
+		drawChoices(kinds[view.graph].given);
+		const {tree, functions} = sumUpOf(view.graph, {...stretch(), band: view.band}, view.who);
+		Object.assign(view, {tree, functions});
+		showFlame(view.graph, tree);
+		drawSandwich(tree, view.graph);
+	}
+	drawStale();
+	document.querySelectorAll("#overview details").forEach((d) => { d.open = true; });
 }
 
 // Draw the chosen part now, the others when they are seen.
@@ -723,12 +738,13 @@ async function start() {
 		if (window.innerWidth !== width) {
 			width = window.innerWidth;
 			drawHeat();
+			stale.add("timeline");
+			drawSoon();
 		}
 	});
 	window.addEventListener("keydown", onKey);
-	window.addEventListener("beforeprint", drawStale);
+	window.addEventListener("beforeprint", drawForPrint);
 	setTimeout(drawStale, IDLE_MS);
-	window.addEventListener("beforeprint", () => document.querySelectorAll("details").forEach((d) => { d.open = true; }));
 	window.addEventListener("popstate", () => {
 		loadView();
 		drawHeat();
