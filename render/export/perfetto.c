@@ -51,7 +51,8 @@ static int deflate_packets(struct perfetto *p, struct err *e)
 	size_t packet = pb_open(&p->packed, TRACE_PACKET);
 	size_t at = pb_open(&p->packed, PACKET_COMPRESSED);
 	uint8_t *v = buf_room(&p->packed, n);
-	if (!v || compress2(v, &n, (const uint8_t *)p->b.v, p->b.n, Z_DEFAULT_COMPRESSION) != Z_OK)
+	if (!v ||
+	    compress2(v, &n, (const uint8_t *)p->b.v, p->b.n, Z_DEFAULT_COMPRESSION) != Z_OK)
 		return err_nomem(e);
 	p->packed.n += n;
 	pb_close(&p->packed, at);

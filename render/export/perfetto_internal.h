@@ -50,8 +50,8 @@ struct perfetto {
 	uint64_t flows;        /* likewise */
 };
 
-/* Write what is in p->b, compressed, once it is more than `above` bytes. ERR_IO; ERR_NOMEM, also of an
- * append to it before. */
+/* Write what is in p->b, compressed, once it is more than `above` bytes. ERR_IO; ERR_NOMEM,
+ * also of an append to it before. */
 int perfetto_flush(struct perfetto *p, size_t above, struct err *e);
 
 /* A packet with a time; what pb_close is to be given. */
