@@ -28,8 +28,7 @@ class Legend {
 			g.setAttribute("class", "key");
 			g.setAttribute("tabindex", 0);
 			g.setAttribute("role", "button");
-			make("title", {}, g).textContent = "Only " + name + ": all else is dim; again: all";
-			g.insertBefore(g.lastElementChild, g.firstChild);
+			g.setAttribute("aria-label", name + ": dim all else");
 			if (host && !isBare)
 				g.dataset.room = Math.ceil(text.textContent.length * 6.8) + 58;
 		}
