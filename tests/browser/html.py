@@ -695,6 +695,7 @@ def check_bar(b):
     tids = b.js("return [...new Set(report.caseEpisodes().map((ep) => report.programOf(report.data().thread.tid.indexOf(ep.tid + 1))))]")
     check("the episodes are its own", tids, [name])
     check("the headline, too", name in b.js("return document.getElementById('answer').textContent"), True)
+    b.js("document.getElementById('pane-overview').scrollIntoView()")
     check("what does not follow says so", settled(b, "document.querySelectorAll('.badge').length > 0", True), True)
     b.js("document.activeElement.blur()")
     b.keys("Escape")
