@@ -11,6 +11,7 @@
 #include "cmd/verbs.h"
 #include "cmd/cli/say.h"
 #include "cmd/query/caption.h"
+#include "libtime/causes/causes.h"
 #include "libtime/tables/compare.h"
 #include "render/flame/flame_match.h"
 #include "render/flame/flame_runs.h"
@@ -558,6 +559,18 @@ static int write_picture(struct drawing *d, struct err *e)
 	return rc;
 }
 
+/* Plumbing is folded by the rules that causes are told by: the built-in ones, and --causes. */
+static int find_thin(struct drawing *d, struct err *e)
+{
+	struct causes *c;
+	const char *file = d->opt->t.wait.tl.causes;
+	int rc = causes_new(&c, e);
+	rc = rc || !file ? rc : causes_load(c, file, e);
+	rc = rc ? rc : flame_find_thin(&d->flame, causes_frames(c), e);
+	causes_free(c);
+	return rc;
+}
+
 static int draw(struct drawing *d, const char *const *files, size_t nfiles, struct err *e)
 {
 	for (size_t i = 0; i < nfiles; i++)
@@ -567,7 +580,7 @@ static int draw(struct drawing *d, const char *const *files, size_t nfiles, stru
 	int rc = set_palette(d, e);
 	rc = rc ? rc : read_stacks(d, files, nfiles, e);
 	rc = rc ? rc : flame_finish(&d->flame, e);
-	rc = rc ? rc : flame_find_thin(&d->flame, e);
+	rc = rc ? rc : find_thin(d, e);
 	rc = rc ? rc : judge(d, e);
 	if (!rc && !d->flame.nodes.v[0].v[0] && !d->flame.nodes.v[0].v[1])
 		rc = err_set(e, ERR_REFUSED, "nothing to draw: no stack has any weight");

@@ -3,6 +3,7 @@
 exportcheck.py speedscope FILE FOLDED [COLUMN]
 exportcheck.py speedscope-time FILE FOLDED
 exportcheck.py perfetto TRACE STORE TAIL
+exportcheck.py perfetto-plain TRACE OUT
 exportcheck.py firefox PROFILE STORE EVENT: what other tools open says what perfkit says.
 
 pprof: reads PROFILE (profile.proto, gzipped) with a decoder of its own: every reference leads
@@ -15,7 +16,7 @@ the frames of spans, too, or there are none.
 
 perfetto: the runs that TRACE's switches make, its wakeups, samples (also those where threads left a
 CPU), their periods and slices are those of the tables of STORE, one for one. The worst waits are those
-that TAIL, the answer of `tail --json`, has; what they consist of and who woke them, those of STORE.
+that TAIL, the answer of `tail --json`, has; what they consist of and who woke them, those of STORE. perfetto-plain: TRACE's packets, none of them compressed.
 
 firefox: PROFILE keeps to the published types (every column as long as its table, every index in
 it), and its samples of EVENT, markers and CPU time are those of STORE, one for one, where it was
@@ -27,6 +28,7 @@ import json
 import os
 import sqlite3
 import sys
+import zlib
 
 
 def varint(b, at):
@@ -199,6 +201,24 @@ def speedscope_time(path, lines):
     return speedscope(path, lines, "", True)
 
 
+def plain_trace(path):
+    """The packets of a Perfetto trace, those inflated that are compressed (trace_packet.proto)."""
+    def packets(data):
+        for number, packet in fields(data):
+            assert number == 1
+            packed = message(packet)[50]
+            yield from packets(zlib.decompress(packed[0])) if packed else [packet]
+    return packets(open(path, "rb").read())
+
+
+def perfetto_plain(path, out):
+    def length(n):
+        return bytes([n]) if n < 128 else bytes([n & 127 | 128]) + length(n >> 7)
+    with open(out, "wb") as f:
+        for packet in plain_trace(path):
+            f.write(b"\x0a" + length(len(packet)) + packet)
+
+
 class Perfetto:
     """A trace as sets of tuples; times as they stand there."""
 
@@ -210,8 +230,7 @@ class Perfetto:
         self.tracks, self.flows, self.flowing, self.notes = {}, collections.Counter(), {}, []
         self.labels = collections.Counter() # of spans
         self.on, self.open = {}, collections.defaultdict(list)
-        for number, packet in fields(open(path, "rb").read()):
-            assert number == 1
+        for packet in plain_trace(path):
             self.packet(message(packet))
         assert not any(self.open.values()) and not self.flowing
         for cpu, (tid, start) in self.on.items():
@@ -524,5 +543,5 @@ def firefox(path, store, event):
 
 if __name__ == "__main__":
     sys.exit({"pprof": pprof, "speedscope": speedscope,
-              "speedscope-time": speedscope_time, "perfetto": perfetto,
+              "speedscope-time": speedscope_time, "perfetto": perfetto, "perfetto-plain": perfetto_plain,
               "firefox": firefox}[sys.argv[1]](*sys.argv[2:]))

@@ -152,6 +152,7 @@ static void head_told(struct report *p, struct json *j)
 	json_u64(j, "ns", t->groups.n ? t->groups.v[0].ns : 0);
 	json_u64(j, "of", count);
 	json_u64(j, "of_ns", ns);
+	json_u64(j, "rank", t->groups.n ? t->groups.v[0].row + 1u : 0); /* of its worst */
 	json_close(j, '}');
 }
 

@@ -2,6 +2,7 @@
 #include "cmd/answer/html_report.h"
 #include "cmd/answer/tail_out.h"
 #include "cmd/query/caption.h"
+#include "libtime/causes/causes.h"
 #include "render/flame/flame_input.h"
 #include "render/text/escape.h"
 #include "render/flame/flame_svg.h"
@@ -122,7 +123,7 @@ static int write_flame(struct tail_run *r, const struct tail *t, struct flame *f
 	o.filters = buf_cstr(&filters);
 	o.countname = "ns";
 	int rc = flame_finish(flame, e);
-	rc = rc ? rc : flame_find_thin(flame, e);
+	rc = rc ? rc : flame_find_thin(flame, causes_frames(r->ti.causes), e);
 	rc = rc ? rc : output_open(&out, r->opt->flame, e);
 	if (!rc)
 		rc = outfile_end(&out, flame_svg_write(flame, &o, out.f, NULL, e), e);

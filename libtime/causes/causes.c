@@ -184,6 +184,11 @@ int causes_load(struct causes *c, const char *path, struct err *e)
 	return r;
 }
 
+const struct frame_table *causes_frames(const struct causes *c)
+{
+	return c->frames;
+}
+
 int causes_new(struct causes **out, struct err *e)
 {
 	struct causes *c = mem_zalloc(1, sizeof(*c));

@@ -17,6 +17,7 @@
 #include "libtime/sched/timeline.h"
 
 struct causes;
+struct frame_table;
 
 /* causes.rules, compiled in. */
 extern const char causes_builtin[];
@@ -30,6 +31,9 @@ void causes_free(struct causes *c);
 /* Put the rules of a file before all others; its rules for frames are added to frames.rules.
  * ERR_IO; ERR_FORMAT "FILE:LINE: ..."; ERR_LIMIT. */
 int causes_load(struct causes *c, const char *path, struct err *e);
+
+/* The rules for frames, those of the loaded files first; the table's own. */
+const struct frame_table *causes_frames(const struct causes *c);
 
 /* Set the roles of a timeline's frames, by frames.rules and the loaded files; causes_apply does
  * it, too. ERR_NOMEM. */

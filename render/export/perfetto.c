@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <zlib.h>
 
 /* Fields, by the files that define them below protos/perfetto/trace. */
 enum {
@@ -43,15 +44,33 @@ enum {
 
 enum { BUNDLE_BYTES = 1 << 15 };
 
+/* The packets of p->b as one packet, in p->packed: what reads traces inflates it. */
+static int deflate_packets(struct perfetto *p, struct err *e)
+{
+	uLongf n = compressBound(p->b.n);
+	size_t packet = pb_open(&p->packed, TRACE_PACKET);
+	size_t at = pb_open(&p->packed, PACKET_COMPRESSED);
+	uint8_t *v = buf_room(&p->packed, n);
+	if (!v ||
+	    compress2(v, &n, (const uint8_t *)p->b.v, p->b.n, Z_DEFAULT_COMPRESSION) != Z_OK)
+		return err_nomem(e);
+	p->packed.n += n;
+	pb_close(&p->packed, at);
+	pb_close(&p->packed, packet);
+	return buf_failed(&p->packed) ? err_nomem(e) : 0;
+}
+
 int perfetto_flush(struct perfetto *p, size_t above, struct err *e)
 {
 	if (buf_failed(&p->b))
 		return err_nomem(e);
-	if (p->b.n < above)
+	if (p->b.n < above || !p->b.n)
 		return 0;
-	fwrite(p->b.v, 1, p->b.n, p->f);
+	int rc = deflate_packets(p, e);
+	fwrite(p->packed.v, 1, p->packed.n, p->f);
+	buf_clear(&p->packed);
 	buf_clear(&p->b);
-	return ferror(p->f) ? err_sys(e, "cannot write") : 0;
+	return rc ? rc : ferror(p->f) ? err_sys(e, "cannot write") : 0;
 }
 
 const char *perfetto_text(const struct perfetto *p, uint32_t id)
@@ -340,6 +359,7 @@ int perfetto_write(struct timeline *tl, const struct population *of, FILE *f, st
 	rc = rc ? rc : perfetto_flush(&p, 0, e);
 	worst_release(&worst);
 	buf_release(&p.b);
+	buf_release(&p.packed);
 	tl_runs_release(&p.runs);
 	vec_release(&p.wakings);
 	vec_release(&p.spans);

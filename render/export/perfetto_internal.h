@@ -22,6 +22,7 @@ enum {
 	PACKET_INTERNED_DATA = 12,
 	PACKET_SEQUENCE_FLAGS = 13,
 	PACKET_SYSTEM_INFO = 45,
+	PACKET_COMPRESSED = 50, /* packets, by zlib */
 	PACKET_DEFAULTS = 59,
 	PACKET_TRACK_DESCRIPTOR = 60,
 	PACKET_PERF_SAMPLE = 66,
@@ -31,7 +32,7 @@ enum {
 
 /* Sequences of packets: all but samples, and behind it one for each event, with names of its
  * own. */
-enum { FLUSH = 1 << 16, SEQUENCE = 1, SEQUENCE_OF_EVENT = 2 };
+enum { FLUSH = 1 << 20, SEQUENCE = 1, SEQUENCE_OF_EVENT = 2 };
 
 struct perfetto {
 	const struct timeline *tl;
@@ -39,7 +40,7 @@ struct perfetto {
 	const struct population *of; /* whose label is exported */
 	const struct worst *worst;
 	FILE *f;
-	struct buf b;
+	struct buf b, packed;
 	struct tl_runs runs;
 	int modern;            /* the kernel reports states as 4.14 and later do */
 	VEC(uint32_t) wakings; /* intervals with a wakeup, by its CPU and time */
@@ -49,8 +50,8 @@ struct perfetto {
 	uint64_t flows;        /* likewise */
 };
 
-/* Write what is in p->b once it is more than `above` bytes. ERR_IO; ERR_NOMEM, also of an
- * append to it before. */
+/* Write what is in p->b, compressed, once it is more than `above` bytes. ERR_IO; ERR_NOMEM,
+ * also of an append to it before. */
 int perfetto_flush(struct perfetto *p, size_t above, struct err *e);
 
 /* A packet with a time; what pb_close is to be given. */

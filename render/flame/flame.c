@@ -556,18 +556,19 @@ static unsigned roles_of(const struct flame *f, const struct frame_table *t,
 	return roles;
 }
 
-int flame_find_thin(struct flame *f, struct err *e)
+int flame_find_thin(struct flame *f, const struct frame_table *rules, struct err *e)
 {
-	struct frame_table *t;
-	int rc = frame_table_new(&t, e);
+	struct frame_table *own = NULL;
+	int rc = rules ? 0 : frame_table_new(&own, e);
 	if (rc)
 		return rc;
 	mem_free(f->thin);
 	f->thin = mem_zalloc(f->frames.n + 1, 1);
 	for (uint32_t i = 1; f->thin && i < f->frames.n; i++)
 		if (f->frames.v[i].kind < FLAME_MARK)
-			f->thin[i] = (roles_of(f, t, &f->frames.v[i]) & ROLES_FOLDED) != 0;
-	frame_table_free(t);
+			f->thin[i] = (roles_of(f, rules ? rules : own, &f->frames.v[i]) &
+				      ROLES_FOLDED) != 0;
+	frame_table_free(own);
 	return f->thin ? 0 : err_nomem(e);
 }
 

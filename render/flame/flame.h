@@ -19,6 +19,8 @@
 #include "base/text/strtab.h"
 #include "base/vec.h"
 
+struct frame_table;
+
 enum flame_kind {
 	FLAME_USER,
 	FLAME_KERNEL,
@@ -152,10 +154,10 @@ int flame_show_gone(struct flame *f, const char *label, double before_scale, str
 int flame_finish(struct flame *f, struct err *e);
 
 /*
- * Mark the frames with a role of ROLES_FOLDED (frame_table.h) in `thin`; not in charts of
- * lanes. 0 or an error of frame_table_new.
+ * Mark the frames with a role of ROLES_FOLDED (frame_table.h) by `rules` (NULL: the built-in
+ * ones) in `thin`; not in charts of lanes. 0 or an error of frame_table_new.
  */
-int flame_find_thin(struct flame *f, struct err *e);
+int flame_find_thin(struct flame *f, const struct frame_table *rules, struct err *e);
 
 /* The weights of stacks that end in `node` itself; after flame_finish. */
 uint64_t flame_self(const struct flame *f, uint32_t node, int which);

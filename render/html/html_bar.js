@@ -76,6 +76,10 @@ function topBar() {
 
 let findTimer = 0;
 
+function toSearch() {
+	document.getElementById("find").focus();
+}
+
 function findSoon(text) {
 	clearTimeout(findTimer);
 	findTimer = setTimeout(() => findIn(text), text ? 120 : 0);
@@ -128,9 +132,9 @@ const KEYS = [
 	["Everywhere", [["/", "search"], ["Esc", "close this, clear the search, then the selection"], ["?", "this card"], ["Back", "one step back"]]],
 	["Worst episode", [[", and .", "the one before, the next"], ["click on a triangle or dot of the map", "that episode"]]],
 	["Map", [["drag", "select time"], ["Shift-drag", "select time and lengths"], ["click beside", "clear"], ["arrows, Shift-arrows, Enter", "the same with the keyboard"]]],
-	["Timeline", [["drag", "select that time"], ["Ctrl-wheel, w and s, + and -", "zoom"], ["a and d, Left and Right, Shift-drag", "pan"],
+	["Timeline", [["drag, also in the strip above", "select that time"], ["Ctrl-wheel, w and s, + and -", "zoom"], ["a and d, Left and Right, Shift-drag", "pan"],
 		["click", "select an interval"], ["Enter", "zoom to it"], ["g", "go to its waker"], ["h", "who held its lock or had its CPU"],
-		[", and .", "interval before, after"], ["t, x, X", "pin, hide, show rows"], ["A, B", "mark moments"], ["u", "undo"]]],
+		[", and .", "interval before, after"], ["t, x, X", "pin, hide, show rows"], ["click on a name", "only that thread"], ["click on the legend", "all else is dim"], ["A, B", "mark moments"], ["u", "undo"]]],
 	["Flame graph", [["click", "zoom"], ["Shift-click, f", "callers and callees"], ["Alt-click", "leave a function out"], ["k, or a click on a thin row", "show plumbing, fold it"], ["u", "undo"], ["n, p", "next hit, previous"]]],
 ];
 

@@ -11,9 +11,10 @@ function caseEpisodes() {
 	return view.who ? all.filter(isOfChosen) : all;
 }
 
+// Asked for, else the worst of those that the headline is of.
 function caseEpisode() {
-	const all = caseEpisodes();
-	return all.find((ep) => ep.rank === view.ep) || all[0] || null;
+	const all = caseEpisodes(), told = !view.who && head.told ? head.told.rank : 0;
+	return all.find((ep) => ep.rank === view.ep) || all.find((ep) => ep.rank === told) || all[0] || null;
 }
 
 // What the headline is true of, as a bar.
@@ -46,7 +47,7 @@ function isPlumbing(name) {
 
 // A call path, outermost first, without the plumbing around and inside.
 function ownPath(stack) {
-	const own = (stack || []).filter((name) => !isPlumbing(name));
+	const own = (stack || []).filter((name, i, all) => !isPlumbing(name) && name !== all[i - 1]);
 	return own.length ? own : (stack || []).slice(-1);
 }
 
@@ -172,7 +173,7 @@ function showCase(rank) {
 	view.ep = rank;
 	saveView(true);
 	heat.draw();
-	stale.add("episodes");
+	stale.add("episodes").add("timeline");
 	drawSoon();
 	return drawCase();
 }
@@ -183,6 +184,7 @@ function caseHead(ep) {
 	return el("div", {class: "case-head"}, el("span", {class: "stepper"}, button("\u2039", "the episode before (,)", -1),
 		el("span", {class: "count"}, (all.indexOf(ep) + 1) + "/" + all.length), button("\u203a", "the next episode (.)", 1)),
 		el("h2", {}, threadText(ep) + ", " + timeText(ep.duration_ns)),
+		!view.who && head.told && ep.rank === head.told.rank && ep.rank > 1 ? el("span", {class: "dim"}, "the longest of those") : null,
 		el("span", {class: "choices"}, el("button", {onclick: () => choose({from: Math.max(p.from, 0), to: Math.min(p.to, head.span_ns)}, null)}, "Select its time"),
 			el("button", {onclick: () => chooseEpisode(ep.rank)}, "All about it")));
 }

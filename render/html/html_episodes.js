@@ -136,7 +136,7 @@ async function putPicture(into, id, hooks) {
 	root.append(svg);
 	into.textContent = "";
 	into.append(host);
-	pictures.timeline(svg, {page, above: BARE_HEIGHT, state: () => "", save: () => {}, steps: () => 0, ...hooks});
+	pictures.timeline(svg, {page, above: BARE_HEIGHT, state: () => "", save: () => {}, steps: () => 0, find: toSearch, ...hooks});
 	return svg;
 }
 
@@ -153,12 +153,33 @@ async function drawTimeline() {
 	if (!followThreads())
 		title.append(el("span", {class: "badge"}, "all threads: it has no row of " + whoText()));
 	timelineSvg.timeline.relayout();
+	placeStrip();
+	markEpisode();
 	markCapped(box);
 	const s = stretch(), v = timelineSvg.timeline.view(0);
 	if (Math.round(v.from) !== s.from || Math.round(v.to) !== s.to) {
 		timelineTold = {from: s.from, to: s.to};
 		timelineSvg.timeline.setView(timelineSvg.timeline.panels[0], s.from, s.to);
 	}
+}
+
+// In the place of the timeline's plot, whose units are pixels.
+function placeStrip() {
+	const {width} = timelineSvg.getBoundingClientRect(), {plotX} = timelineSvg.timeline;
+	strip.place(plotX, document.getElementById("strip").parentNode.clientWidth - width + PLOT_PAD,
+		new Set(timelineSvg.timeline.panels[0].rows.filter((row) => row.thread).map((row) => row.thread.tid)));
+}
+
+const PLOT_PAD = 10; // conf.pad of the timeline
+
+// The episode of the first screen is selected, so that the wakeups that ended it are drawn.
+let markedEpisode = 0;
+
+function markEpisode() {
+	const ep = caseEpisode(), rank = ep ? ep.rank : 0;
+	if (rank && rank !== markedEpisode)
+		timelineSvg.timeline.markThread(ep.tid, Math.max(placeOf(ep).from, 0));
+	markedEpisode = rank;
 }
 
 // Rows show what has the chosen label.

@@ -124,7 +124,7 @@ function makeFlame(kind, tree, state) {
 	root.append(svg);
 	document.getElementById("flame").append(host);
 	pictures.flame(svg, {conf: flameConf(kind, tree), frames: {...frames, color: frames[kinds[kind].colors]}, tree,
-		state: () => state, save: (text, isNew) => saveFlame(key, text, isNew), steps,
+		state: () => state, save: (text, isNew) => saveFlame(key, text, isNew), steps, find: toSearch,
 		picked: (frame) => showSource(frames.label[frame], frame)});
 	flames[key] = {host, svg, text: state};
 	return flames[key];

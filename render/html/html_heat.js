@@ -172,10 +172,9 @@ class Heat {
 	// What the map shows, where nothing is pointed at.
 	caption() {
 		const {what} = maps[this.map], many = what[0].toUpperCase() + what.slice(1);
-		return (this.isOffset ? many + ": each column is " + timeText(this.step) + ", from its foot up; the darker, the more." :
-			many + " by begin and length: grey for all, the darker the more; the " + this.dots.length + " longest as dots" +
-			(this.map === "off" ? " in their cause's colour" : "") + "." + (this.marked().length ? " Triangles: the worst episodes; a click opens one." : "")) +
-			(missing().length ? " Hatched: records are missing." : "");
+		return (this.isOffset ? many + ": each column is " + timeText(this.step) + ", from its foot up" :
+			many + " by begin and length; dots: the " + this.dots.length + " longest" + (this.map === "off" ? ", by cause" : "") +
+			(this.marked().length ? "; triangles: the worst episodes" : "")) + (missing().length ? "; hatched: records missing" : "");
 	}
 
 	lengthAt(row) {
@@ -203,6 +202,7 @@ class Heat {
 		this.drawLosses(g);
 		this.drawAxes(g, style.color);
 		this.drawDots(g);
+		this.drawLine(g);
 		this.drawEpisodes(g);
 		this.drawSelection(g, style.color);
 	}
@@ -254,12 +254,12 @@ class Heat {
 		g.restore();
 	}
 
-	// Powers of ten across, and what is beyond p99.9.
+	// Powers of ten across.
 	drawGrid(g, color) {
 		g.save();
 		g.strokeStyle = color;
 		for (let k = this.low; k <= this.high; k++) {
-			const y = Math.round(this.yOf(10 ** k)) + 0.5, isNamed = this.high - this.low < 7 || (this.high - k) % 2 === 0;
+			const y = Math.round(this.yOf(10 ** k)) + 0.5, isNamed = this.high - this.low < 6 || (this.high - k) % 2 === 0;
 			g.globalAlpha = 0.14;
 			g.beginPath();
 			g.moveTo(HEAT.left, y);
@@ -269,8 +269,17 @@ class Heat {
 			if (isNamed)
 				g.fillText(decadeText(k), HEAT.left - 6, Math.min(Math.max(y, 6), HEAT.height - 4));
 		}
+		g.restore();
+	}
+
+	// Over the dots, so that it can be read.
+	drawLine(g) {
 		const p = head.tail && head.tail.population.p999_ns;
-		if (p && this.ranked()) {
+		g.save();
+		g.font = "11px Verdana, DejaVu Sans, sans-serif";
+		g.textAlign = "right";
+		g.textBaseline = "middle";
+		if (p && this.most && this.ranked()) {
 			const y = Math.round(this.yOf(p)) + 0.5, isLow = y < 14;
 			g.strokeStyle = g.fillStyle = this.isDark ? "#ff9ec4" : "#a1004f";
 			g.setLineDash([5, 3]);

@@ -39,6 +39,15 @@ function numberFunctions() {
 	functionNames = [...seen.keys()];
 }
 
+// Which of the names are functions, not marks like [open] or causes: those are told only where no function is known.
+function codeNames() {
+	const isCode = new Uint8Array(functionNames.length);
+	for (let i = 0; i < frames.n; i++)
+		if (frames.kind[i] !== KIND.mark && frames.kind[i] !== KIND.wait)
+			isCode[functionNo[i]] = 1;
+	return isCode;
+}
+
 // By function: self and total; each stack counts once. Of waits, self is where the program waits.
 function functionsOf(tree, graph) {
 	if (!functionNo)
@@ -59,8 +68,9 @@ function functionsOf(tree, graph) {
 		}
 		open.push(i);
 	}
+	const isCode = codeNames();
 	return functionNames.map((name, k) => ({name, self: self[k], total: total[k], self1: self1[k], total1: total1[k]}))
-		.filter((f) => f.total > 0 || f.total1 > 0);
+		.filter((f, k) => (isCode[k] || f.self > 0 || f.self1 > 0) && (f.total > 0 || f.total1 > 0));
 }
 
 // Weights of the callers and callees of all calls of a function.

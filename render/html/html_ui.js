@@ -14,7 +14,7 @@ const panes = {
 	sites: {name: "Wait sites", has: () => head.sites !== undefined, draw: drawSites},
 };
 
-let heat = null, drawMs = 0;
+let heat = null, strip = null, drawMs = 0;
 
 function stretch() {
 	return view.stretch || {from: 0, to: head.span_ns};
@@ -621,8 +621,23 @@ function drawSoon() {
 const IDLE_MS = 1500; // then what is out of sight is drawn, too, so that a search of the browser finds it
 
 function drawStale() {
-	for (const k of ["episodes", "overview", "sites"].filter((x) => stale.delete(x)))
+	for (const k of ["timeline", "episodes", "overview", "sites"].filter((x) => stale.delete(x)))
 		panes[k].draw();
+	if (stale.delete("flame"))
+		drawFlamePane();
+}
+
+// On paper all is there, without the plumbing: a worker's answer would come too late.
+function drawForPrint() {
+	if (kinds[view.graph].has() && stale.delete("flame")) {
+		drawChoices(kinds[view.graph].given);
+		const {tree, functions} = sumUpOf(view.graph, {...stretch(), band: view.band}, view.who);
+		Object.assign(view, {tree, functions});
+		showFlame(view.graph, tree);
+		drawSandwich(tree, view.graph);
+	}
+	drawStale();
+	document.querySelectorAll("#overview details").forEach((d) => { d.open = true; });
 }
 
 // Draw the chosen part now, the others when they are seen.
@@ -672,20 +687,21 @@ function build() {
 	document.body.prepend(topBar());
 	const cpuOnly = !head.tail && kinds.cpu.has();
 	const pane = (k, ...children) => el("section", {id: "pane-" + k, class: k === "flame" && cpuOnly ? "room first" : "room", "aria-label": panes[k].name, hidden: !panes[k].has()},
-		el("h3", {class: "title"}, panes[k].name), k === "episodes" || k === "sites" ? null : grainNote(), children);
+		el("h2", {class: "title"}, panes[k].name), k === "episodes" || k === "sites" ? null : grainNote(), children);
 	const flame = pane("flame", el("div", {id: "flame-tabs"}), el("p", {id: "flame-empty", hidden: true}, "Nothing of this in the selection."),
 		el("div", {id: "flame"}), el("div", {id: "source", hidden: true}), el("div", {id: "sandwich"}));
 	main.append(el("section", {id: "case", "aria-label": "The worst episode"}), cpuOnly ? flame : "",
 		el("section", {id: "map", "aria-label": "Map"}, el("div", {class: "map-head"}, el("div", {id: "heat-tabs"}), says), grainNote(), el("div", {id: "heat-box"}, canvas)),
 		document.getElementById("note") || "",
 		el("div", {id: "pane"},
-			pane("timeline", el("div", {id: "timeline-box"})), cpuOnly ? null : flame,
+			pane("timeline", el("canvas", {id: "strip", role: "img", "aria-label": "whole recording"}), el("div", {id: "timeline-box"})), cpuOnly ? null : flame,
 			pane("episodes", el("div", {class: "episodes"}, el("div", {id: "episodes"}), el("div", {id: "episode"}))),
 			pane("overview", el("div", {id: "overview"})),
 			pane("sites", el("div", {id: "sites"}))));
 	heat = new Heat(canvas, (text) => { says.textContent = text || heat.caption(); });
 	canvas.addEventListener("focus", () => heat.draw());
 	canvas.addEventListener("blur", () => heat.draw());
+	strip = new Strip(document.getElementById("strip"));
 	watchPanes();
 }
 
@@ -698,7 +714,7 @@ function onKey(e) {
 	else if (e.key === "?")
 		showHelp();
 	else if (e.key === "/")
-		document.getElementById("find").focus();
+		toSearch();
 	else if ((e.key === "," || e.key === ".") && head.tail && (at === document.body || at.closest("#case, #map")))
 		stepEpisode(e.key === "." ? 1 : -1);
 	else
@@ -722,12 +738,13 @@ async function start() {
 		if (window.innerWidth !== width) {
 			width = window.innerWidth;
 			drawHeat();
+			stale.add("timeline");
+			drawSoon();
 		}
 	});
 	window.addEventListener("keydown", onKey);
-	window.addEventListener("beforeprint", drawStale);
+	window.addEventListener("beforeprint", drawForPrint);
 	setTimeout(drawStale, IDLE_MS);
-	window.addEventListener("beforeprint", () => document.querySelectorAll("details").forEach((d) => { d.open = true; }));
 	window.addEventListener("popstate", () => {
 		loadView();
 		drawHeat();
@@ -735,7 +752,7 @@ async function start() {
 		drawHeadline();
 		showPane();
 	});
-	window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => heat.draw());
+	window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { heat.draw(); strip.draw(); });
 	document.documentElement.dataset.ready = "1";
 }
 

@@ -104,7 +104,7 @@ function onKey(e) {
 		return; // inside a page, the rest of the page keeps its keys
 	if ((e.ctrlKey && e.key === "f") || e.key === "F3" || (e.key === "/" && !e.ctrlKey)) {
 		e.preventDefault();
-		svg.querySelector("input.search").focus();
+		(host && host.find || (() => svg.querySelector("input.search").focus()))();
 	} else if (e.ctrlKey && e.key === "i") {
 		e.preventDefault();
 		actions.fold();
@@ -284,7 +284,7 @@ class Bar {
 		this.details.setAttribute("y", at + 13);
 		this.matched.setAttribute("y", at + 13);
 		this.matched.setAttribute("x", conf.width - conf.pad);
-		this.height = at + 20;
+		this.height = at + (host && host.isBare ? 6 : 20);
 		this.ground.setAttribute("width", conf.width);
 		this.ground.setAttribute("height", this.height);
 		this.stick();
@@ -303,6 +303,11 @@ class Bar {
 			x += width + GAP_X;
 		};
 		this.buttons.forEach(put);
+		if (host && host.find) { // the page's field searches all pictures
+			for (const {g} of this.search.concat({g: this.field}))
+				g.setAttribute("display", "none");
+			return y;
+		}
 		const own = this.search.reduce((sum, b) => sum + b.width + GAP_X, 0);
 		if (x + FIELD + own > right) {
 			x = conf.pad;
@@ -322,7 +327,7 @@ class Bar {
 		const keys = [...this.legend.children];
 		let x = conf.pad, row = 0;
 		for (const key of keys) {
-			const width = 17 + key.lastElementChild.getComputedTextLength() + 14;
+			const width = 17 + (Number(key.dataset.room) || key.querySelector("text").getComputedTextLength()) + 14;
 			if (x + width > conf.width && x > conf.pad) {
 				x = conf.pad;
 				row++;

@@ -1,6 +1,11 @@
 // timeline_draw.js - from a panel's view to cells (as timeline_layout.c makes them) and paths,
 // and the texts about an interval.
 
+// On a narrow screen the names have less room, and no ids.
+if (svg.getBoundingClientRect().width < 600 && host) {
+	conf.names = 112;
+	svg.classList.add("narrow");
+}
 const plotX = conf.pad + conf.names, LEAST_PX = 0.5;
 let plotW = 0; // follows the window
 
@@ -360,7 +365,7 @@ class Pixels {
 	colorOf(paint) {
 		if (this.colors[paint] === undefined) {
 			const [r, g, b] = this.color(paint).match(/\d+/g).map(Number);
-			this.colors[paint] = new Uint32Array(new Uint8Array([r, g, b, 255]).buffer)[0];
+			this.colors[paint] = new Uint32Array(new Uint8Array([r, g, b, paint !== SAMPLES && isDim(paint) ? 255 * DIM : 255]).buffer)[0];
 		}
 		return this.colors[paint];
 	}
@@ -376,6 +381,7 @@ class Pixels {
 }
 
 const SAMPLES = -1; // a paint, too
+const DIM = 0.13; // the opacity of what the legend's choice leaves out
 
 // The rows of a plot are drawn in blocks, so that visible ones come first.
 const BLOCK_ROWS = 12, MANY_CELLS = 1000;
@@ -470,15 +476,18 @@ class Block {
 				const [y, h] = cellBox(row, paint, low, high, mixed);
 				cells++;
 				put(x, w, y, h, paint, mixed);
-				if (!mixed && w > 20 && !isLine(paint))
+				if (!mixed && w > 20 && !isLine(paint) && !isDim(paint))
 					this.label(row, x, w, paint, y, h, seg);
 			});
 			this.rowHits(row, isHit, hits);
 		}
 		this.cells = cells;
-		for (const p of this.paths)
-			if (p && !this.isFast)
-				p.element.setAttribute("d", p.d.join(""));
+		this.paths.forEach((p, i) => {
+			if (!p || this.isFast)
+				return;
+			p.element.setAttribute("d", p.d.join(""));
+			p.element.setAttribute("opacity", isDim(i >> 1) ? DIM : 1);
+		});
 		this.hits.setAttribute("d", hits.join(""));
 	}
 

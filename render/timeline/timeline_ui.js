@@ -5,13 +5,97 @@ const LEAST_SPAN = 20; // ns
 const isBare = Boolean(host && host.isBare); // without tools
 svg.classList.toggle("in-page", Boolean(host));
 svg.classList.toggle("bare", isBare);
-const state = {search: "", fold: false, quiet: false, at: 0}; // at: the panel that keys act on
+const state = {search: "", fold: false, quiet: false, only: "", at: 0}; // only: the meaning of the legend that is not dim; at: the panel that keys act on
 const episodeAsked = new URLSearchParams(urlState()).get("ep"); // #ep=3 opens at the third panel
 let selected = null; // {p, row, seg}: numbers
 let pathHit = null, hits = [], hitAt = -1, drawMs = 0, queued = false;
 
 const ui = {frames: svg.querySelector("#plot0"), drawn: svg.querySelector("#drawn"), empty: svg.querySelector("#empty")};
 const plots = panels.map((p) => new Plot(p));
+
+// --- the legend: a key is a switch that dims all else, in a page with its time in view -----------------
+
+class Legend {
+	constructor(group) {
+		const hue = (name) => conf.paints.findIndex((x) => x.color === conf.paints.find((y) => y.name === name).color);
+		const keys = [...group.children].map((g, i) => ({g, i, text: g.lastElementChild, name: g.lastElementChild.textContent}));
+		this.keys = keys.filter(({name}) => conf.paints.some((x) => x.name === name));
+		const others = keys.filter((key) => !this.keys.includes(key));
+		for (const key of this.keys)
+			key.hue = hue(key.name);
+		this.keys.sort((a, b) => a.hue - b.hue || a.i - b.i);
+		for (const {g, name, text} of this.keys) {
+			g.setAttribute("class", "key");
+			g.setAttribute("tabindex", 0);
+			g.setAttribute("role", "button");
+			g.setAttribute("aria-label", name + ": dim all else");
+			if (host && !isBare)
+				g.dataset.room = Math.ceil(text.textContent.length * 6.8) + 58;
+		}
+		group.append(...this.keys.concat(others).map(({g}) => g));
+	}
+
+	mark() {
+		for (const {g, name} of this.keys) {
+			g.setAttribute("aria-pressed", String(state.only === name));
+			g.setAttribute("opacity", state.only && state.only !== name ? 0.4 : 1);
+		}
+	}
+
+	// What the rows shown have of each in view, once it rests.
+	sum(p) {
+		clearTimeout(this.timer);
+		if (host && !isBare)
+			this.timer = setTimeout(() => this.put(sumPaints(p)), 250);
+	}
+
+	put(sums) {
+		for (const {text, name} of this.keys) {
+			const ns = conf.paints.reduce((all, x, i) => all + (x.name === name ? sums[i] : 0), 0);
+			text.textContent = name;
+			make("tspan", {class: "dim"}, text).textContent = ns > 0 ? " " + timeText(ns) : "";
+		}
+	}
+}
+
+// Time in view by paint, of the threads that are not hidden.
+function sumPaints(p) {
+	const sums = new Float64Array(conf.paints.length), v = p.view;
+	for (const {kind, hidden, segs} of p.rows) {
+		if (kind !== ROW.thread || hidden || !segs)
+			continue;
+		const {start, n, paints, paint} = segs, width = paints.length;
+		for (let i = segs.after(v.from); i < n && start[i] < v.to;) {
+			const block = i / BLOCK;
+			if (i % BLOCK === 0 && i + BLOCK <= n && start[i] >= v.from && start[i + BLOCK] <= v.to) {
+				for (let k = 0; k < width; k++)
+					sums[paints[k]] += segs.sums[(block + 1) * width + k] - segs.sums[block * width + k];
+				i += BLOCK;
+				continue;
+			}
+			if (paint[i] !== GAP)
+				sums[paint[i]] += Math.min(start[i + 1], v.to) - Math.max(start[i], v.from);
+			i++;
+		}
+	}
+	return sums;
+}
+
+// Is what has this paint dim, since another meaning is chosen?
+function isDim(paint) {
+	return state.only !== "" && conf.paints[paint].name !== "" && conf.paints[paint].name !== state.only;
+}
+
+function chooseMeaning(name) {
+	state.only = state.only === name ? "" : name;
+	legend.mark();
+	panels.forEach(redraw);
+	saveSoon();
+}
+
+const legend = new Legend(svg.querySelector("#legend"));
+for (const {g, name} of legend.keys)
+	onPress(g, () => chooseMeaning(name));
 
 // --- views ---------------------------------------------------------------------------------
 
@@ -74,6 +158,7 @@ function drawPanel(p) {
 	drawSelected();
 	showDrawn(p);
 	setButtons();
+	legend.sum(p);
 }
 
 function showDrawn(p) {
@@ -83,8 +168,8 @@ function showDrawn(p) {
 		parts.push("A to B: " + timeText(B - A));
 	if (!isWhole(p))
 		parts.push("view: " + timeText(v.to - v.from) + " from " + pointText(v.from - p.zero, v));
-	if (plot.arrowsSeen > plot.arrowsDrawn && !printing)
-		parts.push(plot.arrowsDrawn + " of " + plot.arrowsSeen + " wakeups drawn: those of the row pointed at");
+	if (plot.arrowsSeen > plot.arrowsDrawn && plot.arrowsDrawn && !printing)
+		parts.push(plot.arrowsDrawn + " of " + plot.arrowsSeen + " wakeups drawn: those of the row pointed at or selected");
 	ui.drawn.textContent = parts.join(" \u00b7 ");
 }
 
@@ -160,6 +245,29 @@ function wakeupOf(s) {
 		{from, to: s.row, t: row.offStart[ref] + row.offs[ref * F.size + F.blocked]};
 }
 
+const CHAIN = 12; // wakeups
+
+// The wakeup that ended an interval, the one that ended the waker's wait before, and so on, while they lie in the interval.
+function chainOf(s) {
+	const p = panels[s.p], found = [], least = segmentOf(s).from;
+	for (let at = s, a = wakeupOf(at); a && a.t >= least && found.length < CHAIN; a = at && wakeupOf(at)) {
+		found.push(a);
+		const {segs} = p.rows[a.from], isWait = (k) => segs.ref[k] >= 0;
+		let seg = Math.min(segs.after(a.t - 1), segs.n - 1);
+		while (seg >= 0 && !isWait(seg))
+			seg--;
+		at = seg < 0 || segs.start[seg + 1] <= least ? null : {p: s.p, row: a.from, seg};
+		if (at && found.some((b) => b.to === at.row && b.t <= wakeTime(at)))
+			break;
+	}
+	return found;
+}
+
+function wakeTime(s) {
+	const a = wakeupOf(s);
+	return a ? a.t : Infinity;
+}
+
 function drawSelected() {
 	for (const plot of plots) {
 		plot.selected.setAttribute("display", "none");
@@ -173,9 +281,9 @@ function drawSelected() {
 	const seg = selected.seg, paint = row.segs.paint[seg];
 	if (row.kind === ROW.thread && row.segs.ref[seg] >= 0 && paint !== PAINT.unknown)
 		plot.drawBecause(row, row.segs.ref[seg], paint >= PAINT.blocked);
-	const a = wakeupOf(selected), v = panels[selected.p].view;
-	if (a && a.t >= v.from && a.t < v.to)
-		plot.chosen.setAttribute("d", plot.arrow(a));
+	const {view: v, rows} = panels[selected.p];
+	plot.chosen.setAttribute("d", chainOf(selected).filter((a) => a.t >= v.from && a.t < v.to && rows[a.from].shown && rows[a.to].shown)
+		.map((a) => plot.arrow(a)).join(""));
 }
 
 function select(s) {
@@ -533,7 +641,8 @@ function findHits(re) {
 			for (let i = 0; pathHit && i < row.samples.n; i++)
 				samples += isHit(row.samples.path[i]) ? 1 : 0;
 		});
-	hits.sort((a, b) => a.p - b.p || segmentOf(a).from - segmentOf(b).from || a.row - b.row);
+	const length = (h) => segmentOf(h).to - segmentOf(h).from;
+	hits.sort((a, b) => length(b) - length(a) || a.p - b.p || segmentOf(a).from - segmentOf(b).from || a.row - b.row); // Enter goes to the longest first
 	hitAt = -1;
 	const many = (n, what) => n + " " + what + (n === 1 ? "" : "s");
 	bar.matched.textContent = re ? "Matched: " + [many(threads, "thread"), many(hits.length, "interval") +
@@ -584,6 +693,8 @@ function stateText() {
 		q.set("ic", "1");
 	if (state.quiet)
 		q.set("quiet", "1");
+	if (state.only)
+		q.set("only", state.only);
 	if (selected)
 		q.set("i", [selected.p, selected.row, Math.round(segmentOf(selected).from)].join(","));
 	return q.toString();
@@ -600,6 +711,7 @@ function saveSoon() {
 
 function loadState(q) {
 	state.quiet = q.get("quiet") === "1";
+	state.only = legend.keys.some((key) => key.name === q.get("only")) ? q.get("only") : "";
 	for (const p of panels) {
 		const [from, to] = (q.get("z" + p.index) || "").split(",").map(Number);
 		p.view = to > from && from >= 0 && to <= p.span ? {from, to} : {from: 0, to: p.span};
@@ -620,6 +732,7 @@ function loadState(q) {
 	const seg = there ? there.after(from) : 0;
 	selected = there && seg < there.n ? {p, row, seg} : null;
 	svg.querySelector("input.search").value = state.search;
+	legend.mark();
 	compile();
 	if (!plotW)
 		return; // the first layout draws
@@ -874,7 +987,14 @@ function showThread(tid, t) {
 	return row >= 0;
 }
 
+// Select a thread's interval at a time, in whatever view there is; for the surrounding page.
+function markThread(tid, t) {
+	const p = panels[0], row = p.rows.findIndex((r) => r.kind === ROW.thread && r.thread.tid === tid), segs = row < 0 ? null : p.rows[row].segs;
+	const seg = segs ? segs.after(t) : 0;
+	select(segs && seg < segs.n ? {p: 0, row, seg} : null);
+}
+
 // For pages around the picture and for tests: what is drawn, and how long that took.
-svg.timeline = {state, setButtons, only, panels, search, actions, goToMoment, setView, showThread, cut, load: loadText, relayout: fitWindow, plots, drawMs: () => drawMs, selected: () => selected, under,
+svg.timeline = {state, setButtons, only, panels, search, actions, goToMoment, setView, showThread, markThread, plotX, chooseMeaning, cut, load: loadText, relayout: fitWindow, plots, drawMs: () => drawMs, selected: () => selected, under,
 	linesOf: (row, seg) => segmentLines(panels[0], row, seg),
 	xOf: (p, t) => plotX + xOf(panels[p].view, t), view: (p) => panels[p].view};

@@ -231,7 +231,7 @@ def searching(b, path):
     settle(b)
     s = b.js("const s = %s.selected(), r = %s.plots[0].panel.rows[s.row]; "
              "return [r.thread.comm, r.segs.start[s.seg]]" % (T, T))
-    check("n selects the first in time", s[0], "worker-0")
+    check("n selects the longest, which queued last", s[0], "worker-5")
     show(b, path, "#s=snapshot")
     settle(b)
     check("threads by name", b.js("return document.querySelectorAll('.names .hit').length"), 1)

@@ -47,7 +47,8 @@ else
 fi
 if command -v protoc >/dev/null; then
 	# the sequence of the event, its samples, and the last count of each CPU
-	protoc -I "$SRC/tests" --decode=perfetto.protos.Trace perfetto.proto <run.perfetto | awk '
+	python3 "$SRC/tests/exportcheck.py" perfetto-plain run.perfetto plain
+	protoc -I "$SRC/tests" --decode=perfetto.protos.Trace perfetto.proto <plain | awk '
 		$1 == "trusted_packet_sequence_id:" { seq = $2 }
 		$1 == "name:" && $2 == "\"cpu-clock/freq=997/\"" { clock = seq }
 		$1 == "perf_sample" { n += clock && seq == clock; cpu = -1 }

@@ -211,7 +211,8 @@ for f in waits/perf.data kinds/perf.data.gz switch-events/perf.data orders/order
 	[ $f != orders/orders.tar.zst ] || grep -q '[1-9][0-9]* worst episodes, [1-9]' counts || wrong "$f: $(cat counts)"
 	"$PERFKIT" export -q --all --to perfetto run.db | cmp -s - run.pftrace || wrong "perfetto $f: the store's is another"
 	if command -v protoc >/dev/null; then
-		protoc -I "$SRC/tests" --decode=perfetto.protos.Trace perfetto.proto <run.pftrace >decoded || wrong "protoc $f"
+		python3 "$SRC/tests/exportcheck.py" perfetto-plain run.pftrace plain
+		protoc -I "$SRC/tests" --decode=perfetto.protos.Trace perfetto.proto <plain >decoded || wrong "protoc $f"
 		! grep -m 1 -E '^ *[0-9]+(:| \{)' decoded || wrong "protoc $f: a field that the format does not have"
 	fi
 done

@@ -239,3 +239,15 @@ has long.svg '>exchange::OrderBookIndex&lt;…&gt;::insert_order<'
 "$PERFKIT" svg -q --width 400 long.folded -o long.svg
 has long.svg '…insert_order<'
 lacks long.svg '>exchange::OrderBookIndex&lt;…&gt;::insert_order<'
+
+# Plumbing is folded by the rules of --causes, too.
+orders=$SRC/testdata/orders/orders.tar.zst
+echo 'plumbing match_order' >own.rules
+for verb in 'svg --offcpu -o plumbing.svg' 'tail --flame plumbing.svg'; do
+	# shellcheck disable=SC2086
+	"$PERFKIT" $verb -q --no-local -f "$orders" >/dev/null
+	! grep -q 'match_order.*with the frames of the runtime' plumbing.svg || { echo "$verb folds a function"; exit 1; }
+	# shellcheck disable=SC2086
+	"$PERFKIT" $verb -q --no-local -f --causes own.rules "$orders" >/dev/null
+	grep -q 'match_order.*with the frames of the runtime' plumbing.svg || { echo "$verb does not fold by --causes"; exit 1; }
+done

@@ -151,7 +151,7 @@ static void plumbing_is_a_thin_row(void **state)
 	     "app;clone3;start_thread;work;entry_SYSCALL_64_[k];b_[k];schedule_[k];__schedule_["
 	     "k] "
 	     "70\n");
-	assert_int_equal(flame_find_thin(&f, &e), 0);
+	assert_int_equal(flame_find_thin(&f, NULL, &e), 0);
 	assert_int_equal(flame_layout(&l, &f, 100, 0.1, 0, NULL), 0);
 	assert_int_equal(l.boxes.n, sizeof(want) / sizeof(*want));
 	for (size_t i = 0; i < l.boxes.n; i++) {
