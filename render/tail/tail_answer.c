@@ -16,7 +16,7 @@ struct answer {
 	struct tail *t;
 	const struct tail_group *group;
 	const struct tail_row *said; /* the row that speaks for the group */
-	struct explanation x;        /* of it */
+	const struct explanation *x; /* of it */
 	uint32_t comms[2];           /* of the threads that waited */
 	size_t ncomms;               /* may exceed the array */
 	uint64_t told;               /* episodes of which the sentence is true */
@@ -147,7 +147,7 @@ static const char *wanted(unsigned cause)
 
 static const struct chain_part *root_part(const struct answer *a)
 {
-	return link_part(&a->x, explanation_root(&a->x));
+	return link_part(a->x, explanation_root(a->x));
 }
 
 /* " in write_pages()", of the root, where it is known. */
@@ -182,16 +182,16 @@ static void put_caller(struct answer *a, const struct chain_part *p)
 /* " in ftruncate()", of the root. */
 static void put_root_call(struct answer *a, const struct chain_part *p)
 {
-	if (a->brief < BRIEF_SYSCALLS && !p->vector && !explanation_root(&a->x)->guessed)
+	if (a->brief < BRIEF_SYSCALLS && !p->vector && !explanation_root(a->x)->guessed)
 		put_syscall(a->b, a->t->tl, p->path, a->group->unnamed ? 0 : p->function);
 }
 
 /* The root's time on a CPU, or blocked, if it is most of what it did when it had a CPU. */
 static const struct chain_part *behind_queue(const struct answer *a)
 {
-	const struct chain_link *l = explanation_root(&a->x);
+	const struct chain_link *l = explanation_root(a->x);
 	for (uint32_t i = 1; i < l->nparts; i++) {
-		const struct chain_part *p = &a->x.parts.v[l->part + i];
+		const struct chain_part *p = &a->x->parts.v[l->part + i];
 		if (p->state == PART_RUNNING && p->function)
 			return l->via != VIA_SELF && p->ns >= l->ns / 8 ? p : NULL;
 	}
@@ -201,7 +201,7 @@ static const struct chain_part *behind_queue(const struct answer *a)
 /* "running build(), without a CPU for 60 % of the time". */
 static int put_slowed(struct answer *a)
 {
-	const struct chain_link *l = explanation_root(&a->x);
+	const struct chain_link *l = explanation_root(a->x);
 	const struct chain_part *queue = root_part(a), *ran = behind_queue(a);
 	if (!ran || a->group->unnamed)
 		return 0;
@@ -243,7 +243,7 @@ static void put_doing(struct answer *a)
 		break;
 	case PART_PREEMPTED:
 		put(a, "throttled by its CPU quota");
-		describe_quota(a->b, a->t->tl, explanation_root(&a->x)->thread, 0);
+		describe_quota(a->b, a->t->tl, explanation_root(a->x)->thread, 0);
 		break;
 	case PART_BLOCKED:
 		if (p->mechanism && (p->mechanism->kind == MECHANISM_STATE ||
@@ -277,7 +277,7 @@ static void put_doing(struct answer *a)
 static void put_waiter(struct answer *a, size_t i)
 {
 	if (i > 1)
-		put_name(a, a->x.chain.v[i - 1].comm);
+		put_name(a, a->x->chain.v[i - 1].comm);
 	else if (a->ncomms == 1)
 		put_name(a, a->comms[0]);
 	else
@@ -287,7 +287,7 @@ static void put_waiter(struct answer *a, size_t i)
 /* " in append_line()", where the thread waits that the i-th link held up. */
 static void put_where(struct answer *a, size_t i)
 {
-	const struct chain_link *w = &a->x.chain.v[i - 1];
+	const struct chain_link *w = &a->x->chain.v[i - 1];
 	uint32_t function = appframe_reported(a->t->tl, w->path);
 	if (a->brief >= BRIEF_WAITER || !function || i > 1 ||
 	    !a->t->tl->stacks->frames.v[function].name)
@@ -299,8 +299,8 @@ static void put_where(struct answer *a, size_t i)
 /* "low held the lock that high wanted in append_line()". */
 static void put_lock_role(struct answer *a, size_t i)
 {
-	const struct chain_link *l = &a->x.chain.v[i];
-	const struct mechanism *m = link_mechanism(&a->x, l - 1);
+	const struct chain_link *l = &a->x->chain.v[i];
+	const struct mechanism *m = link_mechanism(a->x, l - 1);
 	put_name(a, l->comm);
 	buf_fmt(a->b, " held %s ", m ? m->words : "the lock");
 	put(a, m || i > 1 || a->ncomms == 1 ? "that " : "");
@@ -322,7 +322,7 @@ static int is_plural(const struct answer *a, size_t i)
 /* "front waited in convert() for its child helper to exit". */
 static void put_exit_role(struct answer *a, size_t i)
 {
-	const struct chain_link *l = &a->x.chain.v[i];
+	const struct chain_link *l = &a->x->chain.v[i];
 	int thread = l[-1].cause == CAUSE_JOIN;
 	put(a, is_plural(a, i) ? " for their " : " for its ");
 	put(a, thread ? "thread " : "child ");
@@ -333,7 +333,7 @@ static void put_exit_role(struct answer *a, size_t i)
 /* "front was frozen, until freezer thawed it". */
 static void put_stop_role(struct answer *a, size_t i, const struct mechanism *m)
 {
-	const struct chain_link *l = &a->x.chain.v[i];
+	const struct chain_link *l = &a->x->chain.v[i];
 	buf_fmt(a->b, " %s %s until ", is_plural(a, i) ? "were" : "was",
 		m ? m->words : "stopped");
 	put_name(a, l->comm);
@@ -343,8 +343,8 @@ static void put_stop_role(struct answer *a, size_t i, const struct mechanism *m)
 /* "front waited for room in a full pipe, which reader emptied". */
 static void put_wait_role(struct answer *a, size_t i)
 {
-	const struct chain_link *l = &a->x.chain.v[i];
-	const struct mechanism *m = link_mechanism(&a->x, l - 1);
+	const struct chain_link *l = &a->x->chain.v[i];
+	const struct mechanism *m = link_mechanism(a->x, l - 1);
 	struct wait_words w = words_of_wait(a->t->tl, l[-1].cause, l[-1].path);
 	if (m && *m->verb)
 		w = (struct wait_words){m->words, m->verb};
@@ -374,8 +374,8 @@ static void put_wait_role(struct answer *a, size_t i)
 /* Does the i-th link's role leave its name at the end, so that ", which was" may follow? */
 static int ends_in_name(const struct answer *a, size_t i)
 {
-	const struct chain_link *l = &a->x.chain.v[i];
-	const struct mechanism *m = link_mechanism(&a->x, l - 1);
+	const struct chain_link *l = &a->x->chain.v[i];
+	const struct mechanism *m = link_mechanism(a->x, l - 1);
 	return !(m && *m->verb) &&
 	       (l->via == VIA_TURN ||
 		!words_of_wait(a->t->tl, l[-1].cause, l[-1].path).object) &&
@@ -386,7 +386,7 @@ static int ends_in_name(const struct answer *a, size_t i)
 /* " that front gave away in take() (sched_yield)". */
 static void put_yield(struct answer *a, size_t i)
 {
-	uint32_t offcpu = a->x.chain.v[i - 1].offcpu;
+	uint32_t offcpu = a->x->chain.v[i - 1].offcpu;
 	if (offcpu == TL_NONE || a->t->tl->offcpu.v[offcpu].cause != CAUSE_YIELD)
 		return;
 	put(a, " that ");
@@ -398,12 +398,12 @@ static void put_yield(struct answer *a, size_t i)
 
 static void put_role(struct answer *a, size_t i)
 {
-	const struct chain_link *l = &a->x.chain.v[i];
+	const struct chain_link *l = &a->x->chain.v[i];
 	if (l->via == VIA_CPU) {
-		put_name(a, i + 1 == a->x.chain.n ? a->said->root.process : l->comm);
+		put_name(a, i + 1 == a->x->chain.n ? a->said->root.process : l->comm);
 		put(a, " had the CPU");
 		put_yield(a, i);
-	} else if (link_held_lock(&a->x, l)) {
+	} else if (link_held_lock(a->x, l)) {
 		put_lock_role(a, i);
 	} else {
 		put_wait_role(a, i);
@@ -414,7 +414,7 @@ static void put_role(struct answer *a, size_t i)
  * one name had most of it, by that name. */
 static void put_takers(struct answer *a)
 {
-	const struct explanation *x = &a->x;
+	const struct explanation *x = a->x;
 	const struct timeline *tl = a->t->tl;
 	uint64_t all = 0, most = 0;
 	uint32_t comm = 0, n = 0;
@@ -549,7 +549,7 @@ static void put_alone(struct answer *a)
 {
 	const struct chain_part *p = root_part(a);
 	if (a->ncomms > 1) {
-		put_name(a, explanation_root(&a->x)->comm);
+		put_name(a, explanation_root(a->x)->comm);
 		put(a, " ");
 	}
 	if (!p || p->state == PART_UNKNOWN) {
@@ -562,7 +562,7 @@ static void put_alone(struct answer *a)
 	}
 	if (p->state == PART_PREEMPTED) {
 		put(a, "throttled, its cgroup had used up its CPU quota");
-		describe_quota(a->b, a->t->tl, explanation_root(&a->x)->thread, 0);
+		describe_quota(a->b, a->t->tl, explanation_root(a->x)->thread, 0);
 		return;
 	}
 	put_doing(a);
@@ -578,11 +578,11 @@ static void put_alone(struct answer *a)
  * 0 when it adds nothing. */
 static int put_root(struct answer *a)
 {
-	const struct chain_link *root = explanation_root(&a->x), *before = root - 1;
+	const struct chain_link *root = explanation_root(a->x), *before = root - 1;
 	const struct chain_part *p = root_part(a);
-	const struct mechanism *m = link_mechanism(&a->x, before);
-	int did = root->via == VIA_CPU || m || link_held_lock(&a->x, root) ||
-		  !ends_in_name(a, a->x.chain.n - 1);
+	const struct mechanism *m = link_mechanism(a->x, before);
+	int did = root->via == VIA_CPU || m || link_held_lock(a->x, root) ||
+		  !ends_in_name(a, a->x->chain.n - 1);
 	int unnamed = p && p->state == PART_RUNNING && !p->function;
 	if (did && (a->group->unnamed || unnamed))
 		return 0;
@@ -594,14 +594,14 @@ static int put_root(struct answer *a)
 	}
 	if (did && p->state == PART_BLOCKED && p->cause == CAUSE_UNKNOWN && !p->mechanism)
 		return 0;
-	if (root->via == VIA_CPU || link_held_lock(&a->x, root)) {
+	if (root->via == VIA_CPU || link_held_lock(a->x, root)) {
 		put(a, ", ");
 		if (a->told > a->group->count) {
 			put(a, "in ");
 			units_count(a->b, a->group->count);
 			put(a, " of them ");
 		}
-	} else if (!ends_in_name(a, a->x.chain.n - 1)) {
+	} else if (!ends_in_name(a, a->x->chain.n - 1)) {
 		put(a, "; ");
 		if (a->brief >= BRIEF_NAMES && before->cause != CAUSE_STOPPED)
 			put(a, "it");
@@ -641,7 +641,7 @@ static uint64_t count_alike(const struct answer *a)
 	for (size_t i = 0; i < t->rows.n; i++) {
 		const struct tail_row *row = &t->rows.v[i];
 		n += row->group == a->group->id &&
-		     (a->x.chain.n == 2 ? row->relations == a->said->relations
+		     (a->x->chain.n == 2 ? row->relations == a->said->relations
 					: row->chain == a->said->chain);
 	}
 	return n;
@@ -669,15 +669,15 @@ static void put_held_up(struct answer *a)
 	if (a->group->count - own > 1)
 		units_count(a->b, a->group->count - own);
 	put(a, a->group->count - own > 1 ? " waited for " : "waited for ");
-	put_name(a, explanation_root(&a->x)->comm);
+	put_name(a, explanation_root(a->x)->comm);
 }
 
 /* After a thread that had the CPU comes the thread that wanted it; otherwise what the root did
  * precedes the threads that it held up. */
 static void put_chain(struct answer *a)
 {
-	size_t last = a->x.chain.n - 1;
-	int cpu = explanation_root(&a->x)->via == VIA_CPU;
+	size_t last = a->x->chain.n - 1;
+	int cpu = explanation_root(a->x)->via == VIA_CPU;
 	put_role(a, last);
 	put_share(a, cpu && last > 1 ? 0 : put_root(a));
 	if (last == 1) {
@@ -744,8 +744,8 @@ static uint64_t count_told(const struct answer *a)
 	const struct tail *t = a->t;
 	const struct tail_holder *said = &a->said->holder;
 	uint64_t n = 0;
-	if (t->group_by != GROUP_ROOT || a->x.chain.n != 2 || !said->lock ||
-	    !link_held_lock(&a->x, explanation_root(&a->x)))
+	if (t->group_by != GROUP_ROOT || a->x->chain.n != 2 || !said->lock ||
+	    !link_held_lock(a->x, explanation_root(a->x)))
 		return a->group->count;
 	for (const struct tail_row *row = t->rows.v; row < t->rows.v + t->rows.n; row++)
 		n += row->holder.lock == said->lock && row->holder.comm == said->comm;
@@ -758,7 +758,7 @@ static void put_sentence(struct answer *a)
 	put_subject(a);
 	if (a->t->group_by != GROUP_ROOT) {
 		describe_group(a->b, a->t, a->group);
-	} else if (a->x.chain.n == 1) {
+	} else if (a->x->chain.n == 1) {
 		put_alone(a);
 		put_share(a, 1);
 		put_held_up(a);
@@ -777,11 +777,9 @@ int tail_answer(struct buf *b, struct tail *t, struct err *e)
 	if (!t->groups.n)
 		return buf_failed(b) ? err_nomem(e) : 0;
 	a.said = speaker_of(t, a.group);
-	int r = explain(t->explainer, &t->episodes.v.v[a.said->episode], &a.x, e);
-	if (r) {
-		explanation_release(&a.x);
+	int r = tail_explain_row(t, (size_t)(a.said - t->rows.v), &a.x, e);
+	if (r)
 		return r;
-	}
 	a.told = count_told(&a);
 	for (a.brief = 0; !buf_failed(b) && a.brief < BRIEF_LEVELS; a.brief++) {
 		b->n = begin;
@@ -790,8 +788,7 @@ int tail_answer(struct buf *b, struct tail *t, struct err *e)
 			break;
 	}
 	if (t->group_by == GROUP_ROOT)
-		describe_host(b, t->tl, &a.x);
-	explanation_release(&a.x);
+		describe_host(b, t->tl, a.x);
 	return buf_failed(b) ? err_nomem(e) : 0;
 }
 

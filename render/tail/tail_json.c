@@ -747,8 +747,8 @@ static void verdict(struct writer *w, const struct explanation *x)
 }
 
 /* Members of any episode, selected or not. */
-static int episode_members(struct writer *w, const struct episode *ep, struct explanation *x,
-			   struct err *e)
+static int episode_members(struct writer *w, const struct episode *ep,
+			   const struct explanation *x, struct err *e)
 {
 	identity(w, ep);
 	decomposition(w, x);
@@ -770,11 +770,12 @@ static int episode_members(struct writer *w, const struct episode *ep, struct ex
 	return r ? r : shares(w, x, e);
 }
 
-static int episode(struct writer *w, size_t rank, struct explanation *x, struct err *e)
+static int episode(struct writer *w, size_t rank, struct err *e)
 {
+	const struct explanation *x;
 	const struct tail_row *row = &w->t->rows.v[rank];
 	const struct episode *ep = &w->t->episodes.v.v[row->episode];
-	int r = explain(w->t->explainer, ep, x, e);
+	int r = tail_explain_row(w->t, rank, &x, e);
 	if (r)
 		return r;
 	json_open(&w->j, NULL, '{');
@@ -794,19 +795,18 @@ static int episode(struct writer *w, size_t rank, struct explanation *x, struct 
 int tailjson_median(struct buf *b, struct tail *t, struct err *e)
 {
 	struct writer w = {.j = {.b = b}, .t = t, .tl = t->tl};
-	struct explanation x = {0};
+	const struct explanation *x;
 	tail_episodes median = {0};
 	int r = tail_around_median(t, &median, e);
 	if (!r && !median.n)
 		json_null(&w.j, NULL);
 	if (!r && median.n) {
-		const struct episode *ep = &t->episodes.v.v[median.v[median.n / 2]];
+		uint32_t at = median.v[median.n / 2];
 		json_open(&w.j, NULL, '{');
-		r = explain(t->explainer, ep, &x, e);
-		r = r ? r : episode_members(&w, ep, &x, e);
+		r = tail_explain_episode(t, at, &x, e);
+		r = r ? r : episode_members(&w, &t->episodes.v.v[at], x, e);
 		json_close(&w.j, '}');
 	}
-	explanation_release(&x);
 	vec_release(&w.frames);
 	vec_release(&w.shares);
 	vec_release(&w.events);
@@ -818,7 +818,6 @@ int tailjson_median(struct buf *b, struct tail *t, struct err *e)
 int tailjson_write(struct buf *b, struct tail *t, uint64_t rows, struct err *e)
 {
 	struct writer w = {.j = {.b = b}, .t = t, .tl = t->tl};
-	struct explanation x = {0};
 	int r = 0;
 	json_open(&w.j, NULL, '{');
 	json_u64(&w.j, "schema", 2);
@@ -842,13 +841,12 @@ int tailjson_write(struct buf *b, struct tail *t, uint64_t rows, struct err *e)
 	json_open(&w.j, "episodes", '[');
 	for (size_t i = 0; !r && i < tail_rows_shown(t, rows); i++) {
 		buf_char(b, i ? ' ' : '\n');
-		r = episode(&w, i, &x, e);
+		r = episode(&w, i, e);
 		buf_char(b, '\n');
 	}
 	json_close(&w.j, ']');
 	json_close(&w.j, '}');
 	buf_char(b, '\n');
-	explanation_release(&x);
 	vec_release(&w.frames);
 	vec_release(&w.shares);
 	vec_release(&w.events);

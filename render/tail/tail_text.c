@@ -638,11 +638,12 @@ static void detail_site(struct detail *d, const struct explanation *x)
 	detail_line(d, "site");
 }
 
-static int detail(struct detail *d, size_t rank, struct explanation *x, struct err *e)
+static int detail(struct detail *d, size_t rank, struct err *e)
 {
 	const struct tail_row *row = &d->t->rows.v[rank];
 	const struct episode *ep = &d->t->episodes.v.v[row->episode];
-	int r = explain(d->t->explainer, ep, x, e);
+	const struct explanation *x;
+	int r = tail_explain_row(d->t, rank, &x, e);
 	if (r)
 		return r;
 	detail_head(d, rank, ep);
@@ -686,9 +687,7 @@ int tailtext_episode(struct buf *b, struct tail *t, size_t rank,
 		     const struct tailtext_options *o, struct err *e)
 {
 	struct detail d = {.b = b, .t = t, .ev = explainer_evidence(t->explainer), .o = o};
-	struct explanation x = {0};
-	int r = detail(&d, rank, &x, e);
-	explanation_release(&x);
+	int r = detail(&d, rank, e);
 	buf_release(&d.line);
 	return r;
 }
