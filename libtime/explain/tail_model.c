@@ -169,8 +169,8 @@ static int is_shown(const struct tail_show *s, const struct explanation *x)
 	       (!s->states || s->states >> x->state & 1);
 }
 
-int tail_explain_episode(const struct tail *t, uint32_t episode,
-			 const struct explanation **out, struct err *e)
+int tail_explain_episode(const struct tail *t, uint32_t episode, const struct explanation **out,
+			 struct err *e)
 {
 	*out = t->spare;
 	return explain(t->explainer, &t->episodes.v.v[episode], t->spare, e);

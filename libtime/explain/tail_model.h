@@ -155,8 +155,8 @@ void tail_release(struct tail *t);
  * its index of episodes.v. *out is valid until the next call. ERR_NOMEM. */
 int tail_explain_row(const struct tail *t, size_t rank, const struct explanation **out,
 		     struct err *e);
-int tail_explain_episode(const struct tail *t, uint32_t episode,
-			 const struct explanation **out, struct err *e);
+int tail_explain_episode(const struct tail *t, uint32_t episode, const struct explanation **out,
+			 struct err *e);
 
 /* How many episodes are written of at most `rows` (0 = all). */
 static inline size_t tail_rows_shown(const struct tail *t, uint64_t rows)

@@ -9,9 +9,9 @@
 #include "render/text/json.h"
 #include "render/text/labels.h"
 #include "render/tail/site_words.h"
-#include "render/tail/tail_answer.h"
 #include "render/tail/tail_events.h"
 #include "render/tail/tail_words.h"
+#include "render/tail/told_text.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -25,6 +25,7 @@ struct writer {
 	shares_vec shares;
 	inner_events events;
 	struct buf text;
+	int said; /* with the clauses of sentences */
 };
 
 static void string(struct writer *w, const char *key, uint32_t id)
@@ -623,9 +624,14 @@ static void root(struct writer *w, const struct tail_root *r, const struct expla
 	json_close(&w->j, ']');
 	corunners(w, x->ahead.v, x->ahead.n);
 	behind(w, &l->behind);
+	struct told told = {.failed = 0};
+	told_root(&told, explainer_evidence(w->t->explainer), x);
 	buf_clear(&w->text);
-	describe_root(&w->text, explainer_evidence(w->t->explainer), x);
+	told_text(&w->text, w->tl, &told, 0, told.v.n, BRIEF_NOT);
 	json_text(&w->j, "sentence", buf_cstr(&w->text), w->text.n);
+	if (w->said)
+		told_json(&w->j, "said", w->tl, &told, BRIEF_NOT);
+	told_release(&told);
 	json_close(&w->j, '}');
 }
 
@@ -815,9 +821,25 @@ int tailjson_median(struct buf *b, struct tail *t, struct err *e)
 	return r ? r : buf_failed(b) ? err_nomem(e) : 0;
 }
 
-int tailjson_write(struct buf *b, struct tail *t, uint64_t rows, struct err *e)
+/* The opening sentence, as words and as clauses. */
+static int answer(struct writer *w, struct err *e)
 {
-	struct writer w = {.j = {.b = b}, .t = t, .tl = t->tl};
+	struct told told = {.failed = 0};
+	size_t sentence = 0;
+	buf_clear(&w->text);
+	int r = told_answer(&told, w->t, &sentence, e);
+	enum told_brief level =
+		r ? BRIEF_NOT : told_answer_text(&w->text, w->tl, &told, sentence);
+	json_text(&w->j, "answer", buf_cstr(&w->text), w->text.n);
+	if (w->said)
+		told_json(&w->j, "said", w->tl, &told, level);
+	told_release(&told);
+	return r;
+}
+
+int tailjson_write(struct buf *b, struct tail *t, uint64_t rows, int said, struct err *e)
+{
+	struct writer w = {.j = {.b = b}, .t = t, .tl = t->tl, .said = said};
 	int r = 0;
 	json_open(&w.j, NULL, '{');
 	json_u64(&w.j, "schema", 2);
@@ -827,8 +849,7 @@ int tailjson_write(struct buf *b, struct tail *t, uint64_t rows, struct err *e)
 		string(&w, "span", t->episodes.query.span);
 	else
 		json_null(&w.j, "span");
-	r = tail_answer(&w.text, t, e);
-	json_text(&w.j, "answer", buf_cstr(&w.text), w.text.n);
+	r = answer(&w, e);
 	no_kernel_symbols(&w);
 	population(&w);
 	unclear(&w);

@@ -475,7 +475,7 @@ static void detail_stack(struct detail *d, const char *label, uint32_t path)
 		full_stack(d, path);
 		return;
 	}
-	describe_stack(&d->line, d->ev, path, 3);
+	describe_stack(&d->line, d->t->tl, path, 3);
 	detail_line(d, label);
 }
 
@@ -504,10 +504,10 @@ static void detail_target(struct detail *d, const struct explanation *x)
 	const struct timeline *tl = d->t->tl;
 	if (x->offcpu == TL_NONE)
 		return;
-	describe_target(&d->line, tl, &tl->offcpu.v[x->offcpu], "");
+	describe_target(&d->line, tl, &tl->offcpu.v[x->offcpu]);
 	if (d->line.n)
 		detail_line(d, "waited on");
-	describe_disk(&d->line, d->ev, x->offcpu, "");
+	describe_disk(&d->line, d->ev, x->offcpu);
 	if (d->line.n)
 		detail_line(d, "disk");
 }
@@ -532,7 +532,7 @@ static void detail_waker(struct detail *d, const struct explanation *x)
 		buf_fmt(&d->line, " (%s)", waker_context_name(o->waker_context));
 	if (!d->o->full_stacks && o->waker_path) {
 		buf_str(&d->line, " in ");
-		describe_stack(&d->line, d->ev, o->waker_path, 2);
+		describe_stack(&d->line, d->t->tl, o->waker_path, 2);
 	}
 	detail_line(d, "woken by");
 	if (d->o->full_stacks)
@@ -878,7 +878,7 @@ static int answer_first(struct buf *b, struct tail *t, struct err *e)
 {
 	struct buf answer = {0}, idle = {0}, first = {0};
 	int r = tail_answer(&answer, t, e);
-	int joined = tail_answer_names_cause(t) && answer.n && answer.v[answer.n - 1] == '.';
+	int joined = told_names_cause(t) && answer.n && answer.v[answer.n - 1] == '.';
 	unclear(&idle, t, "below", joined ? "; the" : "The");
 	if (joined && idle.n)
 		answer.n--;

@@ -70,7 +70,7 @@ static size_t choose_cpus(const struct drawer *d, const struct episode *ep, uint
 	if (n)
 		return n;
 	cpus[0] = d->x->offcpu != TL_NONE ? offcpu_waited_cpu(&tl->offcpu.v[d->x->offcpu])
-					 : ep->cpu;
+					  : ep->cpu;
 	return cpus[0] < tl->rec.ncpus;
 }
 
