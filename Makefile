@@ -469,8 +469,9 @@ pictures: all
 	$(Q)PYTHONPATH=tests/browser python3 tests/browser/report_picture.py $(O)/perfkit docs/pictures
 
 # The tables of a store; check compares the page.
-schema: $(O)/tests/prog/schemadoc
+schema: $(O)/tests/prog/schemadoc $(O)/tests/prog/toldforms
 	$(Q)$(O)/tests/prog/schemadoc >docs/schema.md
+	$(Q)$(O)/tests/prog/toldforms >docs/tail-forms.json
 
 # Where the picture is, and how long all of it took; then the order book's answer.
 START := $(shell date +%s)
@@ -550,7 +551,7 @@ help:
 	@echo 'make check-rules                 functions that causes.rules and frames.rules name; part of check'
 	@echo 'make check-nomem  each verb with every allocation failing in turn (some minutes)'
 	@echo 'make pictures   the pictures of the README, docs/pictures'
-	@echo 'make schema     the tables of a store, docs/schema.md'
+	@echo 'make schema     the tables of a store and the forms of tail, docs/schema.md, docs/tail-forms.json'
 	@echo 'make shots      screenshots of every kind of picture into $$(O)/shots'
 	@echo 'make bench      speed and memory, side by side with perf'
 	@echo 'make readers    what reads exports in tests: from PyPI (needs python3-venv) and npm; READERS=all:'

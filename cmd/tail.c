@@ -185,7 +185,7 @@ static int answer(struct tail_run *r)
 	int refused = tail_refuse(r, &t);
 	if (refused && !r->query.pick.least) /* else the longest ones that are known */
 		t.rows.n = t.groups.n = 0;
-	int rc = o->json  ? tailjson_write(&b, &t, o->rows_given ? o->rows : 0, &e)
+	int rc = o->json  ? tailjson_write(&b, &t, o->rows_given ? o->rows : 0, 1, &e)
 		 : o->csv ? tailcsv_write(&b, &t, o->rows_given ? o->rows : 0, &e)
 			  : tailout_text(r, &t, &b, &e);
 	if (!rc)

@@ -133,7 +133,7 @@ static int read_worst(struct brief *b, struct tlinput *ti, const struct report_o
 {
 	const struct tail_opts opt = {.wait = o->wait, .by = "wait", .top = 1};
 	struct tail_run run = {.opt = &opt, .ti = *ti};
-	struct explanation x = {0};
+	const struct explanation *x;
 	uint32_t names[TAIL_NAMES];
 	size_t n = 0;
 	struct err e = {0};
@@ -149,10 +149,9 @@ static int read_worst(struct brief *b, struct tlinput *ti, const struct report_o
 		b->worst_ns = episode_ns(ep);
 		episode_id_put(&b->episode, &ti->tl, EPISODE_WAIT, ep);
 		describe_root_brief(&b->root, &t, &t.rows.v[0].root);
-		rc = explain(t.explainer, ep, &x, &e) ? input_fail(&ti->in, &e) : 0;
+		rc = tail_explain_row(&t, 0, &x, &e) ? input_fail(&ti->in, &e) : 0;
 		if (!rc)
-			add_links(b, &ti->tl, &x);
-		explanation_release(&x);
+			add_links(b, &ti->tl, x);
 	}
 	tail_release(&t);
 	return rc;

@@ -219,7 +219,7 @@ static int head_tail(struct report *p, struct json *j, struct err *e)
 		.file = "", .filters = "", .shown = "", .also = "", .width = TEXT_WIDTH};
 	int rc = 0;
 	again(p);
-	rc = tailjson_write(b, p->t, HTML_EPISODES, e);
+	rc = tailjson_write(b, p->t, HTML_EPISODES, 0, e);
 	json_raw(j, "tail", buf_cstr(b));
 	again(p);
 	rc = rc ? rc : tailjson_median(b, p->t, e);

@@ -24,6 +24,7 @@
 #ifndef LIBTIME_DOCTOR_FORMS_H
 #define LIBTIME_DOCTOR_FORMS_H
 
+#include "base/text/form_text.h"
 #include "libtime/store/finding_rows.h"
 #include "libtime/sched/timeline_answers.h"
 
@@ -396,18 +397,6 @@ const struct fact *statement_fact(const struct statement *s, const char *name, s
 
 /* The order of statements: by their first text, then by form, then by all facts. */
 int statement_compare(const struct statement *a, const struct statement *b);
-
-/* The next piece of a form's text. */
-struct form_piece {
-	char kind;        /* 't'ext, '{' a fact, '[' and ']' */
-	const char *text; /* of 't' */
-	size_t n;
-	const char *name, *how; /* of '{' */
-	size_t nname, nhow;
-};
-
-/* Get the piece at *text and move *text after it: 1, or 0 at the end. */
-int form_next(const char **text, struct form_piece *p);
 
 /* 1 if the statement has every fact that its form requires. */
 int statement_is_whole(const struct statement *s);

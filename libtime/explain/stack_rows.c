@@ -145,14 +145,13 @@ static int add_time(void *ctx, const struct folded *f, struct err *e)
 
 int stack_rows_tail_chains(const struct tail *t, stack_row_sink *add, void *ctx, struct err *e)
 {
-	struct explanation x = {0};
+	const struct explanation *x;
 	int rc = 0;
 	for (size_t i = 0; i < t->rows.n && !rc; i++) {
 		const struct episode *ep = &t->episodes.v.v[t->rows.v[i].episode];
-		rc = explain(t->explainer, ep, &x, e);
-		rc = rc ? rc : add_chain(t->tl, ep, &x, add, ctx, e);
+		rc = tail_explain_row(t, i, &x, e);
+		rc = rc ? rc : add_chain(t->tl, ep, x, add, ctx, e);
 	}
-	explanation_release(&x);
 	return rc;
 }
 

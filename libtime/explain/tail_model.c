@@ -169,28 +169,59 @@ static int is_shown(const struct tail_show *s, const struct explanation *x)
 	       (!s->states || s->states >> x->state & 1);
 }
 
+int tail_explain_episode(const struct tail *t, uint32_t episode, const struct explanation **out,
+			 struct err *e)
+{
+	*out = t->spare;
+	return explain(t->explainer, &t->episodes.v.v[episode], t->spare, e);
+}
+
+/* Keep the last explanation, which is of the last row, if there is room. */
+static int keep_explanation(struct tail *t, struct err *e)
+{
+	if (t->kept.n >= TAIL_KEPT)
+		return 0;
+	t->rows.v[t->rows.n - 1].kept = (uint32_t)t->kept.n;
+	if (vec_push(&t->kept, *t->spare))
+		return err_nomem(e);
+	*t->spare = (struct explanation){0};
+	return 0;
+}
+
 static int explain_rows(struct tail *t, const struct tail_show *show, struct err *e)
 {
-	struct explanation x = {0};
+	const struct explanation *x;
 	int r = 0;
 	for (size_t i = 0; !r && i < t->selection.v.n; i++) {
 		uint32_t at = t->selection.v.v[i];
-		r = explain(t->explainer, &t->episodes.v.v[at], &x, e);
-		if (r || !is_shown(show, &x))
+		r = tail_explain_episode(t, at, &x, e);
+		if (r || !is_shown(show, x))
 			continue;
 		struct tail_row row = {.episode = at,
-				       .path = x.path,
-				       .offcpu = x.offcpu,
-				       .state = x.state,
-				       .cause = x.cause};
-		root_of(t, &x, &row.root);
-		hash_chain(&x, &row);
-		if (holder_of(explainer_evidence(t->explainer), &x, &row.holder) ||
+				       .kept = TL_NONE,
+				       .path = x->path,
+				       .offcpu = x->offcpu,
+				       .state = x->state,
+				       .cause = x->cause};
+		root_of(t, x, &row.root);
+		hash_chain(x, &row);
+		if (holder_of(explainer_evidence(t->explainer), x, &row.holder) ||
 		    vec_push(&t->rows, row))
 			r = err_nomem(e);
+		if (!r)
+			r = keep_explanation(t, e);
 	}
-	explanation_release(&x);
 	return r;
+}
+
+int tail_explain_row(const struct tail *t, size_t rank, const struct explanation **out,
+		     struct err *e)
+{
+	const struct tail_row *row = &t->rows.v[rank];
+	if (row->kept == TL_NONE)
+		return tail_explain_episode(t, row->episode, out, e);
+	*out = &t->kept.v[row->kept];
+	return 0;
 }
 
 /* --- groups --------------------------------------------------------------------------- */
@@ -650,7 +681,8 @@ int tail_make(const struct timeline *tl, const struct tail_query *q, struct tail
 	int r = tail_select(tl, q, out, e);
 	if (!r)
 		r = explainer_new(tl, &out->explainer, e);
-	if (!r && name_processes(out))
+	out->spare = mem_zalloc(1, sizeof(*out->spare));
+	if (!r && (!out->spare || name_processes(out)))
 		r = err_nomem(e);
 	if (!r)
 		r = explain_rows(out, &q->show, e);
@@ -667,6 +699,13 @@ int tail_make(const struct timeline *tl, const struct tail_query *q, struct tail
 
 void tail_release(struct tail *t)
 {
+	for (size_t i = 0; i < t->kept.n; i++)
+		explanation_release(&t->kept.v[i]);
+	vec_release(&t->kept);
+	if (t->spare)
+		explanation_release(t->spare);
+	mem_free(t->spare);
+	t->spare = NULL;
 	explainer_free(t->explainer);
 	episodes_release(&t->episodes);
 	episode_selection_release(&t->selection);

@@ -50,7 +50,7 @@ struct tail_holder {
 	uint8_t cause; /* HOLDER_WAKER: of the wait that it ended */
 };
 
-/* One selected episode, explained in short; explain() gives the full explanation. */
+/* One selected episode, explained in short; tail_explain_row() gives the full explanation. */
 struct tail_row {
 	uint32_t episode; /* index of episodes.v */
 	uint32_t path, offcpu;
@@ -58,6 +58,7 @@ struct tail_row {
 	struct tail_root root;
 	struct tail_holder holder;
 	uint32_t group;            /* tail_group.id */
+	uint32_t kept;             /* index of tail.kept; TL_NONE: not kept */
 	uint32_t links;            /* of the chain, itself included */
 	uint64_t chain, relations; /* hashes: of who held whom up, by what; of by what alone */
 };
@@ -102,6 +103,9 @@ struct tail_recurrence {
 	uint64_t count; /* episodes */
 };
 
+/* More episodes than are usually written, and little memory: explanations have some KB. */
+enum { TAIL_KEPT = 1000 };
+
 /* Which of the selected episodes are shown, by cause and state. */
 struct tail_show {
 	uint32_t causes; /* bits by enum cause; 0 = all */
@@ -115,6 +119,8 @@ struct tail {
 	struct episodes episodes;
 	struct episode_selection selection;
 	VEC(struct tail_row) rows;     /* the shown episodes, worst first */
+	VEC(struct explanation) kept;  /* of the first TAIL_KEPT rows */
+	struct explanation *spare;     /* of the episode last asked for that is not kept */
 	VEC(struct tail_group) groups; /* most time first */
 	VEC(uint32_t)
 	joined; /* tail_group.id → that of the group that it was joined to, or itself */
@@ -144,6 +150,13 @@ int tail_select(const struct timeline *tl, const struct tail_query *q, struct ta
 int tail_make(const struct timeline *tl, const struct tail_query *q, struct tail *out,
 	      struct err *e);
 void tail_release(struct tail *t);
+
+/* The full explanation of a row, made once for the first TAIL_KEPT rows; or of any episode, by
+ * its index of episodes.v. *out is valid until the next call. ERR_NOMEM. */
+int tail_explain_row(const struct tail *t, size_t rank, const struct explanation **out,
+		     struct err *e);
+int tail_explain_episode(const struct tail *t, uint32_t episode, const struct explanation **out,
+			 struct err *e);
 
 /* How many episodes are written of at most `rows` (0 = all). */
 static inline size_t tail_rows_shown(const struct tail *t, uint64_t rows)

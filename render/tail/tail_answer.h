@@ -16,8 +16,4 @@
 /* Append the sentence to b; nothing if no episode is shown. ERR_NOMEM. */
 int tail_answer(struct buf *b, struct tail *t, struct err *e);
 
-/* 1 if that sentence names another thread, or a mechanism: not just where the waiting thread
- * was. */
-int tail_answer_names_cause(const struct tail *t);
-
 #endif

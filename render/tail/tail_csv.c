@@ -75,13 +75,14 @@ static void counter_heads(struct csv *w)
 	}
 }
 
-static int csv_row(struct csv *w, size_t rank, struct explanation *x, struct err *e)
+static int csv_row(struct csv *w, size_t rank, struct err *e)
 {
+	const struct explanation *x;
 	const struct tail_row *row = &w->t->rows.v[rank];
 	const struct episode *ep = &w->t->episodes.v.v[row->episode];
 	const struct tl_thread *t = &w->tl->threads.v[ep->thread];
 	struct buf *b = w->b;
-	if (explain(w->t->explainer, ep, x, e))
+	if (tail_explain_row(w->t, rank, &x, e))
 		return err_nomem(e);
 	uint32_t function = appframe_reported(w->tl, x->path);
 	buf_fmt(b, "%zu,%d,%d", rank + 1, t->pid, t->tid);
@@ -117,7 +118,6 @@ static int csv_row(struct csv *w, size_t rank, struct explanation *x, struct err
 int tailcsv_write(struct buf *b, struct tail *t, uint64_t rows, struct err *e)
 {
 	struct csv w = {.b = b, .t = t, .tl = t->tl};
-	struct explanation x = {0};
 	int r = 0;
 	buf_str(b, "rank,pid,tid,comm,start_ns,end_ns,duration_ns,run_ns,blocked_ns,"
 		   "runnable_ns,preempted_ns,unknown_ns,interrupted_ns,state,cause,function,"
@@ -131,8 +131,7 @@ int tailcsv_write(struct buf *b, struct tail *t, uint64_t rows, struct err *e)
 	}
 	buf_char(b, '\n');
 	for (size_t i = 0; !r && i < tail_rows_shown(t, rows); i++)
-		r = csv_row(&w, i, &x, e);
-	explanation_release(&x);
+		r = csv_row(&w, i, e);
 	vec_release(&w.counters);
 	r = r == ERR_NOMEM ? err_nomem(e) : r;
 	r = r ? r : buf_failed(b) || buf_failed(&w.text) ? err_nomem(e) : 0;

@@ -11,9 +11,9 @@
 #include "render/text/json.h"
 #include "render/text/labels.h"
 #include "render/tail/site_words.h"
-#include "render/tail/tail_answer.h"
 #include "render/tail/tail_events.h"
 #include "render/tail/tail_words.h"
+#include "render/tail/told_text.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -27,6 +27,7 @@ struct writer {
 	shares_vec shares;
 	inner_events events;
 	struct buf text;
+	int said; /* with the clauses of sentences */
 };
 
 static void string(struct writer *w, const char *key, uint32_t id)
@@ -636,9 +637,14 @@ static void root(struct writer *w, const struct tail_root *r, const struct expla
 	json_close(&w->j, ']');
 	corunners(w, x->ahead.v, x->ahead.n);
 	behind(w, &l->behind);
+	struct told told = {.failed = 0};
+	told_root(&told, explainer_evidence(w->t->explainer), x);
 	buf_clear(&w->text);
-	describe_root(&w->text, explainer_evidence(w->t->explainer), x);
+	told_text(&w->text, w->tl, &told, 0, told.v.n, BRIEF_NOT);
 	json_text(&w->j, "sentence", buf_cstr(&w->text), w->text.n);
+	if (w->said)
+		told_json(&w->j, "said", w->tl, &told, BRIEF_NOT);
+	told_release(&told);
 	json_close(&w->j, '}');
 }
 
@@ -760,8 +766,8 @@ static void verdict(struct writer *w, const struct explanation *x)
 }
 
 /* Members of any episode, selected or not. */
-static int episode_members(struct writer *w, const struct episode *ep, struct explanation *x,
-			   struct err *e)
+static int episode_members(struct writer *w, const struct episode *ep,
+			   const struct explanation *x, struct err *e)
 {
 	identity(w, ep);
 	decomposition(w, x);
@@ -783,11 +789,12 @@ static int episode_members(struct writer *w, const struct episode *ep, struct ex
 	return r ? r : shares(w, x, e);
 }
 
-static int episode(struct writer *w, size_t rank, struct explanation *x, struct err *e)
+static int episode(struct writer *w, size_t rank, struct err *e)
 {
+	const struct explanation *x;
 	const struct tail_row *row = &w->t->rows.v[rank];
 	const struct episode *ep = &w->t->episodes.v.v[row->episode];
-	int r = explain(w->t->explainer, ep, x, e);
+	int r = tail_explain_row(w->t, rank, &x, e);
 	if (r)
 		return r;
 	json_open(&w->j, NULL, '{');
@@ -810,19 +817,18 @@ static int episode(struct writer *w, size_t rank, struct explanation *x, struct 
 int tailjson_median(struct buf *b, struct tail *t, struct err *e)
 {
 	struct writer w = {.j = {.b = b}, .t = t, .tl = t->tl};
-	struct explanation x = {0};
+	const struct explanation *x;
 	tail_episodes median = {0};
 	int r = tail_around_median(t, &median, e);
 	if (!r && !median.n)
 		json_null(&w.j, NULL);
 	if (!r && median.n) {
-		const struct episode *ep = &t->episodes.v.v[median.v[median.n / 2]];
+		uint32_t at = median.v[median.n / 2];
 		json_open(&w.j, NULL, '{');
-		r = explain(t->explainer, ep, &x, e);
-		r = r ? r : episode_members(&w, ep, &x, e);
+		r = tail_explain_episode(t, at, &x, e);
+		r = r ? r : episode_members(&w, &t->episodes.v.v[at], x, e);
 		json_close(&w.j, '}');
 	}
-	explanation_release(&x);
 	vec_release(&w.frames);
 	vec_release(&w.shares);
 	vec_release(&w.events);
@@ -831,10 +837,25 @@ int tailjson_median(struct buf *b, struct tail *t, struct err *e)
 	return r ? r : buf_failed(b) ? err_nomem(e) : 0;
 }
 
-int tailjson_write(struct buf *b, struct tail *t, uint64_t rows, struct err *e)
+/* The opening sentence, as words and as clauses. */
+static int answer(struct writer *w, struct err *e)
 {
-	struct writer w = {.j = {.b = b}, .t = t, .tl = t->tl};
-	struct explanation x = {0};
+	struct told told = {.failed = 0};
+	size_t sentence = 0;
+	buf_clear(&w->text);
+	int r = told_answer(&told, w->t, &sentence, e);
+	enum told_brief level =
+		r ? BRIEF_NOT : told_answer_text(&w->text, w->tl, &told, sentence);
+	json_text(&w->j, "answer", buf_cstr(&w->text), w->text.n);
+	if (w->said)
+		told_json(&w->j, "said", w->tl, &told, level);
+	told_release(&told);
+	return r;
+}
+
+int tailjson_write(struct buf *b, struct tail *t, uint64_t rows, int said, struct err *e)
+{
+	struct writer w = {.j = {.b = b}, .t = t, .tl = t->tl, .said = said};
 	int r = 0;
 	json_open(&w.j, NULL, '{');
 	json_u64(&w.j, "schema", 2);
@@ -844,8 +865,7 @@ int tailjson_write(struct buf *b, struct tail *t, uint64_t rows, struct err *e)
 		string(&w, "span", t->episodes.query.span);
 	else
 		json_null(&w.j, "span");
-	r = tail_answer(&w.text, t, e);
-	json_text(&w.j, "answer", buf_cstr(&w.text), w.text.n);
+	r = answer(&w, e);
 	no_kernel_symbols(&w);
 	population(&w);
 	unclear(&w);
@@ -858,13 +878,12 @@ int tailjson_write(struct buf *b, struct tail *t, uint64_t rows, struct err *e)
 	json_open(&w.j, "episodes", '[');
 	for (size_t i = 0; !r && i < tail_rows_shown(t, rows); i++) {
 		buf_char(b, i ? ' ' : '\n');
-		r = episode(&w, i, &x, e);
+		r = episode(&w, i, e);
 		buf_char(b, '\n');
 	}
 	json_close(&w.j, ']');
 	json_close(&w.j, '}');
 	buf_char(b, '\n');
-	explanation_release(&x);
 	vec_release(&w.frames);
 	vec_release(&w.shares);
 	vec_release(&w.events);

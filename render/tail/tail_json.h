@@ -13,8 +13,9 @@
 #include "libtime/explain/tail_model.h"
 #include "base/text/buf.h"
 
-/* Append the JSON object and a newline; the first `rows` episodes (0 = all). ERR_NOMEM. */
-int tailjson_write(struct buf *b, struct tail *t, uint64_t rows, struct err *e);
+/* Append the JSON object and a newline; the first `rows` episodes (0 = all); with `said`
+ * also the clauses of sentences. ERR_NOMEM. */
+int tailjson_write(struct buf *b, struct tail *t, uint64_t rows, int said, struct err *e);
 
 /* The median of the episodes recorded completely, as an object with the members that do not
  * depend on the selection, or null. ERR_NOMEM. */

@@ -475,7 +475,7 @@ static void detail_stack(struct detail *d, const char *label, uint32_t path)
 		full_stack(d, path);
 		return;
 	}
-	describe_stack(&d->line, d->ev, path, 3);
+	describe_stack(&d->line, d->t->tl, path, 3);
 	detail_line(d, label);
 }
 
@@ -504,10 +504,10 @@ static void detail_target(struct detail *d, const struct explanation *x)
 	const struct timeline *tl = d->t->tl;
 	if (x->offcpu == TL_NONE)
 		return;
-	describe_target(&d->line, tl, &tl->offcpu.v[x->offcpu], "");
+	describe_target(&d->line, tl, &tl->offcpu.v[x->offcpu]);
 	if (d->line.n)
 		detail_line(d, "waited on");
-	describe_disk(&d->line, d->ev, x->offcpu, "");
+	describe_disk(&d->line, d->ev, x->offcpu);
 	if (d->line.n)
 		detail_line(d, "disk");
 }
@@ -532,7 +532,7 @@ static void detail_waker(struct detail *d, const struct explanation *x)
 		buf_fmt(&d->line, " (%s)", waker_context_name(o->waker_context));
 	if (!d->o->full_stacks && o->waker_path) {
 		buf_str(&d->line, " in ");
-		describe_stack(&d->line, d->ev, o->waker_path, 2);
+		describe_stack(&d->line, d->t->tl, o->waker_path, 2);
 	}
 	detail_line(d, "woken by");
 	if (d->o->full_stacks)
@@ -638,11 +638,12 @@ static void detail_site(struct detail *d, const struct explanation *x)
 	detail_line(d, "site");
 }
 
-static int detail(struct detail *d, size_t rank, struct explanation *x, struct err *e)
+static int detail(struct detail *d, size_t rank, struct err *e)
 {
 	const struct tail_row *row = &d->t->rows.v[rank];
 	const struct episode *ep = &d->t->episodes.v.v[row->episode];
-	int r = explain(d->t->explainer, ep, x, e);
+	const struct explanation *x;
+	int r = tail_explain_row(d->t, rank, &x, e);
 	if (r)
 		return r;
 	detail_head(d, rank, ep);
@@ -686,9 +687,7 @@ int tailtext_episode(struct buf *b, struct tail *t, size_t rank,
 		     const struct tailtext_options *o, struct err *e)
 {
 	struct detail d = {.b = b, .t = t, .ev = explainer_evidence(t->explainer), .o = o};
-	struct explanation x = {0};
-	int r = detail(&d, rank, &x, e);
-	explanation_release(&x);
+	int r = detail(&d, rank, e);
 	buf_release(&d.line);
 	return r;
 }
@@ -880,7 +879,7 @@ static int answer_first(struct buf *b, struct tail *t, struct err *e)
 {
 	struct buf answer = {0}, idle = {0}, first = {0};
 	int r = tail_answer(&answer, t, e);
-	int joined = tail_answer_names_cause(t) && answer.n && answer.v[answer.n - 1] == '.';
+	int joined = told_names_cause(t) && answer.n && answer.v[answer.n - 1] == '.';
 	unclear(&idle, t, "below", joined ? "; the" : "The");
 	if (joined && idle.n)
 		answer.n--;

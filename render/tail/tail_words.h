@@ -6,10 +6,7 @@
 #define RENDER_TAIL_TAIL_WORDS_H
 
 #include "base/text/buf.h"
-#include "libtime/explain/tail_model.h"
-
-/* Too little of an episode to be read. */
-int is_slight(uint64_t ns, uint64_t of);
+#include "libtime/explain/told.h"
 
 /* "name/tid"; "?" for TL_NONE and for an empty name. Visible form (escape.h). */
 void describe_thread(struct buf *b, const struct timeline *tl, uint32_t thread, uint32_t comm);
@@ -24,7 +21,7 @@ void describe_function(struct buf *b, const struct timeline *tl, uint32_t frame)
  * A stack in short: the innermost `max` application frames, innermost first, " < " between;
  * then, in brackets, how it waited (the runtime's innermost function). ERR_NOMEM by the buffer.
  */
-void describe_stack(struct buf *b, struct evidence *ev, uint32_t path, int max);
+void describe_stack(struct buf *b, const struct timeline *tl, uint32_t path, int max);
 
 /* How a link waited for the next one: "waiting for the GIL (lock)", "blocked (cond)",
  * "preempted". */
@@ -45,7 +42,7 @@ void describe_root_brief(struct buf *b, const struct tail *t, const struct tail_
 
 /* What the episodes of a group have in common: for a root also what it did to those that
  * waited, "snapshot: held the lock, asleep in write_pages()". ERR_NOMEM by the buffer. */
-void describe_group(struct buf *b, struct tail *t, const struct tail_group *g);
+void describe_group(struct buf *b, const struct tail *t, const struct tail_group *g);
 
 /* One line for each unknown fact, with the option of perf record that would have recorded it:
  * calls `say` for each. */
@@ -56,21 +53,13 @@ void describe_missing(const struct timeline *tl, unsigned missing,
  * none was to be. */
 void more_details(struct buf *b, size_t n, size_t explained);
 
-/* "waiting for an idle CPU to wake up (idle state 2)", for a part that ended so. */
-void describe_idle_cpu(struct buf *b, const struct evidence *ev, const struct chain_part *p);
-
-/* " of 20 ms in 100 ms (/svc)", the CPU quota of a thread's cgroup or container, with `counts`
- * also how often it was used up; nothing if it is not known. */
-void describe_quota(struct buf *b, const struct timeline *tl, uint32_t thread, int counts);
-
-/* "/var/lib/db/wal on sda1" or "peer 10.0.0.5:5432", the target of a wait's descriptor, after
- * `before`; nothing if it is not known. */
-void describe_target(struct buf *b, const struct timeline *tl, const struct offcpu *o,
-		     const char *before);
+/* "/var/lib/db/wal on sda1" or "peer 10.0.0.5:5432", the target of a wait's descriptor; nothing
+ * if it is not known. */
+void describe_target(struct buf *b, const struct timeline *tl, const struct offcpu *o);
 
 /* "a write of 64 KiB to vda: 1.2 ms queued, 8.2 ms served": the disk request that the wait
- * timeline.offcpu[off] was for, after `before`; nothing if it is not known. */
-void describe_disk(struct buf *b, struct evidence *ev, uint32_t offcpu, const char *before);
+ * timeline.offcpu[off] was for; nothing if it is not known. */
+void describe_disk(struct buf *b, struct evidence *ev, uint32_t offcpu);
 
 /* "lock", "io" ...; the state if there is no cause: "running", "unknown". */
 const char *describe_cause(unsigned state, unsigned cause);

@@ -7,11 +7,6 @@
 
 typedef unsigned long long ull;
 
-static int how_is(const struct form_piece *p, const char *how)
-{
-	return p->nhow == strlen(how) && !memcmp(p->how, how, p->nhow);
-}
-
 /* --- numbers ------------------------------------------------------------------------ */
 
 static double percent(const struct fact *f)
@@ -33,9 +28,9 @@ static void put_share(struct buf *out, const struct form_piece *p, const struct 
 {
 	const char *dot = memchr(p->how, '.', p->nhow);
 	double share = percent(f);
-	if (how_is(p, "%rest"))
+	if (form_how_is(p, "%rest"))
 		put_rest(out, share);
-	else if (how_is(p, "%fine"))
+	else if (form_how_is(p, "%fine"))
 		buf_fmt(out, "%.*f %%", share < 1 ? 3 : 1, share);
 	else
 		buf_fmt(out, "%*.*f %%", dot ? atoi(p->how + 1) : 0,
@@ -120,19 +115,19 @@ static void put_fact(struct buf *out, const struct form_piece *p, const struct f
 		put_plain(out, f);
 	else if (*p->how == '%')
 		put_share(out, p, f);
-	else if (how_is(p, ","))
+	else if (form_how_is(p, ","))
 		buf_str(out, count_digits(digits, f->number));
-	else if (how_is(p, "@ms"))
+	else if (form_how_is(p, "@ms"))
 		put_ms(out, f->number);
-	else if (how_is(p, "@s"))
+	else if (form_how_is(p, "@s"))
 		buf_fmt(out, "%.2f s", (double)f->number / 1e9);
-	else if (how_is(p, "@fiftieth"))
+	else if (form_how_is(p, "@fiftieth"))
 		buf_fmt(out, "%.0f ms", (double)f->number / 1e6 / 50);
-	else if (how_is(p, "@thread"))
+	else if (form_how_is(p, "@thread"))
 		put_thread(out, f);
-	else if (how_is(p, "@where"))
+	else if (form_how_is(p, "@where"))
 		put_where(out, f->text);
-	else if (how_is(p, "@reason"))
+	else if (form_how_is(p, "@reason"))
 		put_reason(out, f->text);
 	else
 		put_count(out, p, f->number);
@@ -169,7 +164,7 @@ static int is_named(const struct fact *f, const struct form_piece *p)
 static int put_facts(struct buf *out, const struct statement *s, const struct form_piece *p)
 {
 	int n = 0;
-	if (how_is(p, "@others"))
+	if (form_how_is(p, "@others"))
 		return put_others(out, s);
 	for (size_t i = 0; i < s->n; i++) {
 		if (!is_named(&s->facts[i], p))

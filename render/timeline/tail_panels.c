@@ -11,7 +11,7 @@ enum { CORUNNERS = 3, CPUS = 2 };
 /* Draws the episodes of `tail`. */
 struct drawer {
 	struct tail *t;
-	struct explanation x;
+	const struct explanation *x;
 	struct panels panels;
 	VEC(uint32_t) threads;
 };
@@ -31,11 +31,11 @@ static int choose_threads(struct drawer *d, const struct episode *ep)
 	int r = add_thread(d, ep->end_thread);
 	if (!r)
 		r = add_thread(d, ep->thread);
-	for (size_t i = 0; !r && i < d->x.chain.n; i++)
-		r = add_thread(d, d->x.chain.v[i].thread);
-	for (size_t i = 0; !r && i < d->x.corunners.n && i < CORUNNERS; i++)
-		if (d->x.corunners.v[i].ns >= episode_ns(ep) / 20)
-			r = add_thread(d, d->x.corunners.v[i].thread);
+	for (size_t i = 0; !r && i < d->x->chain.n; i++)
+		r = add_thread(d, d->x->chain.v[i].thread);
+	for (size_t i = 0; !r && i < d->x->corunners.n && i < CORUNNERS; i++)
+		if (d->x->corunners.v[i].ns >= episode_ns(ep) / 20)
+			r = add_thread(d, d->x->corunners.v[i].thread);
 	return r;
 }
 
@@ -60,8 +60,8 @@ static size_t choose_cpus(const struct drawer *d, const struct episode *ep, uint
 {
 	const struct timeline *tl = d->t->tl;
 	size_t n = 0;
-	for (size_t i = 0; i < d->x.chain.n && n < CPUS; i++) {
-		uint32_t offcpu = queued_in(&d->x, i, episode_ns(ep));
+	for (size_t i = 0; i < d->x->chain.n && n < CPUS; i++) {
+		uint32_t offcpu = queued_in(d->x, i, episode_ns(ep));
 		uint16_t cpu =
 			offcpu != TL_NONE ? offcpu_waited_cpu(&tl->offcpu.v[offcpu]) : TL_NOCPU;
 		if (cpu < tl->rec.ncpus && (!n || cpus[0] != cpu))
@@ -69,8 +69,8 @@ static size_t choose_cpus(const struct drawer *d, const struct episode *ep, uint
 	}
 	if (n)
 		return n;
-	cpus[0] = d->x.offcpu != TL_NONE ? offcpu_waited_cpu(&tl->offcpu.v[d->x.offcpu])
-					 : ep->cpu;
+	cpus[0] = d->x->offcpu != TL_NONE ? offcpu_waited_cpu(&tl->offcpu.v[d->x->offcpu])
+					  : ep->cpu;
 	return cpus[0] < tl->rec.ncpus;
 }
 
@@ -89,10 +89,10 @@ static void add_sentence(struct buf *b, const struct drawer *d, size_t rank,
 	}
 	buf_str(b, ", ");
 	units_duration(b, episode_ns(ep));
-	buf_fmt(b, " (%s) from ", describe_cause(d->x.state, d->x.cause));
+	buf_fmt(b, " (%s) from ", describe_cause(d->x->state, d->x->cause));
 	units_seconds(b, ep->start_ns);
 	buf_str(b, ": ");
-	describe_root(b, explainer_evidence(d->t->explainer), &d->x);
+	describe_root(b, explainer_evidence(d->t->explainer), d->x);
 }
 
 static int add_panel(struct drawer *d, size_t rank, struct err *e)
@@ -100,7 +100,7 @@ static int add_panel(struct drawer *d, size_t rank, struct err *e)
 	const struct episode *ep = &d->t->episodes.v.v[d->t->rows.v[rank].episode];
 	uint16_t cpus[CPUS];
 	struct buf b = {0};
-	int r = explain(d->t->explainer, ep, &d->x, e);
+	int r = tail_explain_row(d->t, rank, &d->x, e);
 	if (r)
 		return r;
 	if (choose_threads(d, ep))
@@ -119,7 +119,6 @@ static void drawer_release(struct drawer *d)
 {
 	panels_release(&d->panels);
 	vec_release(&d->threads);
-	explanation_release(&d->x);
 }
 
 /* Intervals in the rows of a panel. */

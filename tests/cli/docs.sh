@@ -108,6 +108,8 @@ perfkit import -q "$SRC/testdata/waits/perf.data" -o run.db &&
 # The tables of a store are described as they are declared.
 "$O/tests/prog/schemadoc" | diff "$SRC/docs/schema.md" - ||
 	{ echo "docs/schema.md is not what make schema writes"; bad=1; }
+"$O/tests/prog/toldforms" | diff "$SRC/docs/tail-forms.json" - ||
+	{ echo "docs/tail-forms.json is not what make schema writes"; bad=1; }
 
 # The index lists every page, and links between pages lead somewhere.
 for page in "$SRC"/docs/*.md; do

@@ -1,8 +1,8 @@
 /* tailwords: what is said of roots on hand-made timelines. */
 #include "render/tail/tail_words.h"
 #include "base/text/buf.h"
-#include "render/tail/object_words.h"
 #include "render/tail/site_words.h"
+#include "render/tail/told_text.h"
 #include "tests/unit/libtime/tailrig.h"
 
 #include <string.h>
@@ -191,8 +191,11 @@ static void a_long_name_keeps_its_own(void **state)
 		uint32_t id;
 		assert_int_equal(stacks_frame(&r.stacks, &f, &id), 0);
 		buf_clear(&b);
-		put_function(&b, &r.tl, id);
-		assert_string_equal(buf_cstr(&b), rows[i].words);
+		struct told x = {.failed = 0};
+		TELL(&x, SLOW_IN, arg_frame("function", TOLD_SHORT, id));
+		told_text(&b, &r.tl, &x, 0, 1, BRIEF_NOT);
+		assert_string_equal(buf_cstr(&b) + 1, rows[i].words);
+		told_release(&x);
 	}
 	buf_release(&b);
 	rig_release(&r);

@@ -249,7 +249,7 @@ static void slow_says(struct rig *r, const char *sentence, const char *json)
 	if (strncmp(buf_cstr(&b), sentence, strlen(sentence)))
 		fail_msg("%s", buf_cstr(&b));
 	buf_clear(&b);
-	assert_int_equal(tailjson_write(&b, &t, 0, NULL), 0);
+	assert_int_equal(tailjson_write(&b, &t, 0, 1, NULL), 0);
 	const char *slow = strstr(buf_cstr(&b), "\"slow_cycles\"");
 	assert_non_null(slow);
 	if (strncmp(slow, json, strlen(json)))

@@ -1,12 +1,7 @@
-#include "render/tail/object_words.h"
-#include "libsym/name/simplify.h"
-#include "render/tail/tail_words.h"
-#include "render/text/escape.h"
+#include "libtime/explain/wait_object.h"
 
 #include <fnmatch.h>
 #include <string.h>
-
-enum { LONG_NAME = 36 };
 
 static const char *name_of(const struct timeline *tl, uint32_t path)
 {
@@ -84,24 +79,17 @@ static uint32_t taken_in(const struct timeline *tl, uint32_t path)
 	return 0;
 }
 
-void put_lock_name(struct buf *b, const struct timeline *tl, uint32_t offcpu, uint32_t path)
+void told_lock_name(struct told *to, const struct timeline *tl, uint32_t offcpu, uint32_t path)
 {
 	uint32_t function = taken_in(tl, path);
 	const struct offcpu *o = offcpu != TL_NONE ? &tl->offcpu.v[offcpu] : NULL;
 	const char *variable = o && o->arg_kind == ARG_FUTEX ? offcpu_variable(tl, o) : "";
 	const char *symbol = strstr(variable, ": ");
-	if (function) {
-		buf_str(b, " (taken in ");
-		put_function(b, tl, function);
-		buf_char(b, ')');
-		return;
-	}
 	symbol = symbol ? symbol + 2 : variable;
-	if (*symbol) {
-		buf_str(b, " (");
-		escape_visible(b, symbol, strcspn(symbol, "+"));
-		buf_char(b, ')');
-	}
+	if (function)
+		TELL(to, LOCK_NAME, arg_frame("function", TOLD_SHORT, function));
+	else if (*symbol)
+		TELL(to, LOCK_NAME, arg_text("lock", symbol, strcspn(symbol, "+")));
 }
 
 /* The name of the system call whose kernel function this is, or NULL. */
@@ -118,7 +106,7 @@ static const char *syscall_of(const char *name)
 	return NULL;
 }
 
-void put_syscall(struct buf *b, const struct timeline *tl, uint32_t path, uint32_t said)
+void told_syscall(struct told *to, const struct timeline *tl, uint32_t path, uint32_t said)
 {
 	const struct stacks *s = tl->stacks;
 	const char *call = NULL;
@@ -128,37 +116,7 @@ void put_syscall(struct buf *b, const struct timeline *tl, uint32_t path, uint32
 	}
 	size_t n = call ? strcspn(call, ".") : 0;
 	const char *before = said ? strtab_get(&s->strings, s->frames.v[said].name) : "";
-	if (!n || (strlen(before) >= n && !strncmp(before + strlen(before) - n, call, n)))
-		return;
-	buf_str(b, " in ");
-	escape_visible(b, call, n);
-	buf_str(b, "()");
-}
-
-/* The end of a short name without its outer scopes that has at most LONG_NAME bytes. */
-static const char *inner_scopes(const char *name)
-{
-	const char *next;
-	while (strlen(name) > LONG_NAME && (next = strstr(name, "::")))
-		name = next + 2;
-	return name;
-}
-
-void put_function(struct buf *b, const struct timeline *tl, uint32_t frame)
-{
-	struct buf full = {0}, text = {0};
-	describe_frame(&full, tl, frame);
-	if (full.n >
-	    LONG_NAME) /* not name_fit: in a sentence the class says more than outer scopes */
-		name_short(&text, full.v, full.n);
-	else
-		buf_add(&text, buf_cstr(&full), full.n);
-	const char *name = inner_scopes(buf_cstr(&text));
-	size_t n = strlen(name);
-	buf_add(b, name, n);
-	if (n && name[n - 1] != ')' && name[n - 1] != ']')
-		buf_str(b, "()");
-	b->failed = buf_failed(&full) || buf_failed(&text) ? ERR_NOMEM : b->failed;
-	buf_release(&full);
-	buf_release(&text);
+	size_t before_n = strlen(before);
+	if (n && (before_n < n || strncmp(before + before_n - n, call, n)))
+		TELL(to, SYSCALL, arg_text("call", call, n));
 }

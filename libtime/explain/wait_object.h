@@ -1,13 +1,12 @@
 /*
- * object_words.h - what a thread waited for, and where in the kernel it was, by the general
+ * wait_object.h - what a thread waited for, and where in the kernel it was, by the general
  * evidence that each wait has: its cause, its stack, the lock's symbol. mechanisms.rules has the
  * words for what is known more exactly.
  */
-#ifndef RENDER_TAIL_OBJECT_WORDS_H
-#define RENDER_TAIL_OBJECT_WORDS_H
+#ifndef LIBTIME_EXPLAIN_WAIT_OBJECT_H
+#define LIBTIME_EXPLAIN_WAIT_OBJECT_H
 
-#include "base/text/buf.h"
-#include "libtime/sched/timeline.h"
+#include "libtime/explain/told.h"
 
 /* What a wait of a cause is for, and what the thread that ends it does: "a semaphore",
  * "posted". `object` is NULL if there are no such words. */
@@ -24,14 +23,10 @@ int waited_to_send(const struct timeline *tl, uint32_t path);
 
 /* " (book)", the symbol of the futex that an interval waited for; or " (taken in
  * ext4_iget())", the kernel function that takes the lock. Nothing if neither is known. */
-void put_lock_name(struct buf *b, const struct timeline *tl, uint32_t offcpu, uint32_t path);
+void told_lock_name(struct told *to, const struct timeline *tl, uint32_t offcpu, uint32_t path);
 
 /* " in ftruncate()", the system call that a stack is in; nothing if it shows none, or if the
  * function said before, a frame id or 0, has that name. */
-void put_syscall(struct buf *b, const struct timeline *tl, uint32_t path, uint32_t said);
-
-/* A function's name in a sentence: if it is long, short (simplify.h) and without outer
- * scopes. */
-void put_function(struct buf *b, const struct timeline *tl, uint32_t frame);
+void told_syscall(struct told *to, const struct timeline *tl, uint32_t path, uint32_t said);
 
 #endif
