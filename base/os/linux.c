@@ -17,6 +17,7 @@
 #include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -177,6 +178,14 @@ uint32_t os_generation(int fd)
 {
 	unsigned int generation; /* the kernel writes an int */
 	return ioctl(fd, FS_IOC_GETVERSION, &generation) ? 0 : generation;
+}
+
+int64_t os_born_ns(int fd)
+{
+	struct statx x;
+	if (statx(fd, "", AT_EMPTY_PATH, STATX_BTIME, &x) || !(x.stx_mask & STATX_BTIME))
+		return 0;
+	return x.stx_btime.tv_sec * INT64_C(1000000000) + x.stx_btime.tv_nsec;
 }
 
 /* struct os_entry is getdents64(2)'s. */

@@ -78,6 +78,9 @@ int os_is_pseudo(int fd);
 /* The generation of a file's inode; 0: not known. */
 uint32_t os_generation(int fd);
 
+/* When a file's inode was made, in ns since 1970; 0: not known. */
+int64_t os_born_ns(int fd);
+
 /* Entries of an open folder from where it is being read, as system calls alone, so that a signal
  * handler may ask: bytes of struct os_entry in list, 0 at the end, < 0. */
 struct os_entry {

@@ -194,6 +194,12 @@ uint32_t os_generation(int fd)
 	return 0;
 }
 
+int64_t os_born_ns(int fd)
+{
+	(void)fd;
+	return 0;
+}
+
 #ifdef __EMSCRIPTEN__
 int __syscall_getdents64(int fd, intptr_t list, size_t size); /* musl's, of the same form */
 

@@ -180,11 +180,12 @@ static int read_mappings(struct mappings *all, const char *path)
 
 /* 1 when the file at the mapping's path, *here, is surely the mapped one: no inode number was
  * used again, as its generation shows, or its age. */
-static int is_at_path(const struct mapped *m, const struct file_id *here, int64_t changed,
+static int is_at_path(const struct mapped *m, const struct file_id *here, int64_t born,
 		      int64_t began)
 {
 	return file_compare(&m->file, here) == FILE_SAME &&
-	       ((m->file.generation && here->generation) || changed < began - CLOCK_TICK_NS);
+	       ((m->file.generation && here->generation) ||
+		(born && born < began - CLOCK_TICK_NS));
 }
 
 /* The mapping in the process that has it, if that still runs. */
@@ -217,9 +218,9 @@ static void add_file(struct buf *out, const struct mapped *m, int64_t began)
 	struct mapped there = *m, other = *m;
 	struct build_id id;
 	uint64_t generation;
-	int64_t changed = 0;
-	int any = file_at(m->path, &other.file, &changed);
-	int same = any && is_at_path(m, &other.file, changed, began);
+	int64_t born = 0;
+	int any = file_at(m->path, &other.file, &born);
+	int same = any && is_at_path(m, &other.file, born, began);
 	if (any && file_compare(&m->file, &other.file) == FILE_OTHER && read_id(m->path, &id))
 		add_line(out, &other, other.file.generation, &id);
 	if (same ? read_id(m->path, &id)

@@ -351,14 +351,14 @@ int dso_id_is_others(const struct dso_options *opt, const char *path, const stru
 		     const struct file_id *mapped, struct file_id *here)
 {
 	struct elf_file *f = NULL;
-	int64_t changed;
+	int64_t born;
 	int fd;
 	if (!mapped->id_of_path || !mapped->ino || !id->len || opt->no_local ||
 	    !opt->host_is_ours || path[0] != '/' || is_special(path) ||
 	    file_open(path, REGULAR_NO_PSEUDO, &fd, NULL))
 		return 0;
-	int is = file_at_fd(fd, here, &changed) && file_compare(mapped, here) == FILE_OTHER &&
-		 changed < opt->written_ns && !elf_file_open_fd(fd, path, &f, NULL) &&
+	int is = file_at_fd(fd, here, &born) && file_compare(mapped, here) == FILE_OTHER &&
+		 born <= opt->written_ns && !elf_file_open_fd(fd, path, &f, NULL) &&
 		 build_id_equal(&f->id, id);
 	elf_file_close(f);
 	close(fd);

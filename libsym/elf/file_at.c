@@ -29,7 +29,7 @@ static int find_mapping(uintptr_t at, struct file_id *out)
 	return found && out->ino;
 }
 
-int file_at_fd(int fd, struct file_id *out, int64_t *changed_ns)
+int file_at_fd(int fd, struct file_id *out, int64_t *born_ns)
 {
 	struct stat st;
 	int found = 0;
@@ -42,19 +42,19 @@ int file_at_fd(int fd, struct file_id *out, int64_t *changed_ns)
 		os_unmap(p, 1);
 	}
 	out->generation = os_generation(fd);
-	if (changed_ns)
-		*changed_ns = (int64_t)st.st_ctim.tv_sec * 1000000000 + st.st_ctim.tv_nsec;
+	if (born_ns)
+		*born_ns = os_born_ns(fd);
 	return found;
 }
 
-int file_at(const char *path, struct file_id *out, int64_t *changed_ns)
+int file_at(const char *path, struct file_id *out, int64_t *born_ns)
 {
 	struct stat st;
 	int fd = regular_open(AT_FDCWD, path, 0, &st);
 	*out = (struct file_id){0};
 	if (fd < 0)
 		return 0;
-	int found = file_at_fd(fd, out, changed_ns);
+	int found = file_at_fd(fd, out, born_ns);
 	close(fd);
 	return found;
 }

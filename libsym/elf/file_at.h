@@ -11,12 +11,12 @@
 #include "libsym/elf/elf_file.h"
 
 /* The identity of the regular file at `path`, as a mapping of it has; generation 0: its file
- * system does not tell. *changed_ns (may be NULL): when its inode last changed, since 1970. 1,
- * or 0 if it cannot be mapped. */
-int file_at(const char *path, struct file_id *out, int64_t *changed_ns);
+ * system does not tell. *born_ns (may be NULL): when its inode was made, since 1970; 0: not
+ * known. 1, or 0 if it cannot be mapped. */
+int file_at(const char *path, struct file_id *out, int64_t *born_ns);
 
 /* The same of an open file. */
-int file_at_fd(int fd, struct file_id *out, int64_t *changed_ns);
+int file_at_fd(int fd, struct file_id *out, int64_t *born_ns);
 
 enum file_match {
 	FILE_OTHER,

@@ -1,5 +1,7 @@
 #include "libsym/elf/plausible.h"
 
+#include "base/search.h"
+
 void code_ranges_add(struct code_ranges *c, uint64_t start, uint64_t end)
 {
 	if (end <= start)
@@ -57,4 +59,21 @@ int table_fits(const struct code_ranges *c, const struct symtab *t, uint64_t sli
 		outside += !code_ranges_hold(c, start, start); /* ends may be guessed */
 	}
 	return outside <= n / spared;
+}
+
+void generated_fit_add(struct generated_fit *f, uint64_t start, uint64_t end)
+{
+	size_t i = PARTITION_POINT(k, 0, f->n, f->memory[k].end <= start);
+	if (i == f->n || f->memory[i].start >= end)
+		return;
+	if (f->memory[i].start <= start && end <= f->memory[i].end)
+		f->inside++;
+	else
+		f->cut++;
+}
+
+int generated_fits(const struct generated_fit *f)
+{
+	enum { SPARED = 8 };
+	return f->inside && f->cut <= (f->inside + f->cut) / SPARED;
 }

@@ -261,6 +261,12 @@ static int make_tree(struct jitdump *j)
 	return find_changes(j);
 }
 
+const struct jit_code *jitdump_codes(const struct jitdump *j, size_t *n)
+{
+	*n = j->codes.n;
+	return j->codes.v;
+}
+
 const uint64_t *jitdump_changes(const struct jitdump *j, size_t *n)
 {
 	*n = j->changes.n;

@@ -68,6 +68,9 @@ struct jitdump_info jitdump_info(const struct jitdump *j);
 int jitdump_find(const struct jitdump *j, uint64_t addr, uint64_t time,
 		 const struct jit_code **code);
 
+/* All loads and moves, *n of them; they live as long as the jitdump. */
+const struct jit_code *jitdump_codes(const struct jitdump *j, size_t *n);
+
 /* The times at which code at some address was replaced, ascending, *n of them. They live as
  * long as the jitdump. */
 const uint64_t *jitdump_changes(const struct jitdump *j, size_t *n);

@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "base/search.h"
 #include "libsym/elf/claimed_file.h"
+#include "libparse/source.h"
 #include "libsym/elf/read_file.h"
 
 #include <dirent.h>
@@ -113,6 +114,9 @@ static struct claim jitfiles_beside(const struct dso_options *opt, const char *p
 			      .owner = geteuid()};
 }
 
+/* Between the clocks of files and processes, and for one that was set meanwhile. */
+#define CLOCK_SLACK_NS INT64_C(2000000000)
+
 /* What is to be read where: of the caller's own folders, any owner's. */
 struct map_place {
 	const char *root; /* of claimed_open */
@@ -130,6 +134,8 @@ static int load_map(const struct map_search *s, const struct map_place *at, cons
 		rc = check_map(s, &c, path, &whole, e);
 	else if (!rc && !(at->flags & CLAIMED_INSIDE))
 		rc = claimed_check(&c, &k, path, e);
+	if (!rc && source_mtime_ns(&c.st) + CLOCK_SLACK_NS < s->of->began_ns)
+		rc = err_set(e, ERR_REFUSED, "%s: was written before the process began", path);
 	if (!rc)
 		rc = perfmap_read(c.fd, path, s->out, e);
 	if (!rc && whole && s->out->others) {

@@ -21,7 +21,8 @@
 /* A recorded process, whose files are looked for. */
 struct jit_process {
 	int32_t pid;
-	int ended; /* while it was recorded: it is not the one that has this pid here */
+	int ended;        /* while it was recorded: it is not the one that has this pid here */
+	int64_t began_ns; /* since 1970: an older map is that of another process; 0: not known */
 };
 
 /* Load the perf map of a process; `map_dir` may be NULL. *path is the file's, on the heap;
@@ -36,6 +37,13 @@ int jitfiles_is_jitdump(const char *path);
 
 /* 1 when it is what perf inject --jit makes of one piece of generated code. */
 int jitfiles_is_injected(const char *path);
+
+/* Does what a process wrote fit the memory in which it had such code (plausible.h)? *fits; 0 or
+ * ERR_NOMEM. The machine must know all records. */
+int jitfiles_map_fits(const struct machine *m, uint32_t process, const struct perfmap *map,
+		      int *fits);
+int jitfiles_jitdump_fits(const struct machine *m, uint32_t process, const struct jitdump *j,
+			  int *fits);
 
 /* Which process mapped which jitdumps, by the recording. */
 struct jit_mappings {

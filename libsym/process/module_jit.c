@@ -159,19 +159,63 @@ int modules_jit_cfi(struct modules *ms, uint16_t machine, uint32_t space, uint64
 
 /* --- names ---------------------------------------------------------------------------- */
 
+/* When a process began, in ns since 1970; 0: not known. */
+static int64_t began_ns(const struct recording *rec, const struct process *p)
+{
+	const struct features *f = &rec->features;
+	return f->has_clock_data && p->life.start
+		       ? (int64_t)(f->wall_ns + (p->life.start - f->clockid_ns))
+		       : 0;
+}
+
+static void refuse(struct err *why, const char *path)
+{
+	if (!why->code)
+		err_set(why, ERR_REFUSED,
+			"%s: its functions are not where the process had code", path);
+}
+
 /* The perf map of a process; whose of several with its pid it is, the file does not tell. */
 static int perfmap_open(struct modules *ms, uint32_t process, struct module *mod,
 			struct err *why)
 {
 	const struct machine *m = ms->machine;
-	struct jit_process p = {m->processes.v[process].pid, machine_has_ended(m, process)};
-	if (!machine_is_pid_reused(m, process))
-		return jitfiles_perfmap(&ms->opt.find, ms->opt.map_dir, &p, &mod->perfmap,
-					&mod->perfmap_path, why);
-	if (!why->code)
-		err_set(why, ERR_REFUSED, "/tmp/perf-%d.map: several processes had this pid",
-			p.pid);
-	return 0;
+	struct jit_process p = {.pid = m->processes.v[process].pid,
+				.ended = machine_has_ended(m, process),
+				.began_ns = began_ns(ms->rec, &m->processes.v[process])};
+	if (machine_is_pid_reused(m, process)) {
+		if (!why->code)
+			err_set(why, ERR_REFUSED,
+				"/tmp/perf-%d.map: several processes had this pid", p.pid);
+		return 0;
+	}
+	int fits = 1, rc = jitfiles_perfmap(&ms->opt.find, ms->opt.map_dir, &p, &mod->perfmap,
+					    &mod->perfmap_path, why);
+	if (!rc && mod->perfmap_path)
+		rc = jitfiles_map_fits(m, process, &mod->perfmap, &fits);
+	if (!rc && !fits) {
+		refuse(why, mod->perfmap_path);
+		perfmap_release(&mod->perfmap);
+		mem_free(mod->perfmap_path);
+		mod->perfmap_path = NULL;
+	}
+	return rc;
+}
+
+/* A jitdump that the process mapped; *e says why it is not used. */
+static int take_jitdump(struct modules *ms, uint32_t process, const struct open_jitdump *j,
+			struct module *mod, struct err *e)
+{
+	int fits = 1, rc = 0;
+	if (j && j->cycles)
+		mod->files.reason = DSO_CYCLES;
+	if (j && j->dump)
+		rc = jitfiles_jitdump_fits(ms->machine, process, j->dump, &fits);
+	if (!fits)
+		refuse(e, j->path);
+	mod->jitdump = j && fits ? j->dump : NULL;
+	mod->jitdump_path = mod->jitdump ? j->path : NULL;
+	return rc;
 }
 
 /* Load what names JIT code of a process: a jitdump it mapped, and its perf map. */
@@ -194,12 +238,10 @@ static int maps_open(struct modules *ms, uint32_t process, struct module *mod)
 		const struct open_jitdump *j = rc == 1 ? jitdump_shared(ms, &found, &e) : NULL;
 		if (rc == 1 && !j)
 			return ERR_NOMEM;
-		if (j && j->cycles)
-			mod->files.reason = DSO_CYCLES;
-		else if (e.code && e.code != ERR_NOTFOUND && !why.code)
+		if (take_jitdump(ms, process, j, mod, &e))
+			return ERR_NOMEM;
+		if (e.code && e.code != ERR_NOTFOUND && !why.code)
 			why = e;
-		mod->jitdump = j ? j->dump : NULL;
-		mod->jitdump_path = mod->jitdump ? j->path : NULL;
 	}
 	if (mod->jitdump)
 		why = (struct err){0};

@@ -57,8 +57,14 @@ static int make_files(void **state)
 
 static int drop_files(void **state)
 {
-	static const char *const names[] = {
-		"/none/program", "/tmp/perf-7.map", "/tmp/perf-8.map", "/none", "/tmp", ""};
+	static const char *const names[] = {"/none/program",
+					    "/tmp/perf-7.map",
+					    "/tmp/perf-8.map",
+					    "/tmp/perf-9.map",
+					    "/none/jit-9.dump",
+					    "/none",
+					    "/tmp",
+					    ""};
 	char path[64];
 	(void)state;
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
@@ -189,6 +195,68 @@ static void a_map_is_not_of_another_process_with_its_pid(void **state)
 	}
 }
 
+/* In the code [CODE, CODE + 0x3000), mapped in two pieces. */
+static void a_map_that_does_not_fit_names_nothing(void **state)
+{
+	static const struct {
+		const char *map, *name;
+	} want[] = {
+		{"7f8000000 100 f\n7f8000f00 200 g\n7f8002f00 100 h\n", "f"},
+		/* interpreters list their data, too */
+		{"5500000 100 a\n5600000 100 b\n5700000 100 c\n7f8000000 100 f\n", "f"},
+		/* one in eight */
+		{"7f8000000 100 f\n7f8000100 10 a\n7f8000110 10 b\n7f8000120 10 c\n"
+		 "7f8000130 10 d\n7f8000140 10 e\n7f8000150 10 g\n7f8002f00 101 h\n",
+		 "f"},
+		/* … is of another process, in whose memory they were whole */
+		{"7f8000000 100 f\n7f8002f00 101 h\n", NULL},
+		{"7f7ffffff 100 f\n", NULL},
+		{"7f9000000 100 f\n", NULL},
+	};
+	(void)state;
+	for (size_t i = 0; i < 2 * (sizeof(want) / sizeof(*want)); i++) {
+		int is_stale = i % 2; /* written before the process began */
+		struct pw w;
+		put_text("/tmp/perf-9.map", want[i / 2].map);
+		begin(&w);
+		pw_feature_clock_data(&w, 1, is_stale ? INT64_MAX / 2 : 1, 0);
+		start_program(&w, 7);
+		fork_process(&w, 9, 7);
+		map_code(&w, 9, CODE, 0x1000, 0, "//anon");
+		map_code(&w, 9, CODE + 0x1000, 0x2000, 0, "//anon");
+		const char *name = is_stale ? NULL : want[i / 2].name;
+		assert_string_equal(named(&w, 9, CODE + 0x10),
+				    name ? name : "[/tmp/perf-9.map]");
+	}
+}
+
+static void a_jitdump_that_does_not_fit_names_nothing(void **state)
+{
+	(void)state;
+	for (int fits = 0; fits < 2; fits++) {
+		struct pw w;
+		const uint64_t size = fits ? 0x1000 : 0x1001;
+		const struct {
+			uint32_t magic, version, header_size, machine, pad, pid;
+			uint64_t time, flags;
+			uint32_t id, record_size;
+			uint64_t loaded;
+			uint32_t code_pid, code_tid;
+			uint64_t vma, start, code_size, index;
+			char name[16];
+		} dump = {0x4a695444, 1, 40, EM_X86_64, 0,    9,    10,   0, 0,
+			  72,         5, 9,  9,         CODE, CODE, size, 1, "compiled"};
+		put_file("/none/jit-9.dump", &dump, sizeof(dump));
+		begin(&w);
+		start_program(&w, 9);
+		map_code(&w, 9, CODE, 0x1000, 0, "//anon");
+		map_code(&w, 9, 0x10000, 0x1000, 0, "/none/jit-9.dump");
+		put_text("/tmp/perf-9.map", "");
+		assert_string_equal(named(&w, 9, CODE + 0x10),
+				    fits ? "compiled" : "[/tmp/perf-9.map]");
+	}
+}
+
 static void files_of_memory_hold_generated_code(void **state)
 {
 	static const struct {
@@ -282,6 +350,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(forked_process_is_asked_first),
 		cmocka_unit_test(a_map_is_not_of_another_process_with_its_pid),
+		cmocka_unit_test(a_map_that_does_not_fit_names_nothing),
+		cmocka_unit_test(a_jitdump_that_does_not_fit_names_nothing),
 		cmocka_unit_test(files_of_memory_hold_generated_code),
 		cmocka_unit_test(program_in_memory_is_a_program),
 		cmocka_unit_test(remapped_text_is_the_programs),

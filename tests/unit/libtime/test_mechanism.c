@@ -98,6 +98,10 @@ static const struct rule_case {
 	{"swap", "[k]handle_mm_fault;[k]do_swap_page;[k]folio_wait_bit_common", "", NULL},
 	{"mmap_lock", "[k]do_user_addr_fault;[k]down_read;[k]rwsem_down_read_slowpath", "",
 	 NULL},
+	{"mmap_lock",
+	 "[k]el0_da;[k]do_mem_abort;[k]do_translation_fault;"
+	 "[k]do_page_fault;[k]down_read;[k]rwsem_down_read_slowpath",
+	 "", NULL},
 	{"numa", "[k]handle_mm_fault;[k]do_numa_page;[k]migrate_misplaced_folio", "", NULL},
 	{"userfault", "[k]handle_mm_fault;[k]handle_userfault;[k]schedule", "", NULL},
 	{"fanotify", "c:open;[k]fsnotify;[k]fanotify_handle_event;[k]schedule", "", NULL},
