@@ -46,6 +46,7 @@ static int push(struct making *m, uint32_t line, uint32_t depth)
 			       .dso = l->dso,
 			       .depth = depth,
 			       .function = l->function,
+			       .of = line,
 			       .w[AFTER] = l->w};
 	return vec_push(&m->out->v, r);
 }

@@ -273,33 +273,75 @@ static void weigh_nearest(struct source_sums *s, uint32_t path, uint64_t weight)
 		s->functions.v[s->lines.v[x->plains.v[near]].function].near += weight;
 }
 
-static int add_stack(struct source_sums *s, uint32_t path, uint64_t weight, uint64_t samples)
+/* The frames of a stack, as ids and as lines, into the index. */
+static int load_stack(struct source_sums *s, uint32_t path)
 {
 	size_t n = stacks_depth(s->stacks, path);
 	if (prepare(s))
 		return ERR_NOMEM;
 	struct source_index *x = s->index;
-	x->stack++;
-	s->all += weight;
-	s->samples += samples;
-	if (!n)
-		return add_none(s, weight, samples);
 	x->frames.n = x->plains.n = 0;
 	if (vec_reserve(&x->frames, n) || vec_reserve(&x->plains, n))
 		return ERR_NOMEM;
 	stacks_frames(s->stacks, path, x->frames.v, n);
 	n = s->waits_of ? function_sums_of_program(s->stacks, x->frames.v, n) : n;
-	for (x->plains.n = 0; x->plains.n < n; x->plains.n++)
+	for (; x->plains.n < n; x->plains.n++)
 		if (plain_line(s, x->frames.v[x->plains.n], &x->plains.v[x->plains.n]))
 			return ERR_NOMEM;
+	return 0;
+}
+
+/* Where the code of the symbol at frame `from` ends, and what was inlined in it. */
+static size_t group_end(const struct source_sums *s, size_t from)
+{
+	const struct source_index *x = s->index;
+	size_t to = from + 1;
+	while (to < x->plains.n && s->stacks->frames.v[x->frames.v[to]].flags & FRAME_INLINED)
+		to++;
+	return to;
+}
+
+static int add_stack(struct source_sums *s, uint32_t path, uint64_t weight, uint64_t samples)
+{
+	int rc = load_stack(s, path);
+	if (rc)
+		return rc;
+	struct source_index *x = s->index;
+	size_t n = x->plains.n;
+	x->stack++;
+	s->all += weight;
+	s->samples += samples;
+	if (!stacks_depth(s->stacks, path))
+		return add_none(s, weight, samples);
 	weigh_nearest(s, path, weight);
-	int rc = 0;
 	for (size_t from = 0, to; from < n && !rc; from = to) {
-		for (to = from + 1; to < n; to++)
-			if (!(s->stacks->frames.v[x->frames.v[to]].flags & FRAME_INLINED))
-				break;
+		to = group_end(s, from);
 		rc = add_group(s, from, to, to == n, weight, samples);
 	}
+	return rc;
+}
+
+int source_sums_lines(struct source_sums *s, uint32_t path,
+		      int (*take)(void *ctx, const uint32_t *lines, size_t n, int ends),
+		      void *ctx)
+{
+	VEC(uint32_t) lines = {0};
+	int rc = load_stack(s, path);
+	size_t n = rc ? 0 : s->index->plains.n;
+	for (size_t from = 0, to; from < n && !rc; from = to) {
+		to = group_end(s, from);
+		lines.n = 0;
+		for (size_t k = from; k < to && !rc; k++) {
+			uint32_t at = s->index->plains.v[k];
+			rc = vec_push(&lines, at);
+			for (size_t m = k + 1; m < to && !rc; m++) {
+				rc = inlined_line(s, at, s->index->plains.v[m], &at);
+				rc = rc ? rc : vec_push(&lines, at);
+			}
+		}
+		rc = rc ? rc : take(ctx, lines.v, lines.n, to == n);
+	}
+	vec_release(&lines);
 	return rc;
 }
 

@@ -80,6 +80,15 @@ struct source_sums {
 /* Count all stacks of `from` (without windows). ERR_NOMEM. */
 int source_sums_add_all(struct source_sums *s, const struct function_sums *from);
 
+/*
+ * Call take(indices of lines, n, ends) for the code of each symbol that a stack passes through,
+ * root first: its lines and those of what is inlined there. `ends`: the stack does, in this one.
+ * Stops at the first return value that is not 0 and returns it. ERR_NOMEM.
+ */
+int source_sums_lines(struct source_sums *s, uint32_t path,
+		      int (*take)(void *ctx, const uint32_t *lines, size_t n, int ends),
+		      void *ctx);
+
 /* The functions that a text names, hottest first, as indices: by the whole name, else by its end
  * after "::", ".", or "/", else by a pattern (* ? [), else by any part. NULL: all. ERR_NOMEM. */
 typedef VEC(uint32_t) source_picks;
