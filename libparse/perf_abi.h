@@ -89,6 +89,11 @@ enum {
 	PERF_TYPE_BREAKPOINT = 5,
 };
 
+enum {
+	PERF_COUNT_HW_CPU_CYCLES = 0,
+	PERF_COUNT_HW_INSTRUCTIONS = 1,
+};
+
 /* perf_event_attr.config of PERF_TYPE_SOFTWARE */
 enum {
 	PERF_COUNT_SW_CPU_CLOCK = 0,

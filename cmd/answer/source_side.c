@@ -60,6 +60,65 @@ static int find_texts(struct source_side *s)
 	return rc;
 }
 
+/* The events that the shown one's samples also read: of its group. */
+static void find_counters(struct source_side *s)
+{
+	const struct profile *p = s->src.ti->in.profile;
+	uint32_t shown = s->src.event;
+	if (s->src.asked != STACKS_OF_SAMPLES || shown == NO_ID || !p)
+		return;
+	const struct event *ev = p->rec->events.v;
+	if (!(ev[ev[shown].leader].attr.read_format & PERF_FORMAT_GROUP))
+		return;
+	for (uint32_t i = 0; i < p->rec->events.n && s->ncounters < SOURCE_COUNTERS; i++)
+		if (i != shown && ev[i].leader == ev[shown].leader)
+			s->counters[s->ncounters++] = i;
+}
+
+/* Is it this counter of the processor? Its name may have a unit and modifiers: "cpu/cycles/u". */
+static int is_counter(const struct event *ev, uint64_t config, const char *name)
+{
+	const char *slash = strchr(ev->name, '/');
+	const char *at = slash && slash[1] ? slash + 1 : ev->name;
+	return (ev->attr.type == PERF_TYPE_HARDWARE && (uint32_t)ev->attr.config == config) ||
+	       (strlen(name) == strcspn(at, ":/") && !strncmp(at, name, strlen(name)));
+}
+
+void source_side_counters(const struct source_side *s, struct source_counters *out)
+{
+	const struct profile *p = s->src.ti->in.profile;
+	const struct event *ev = s->ncounters ? p->rec->events.v : NULL;
+	*out = (struct source_counters){.n = s->ncounters,
+					.cycles = SOURCE_NO_COUNTER,
+					.instructions = SOURCE_NO_COUNTER};
+	for (int k = -1; k < (int)s->ncounters && ev; k++) {
+		const struct event *x = &ev[k < 0 ? s->src.event : s->counters[k]];
+		if (k >= 0)
+			out->names[k] = x->name;
+		if (is_counter(x, PERF_COUNT_HW_CPU_CYCLES, "cycles"))
+			out->cycles = k;
+		else if (is_counter(x, PERF_COUNT_HW_INSTRUCTIONS, "instructions"))
+			out->instructions = k;
+	}
+}
+
+/* The counters into `sums`. */
+static int add_counters(struct source_side *s, struct source_sums *sums, struct err *e)
+{
+	uint32_t shown = s->src.event;
+	int rc = 0;
+	for (unsigned k = 0; k < s->ncounters && !rc; k++) {
+		struct function_sums stacks = {.stacks = s->src.stacks};
+		s->src.event = s->counters[k];
+		rc = stack_source_rows(&s->src, add_row, &stacks, e);
+		if (!rc && source_sums_add_counter(sums, k, &stacks))
+			rc = err_nomem(e);
+		function_sums_release(&stacks);
+	}
+	s->src.event = shown;
+	return rc;
+}
+
 int source_side_open(struct source_side *s, const struct source_opts *o, const char *path,
 		     const struct opt_list *dirs, int choose)
 {
@@ -89,6 +148,8 @@ int source_side_open(struct source_side *s, const struct source_opts *o, const c
 	rc = stack_source_rows(&s->src, add_row, &s->stacks, &e);
 	if (!rc && source_sums_add_all(&s->sums, &s->stacks))
 		rc = err_nomem(&e);
+	find_counters(s);
+	rc = rc ? rc : add_counters(s, &s->sums, &e);
 	return rc ? input_fail(&s->src.ti->in, &e) : 0;
 }
 
@@ -102,7 +163,8 @@ int source_side_by_file(struct source_side *s, const char *name)
 					  .files = s->files,
 					  .files_name = name};
 	s->shown = &s->by_file;
-	return source_sums_add_all(&s->by_file, &s->stacks) ? ERR_NOMEM : 1;
+	int rc = source_sums_add_all(&s->by_file, &s->stacks);
+	return rc || add_counters(s, &s->by_file, NULL) ? ERR_NOMEM : 1;
 }
 
 void source_side_close(struct source_side *s)

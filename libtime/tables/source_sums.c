@@ -20,6 +20,7 @@ struct source_index {
 	VEC(uint32_t) frames;       /* of the stack, as ids */
 	VEC(uint32_t) plains;       /* … and as lines */
 	uint32_t stack;
+	unsigned counter; /* that is added, + 1; 0: the weights */
 };
 
 /* 1 the first time a stack asks for x. */
@@ -98,6 +99,7 @@ static int inlined_line(struct source_sums *s, uint32_t parent, uint32_t plain, 
 	struct source_line l = s->lines.v[plain];
 	l.parent = parent;
 	l.w = (struct source_weight){0};
+	memset(l.counts, 0, sizeof(l.counts));
 	return line_new(s, &l, out) ? ERR_NOMEM : u64map_put(&s->index->lines, key, *out);
 }
 
@@ -144,6 +146,42 @@ static void weigh(struct source_weight *w, int new, enum ends ends, uint64_t wei
 	w->inlined += ends == ENDS_INLINED ? weight : 0;
 }
 
+/* How a stack counts in a function: an inlined call once, and not if it ends in the function, too. */
+static enum ends ends_in_function(struct source_sums *s, uint32_t function, enum ends ends)
+{
+	struct source_index *x = s->index;
+	uint32_t leaf = s->lines.v[x->plains.v[x->plains.n - 1]].function;
+	return ends == ENDS_INLINED &&
+			       (leaf == function || !first(x, &x->seen_inlined.v[function]))
+		       ? GOES_ON
+		       : ends;
+}
+
+/* The same of a counter. */
+static void count_frame(struct source_sums *s, uint32_t line, enum ends ends, uint64_t weight)
+{
+	unsigned k = s->index->counter - 1;
+	struct source_line *l = &s->lines.v[line];
+	if (ends_in_function(s, l->function, ends) != GOES_ON)
+		s->functions.v[l->function].counts[k] += weight;
+	l->counts[k] += ends != GOES_ON ? weight : 0;
+}
+
+/* The instruction of a frame that is a symbol's. */
+static int add_code(struct source_sums *s, const struct frame *f, uint32_t place,
+		    enum ends ends, uint64_t weight)
+{
+	uint32_t code;
+	if (!f->name || (f->kind != FRAME_USER && f->kind != FRAME_JIT) ||
+	    (!f->at && ends == GOES_ON))
+		return 0;
+	if (code_at(s, place, f->at, &code))
+		return ERR_NOMEM;
+	s->codes.v[code].total += first(s->index, &s->index->seen_code.v[code]) ? weight : 0;
+	s->codes.v[code].self += ends != GOES_ON ? weight : 0;
+	return 0;
+}
+
 /* Frame k of the stack: its line, its function and its place, which is that of the group of
  * inlined frames [from, to) it is in. */
 static int add_frame(struct source_sums *s, size_t k, size_t from, enum ends ends,
@@ -156,30 +194,22 @@ static int add_frame(struct source_sums *s, size_t k, size_t from, enum ends end
 	struct source_place p = {
 		.function = l->function, .dso = f->dso, .addr = f->addr, .caller = NO_ID};
 	uint32_t place;
+	if (x->counter) {
+		count_frame(s, x->plains.v[k], ends, weight);
+		return 0;
+	}
 	if (k > from) {
 		p.addr = 0;
 		p.caller = x->plains.v[k - 1];
 	}
 	if (place_at(s, &p, &place))
 		return ERR_NOMEM;
-	enum ends once = ends;
-	uint32_t leaf = s->lines.v[x->plains.v[x->plains.n - 1]].function;
-	if (ends == ENDS_INLINED &&
-	    (leaf == l->function || !first(x, &x->seen_inlined.v[l->function])))
-		once = GOES_ON;
+	enum ends once = ends_in_function(s, l->function, ends);
 	weigh(&l->w, first(x, &x->seen_line.v[x->plains.v[k]]), ends, weight);
 	weigh(&fn->w, first(x, &x->seen_function.v[l->function]), once, weight);
 	weigh(&s->places.v[place].w, first(x, &x->seen_place.v[place]), ends, weight);
 	fn->samples += ends == ENDS_HERE ? samples : 0;
-	if (!s->code || k > from || !f->name ||
-	    (f->kind != FRAME_USER && f->kind != FRAME_JIT) || (!f->at && ends == GOES_ON))
-		return 0;
-	uint32_t code;
-	if (code_at(s, place, f->at, &code))
-		return ERR_NOMEM;
-	s->codes.v[code].total += first(x, &x->seen_code.v[code]) ? weight : 0;
-	s->codes.v[code].self += ends != GOES_ON ? weight : 0;
-	return 0;
+	return !s->code || k > from ? 0 : add_code(s, f, place, ends, weight);
 }
 
 /* What the line of frame k has inlined: the frames after it, up to `to`. */
@@ -190,6 +220,10 @@ static int add_inlined(struct source_sums *s, size_t k, size_t to, int ends, uin
 	for (size_t m = k + 1; m < to; m++) {
 		if (inlined_line(s, at, x->plains.v[m], &at))
 			return ERR_NOMEM;
+		if (x->counter) {
+			s->lines.v[at].counts[x->counter - 1] += ends ? weight : 0;
+			continue;
+		}
 		weigh(&s->lines.v[at].w, first(x, &x->seen_line.v[at]),
 		      !ends         ? GOES_ON
 		      : m + 1 == to ? ENDS_HERE
@@ -309,15 +343,30 @@ static int add_stack(struct source_sums *s, uint32_t path, uint64_t weight, uint
 	struct source_index *x = s->index;
 	size_t n = x->plains.n;
 	x->stack++;
-	s->all += weight;
-	s->samples += samples;
+	if (x->counter) {
+		s->counted[x->counter - 1] += weight;
+	} else {
+		s->all += weight;
+		s->samples += samples;
+		weigh_nearest(s, path, weight);
+	}
 	if (!stacks_depth(s->stacks, path))
-		return add_none(s, weight, samples);
-	weigh_nearest(s, path, weight);
+		return x->counter ? 0 : add_none(s, weight, samples);
 	for (size_t from = 0, to; from < n && !rc; from = to) {
 		to = group_end(s, from);
 		rc = add_group(s, from, to, to == n, weight, samples);
 	}
+	return rc;
+}
+
+int source_sums_add_counter(struct source_sums *s, unsigned counter,
+			    const struct function_sums *from)
+{
+	if (prepare(s))
+		return ERR_NOMEM;
+	s->index->counter = counter + 1;
+	int rc = source_sums_add_all(s, from);
+	s->index->counter = 0;
 	return rc;
 }
 

@@ -66,7 +66,8 @@ struct html_data {
 
 /* Gather everything of a timeline that the filters leave: threads and waits by `of`; and what
  * pictures need beside: all of the threads `drawn`, and of the others when they had a CPU
- * (NULL: nothing); `lines`: of stacks. A label of `of` is chosen in the page, which has the rest, too.
+ * (NULL: nothing); `lines`: of stacks. A label of `of` is chosen in the page, which has the rest,
+ * too.
  * `merge_threads`: flame_input.h. What is given is borrowed. `d` is to be
  * released, after a failure too. ERR_NOMEM. */
 int html_data_gather(struct html_data *d, const struct timeline *tl,

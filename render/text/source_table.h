@@ -8,11 +8,25 @@
 #include "libsym/source/source_text.h"
 #include "libtime/tables/source_rows.h"
 
+/* What the samples' group counted beside the weights (source_sums.counts). */
+struct source_counters {
+	const char *names[SOURCE_COUNTERS];
+	size_t n;
+	int cycles, instructions; /* which counter; SOURCE_WEIGHTS: the weights themselves */
+};
+
+enum { SOURCE_WEIGHTS = -1, SOURCE_NO_COUNTER = -2 };
+
+/* Instructions per cycle of what has this own weight and these counts; -1: not known. */
+double source_ipc(const struct source_counters *c, uint64_t own, const uint64_t *counts);
+
 struct source_style {
 	size_t width;
 	int colour;                  /* hot lines in red and yellow */
 	int two;                     /* shares of BEFORE and AFTER instead of one recording's */
 	uint64_t all[COMPARE_SIDES]; /* the weights that shares are of */
+	struct source_counters counters;
+	const uint64_t *counted; /* what shares of counters are of */
 };
 
 /* A line each for the first `shown` of n functions: their shares, and their hottest line. */
