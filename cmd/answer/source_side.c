@@ -129,6 +129,9 @@ int source_side_open(struct source_side *s, const struct source_opts *o, const c
 	s->opt = o->t;
 	s->opt.wait.tl.in.lines = 1;
 	s->opt.wait.tl.in.places = o->instructions;
+	if (o->instructions && branches_init(&s->branches))
+		return input_fail(NULL, (err_nomem(&e), &e));
+	s->opt.wait.tl.in.branches = o->instructions ? &s->branches : NULL;
 	int rc = stack_source_open(&s->src, "source", asked, &s->opt, path, NULL, 0);
 	s->open = !rc;
 	rc = rc ? rc : no_binaries(s, path);
@@ -174,6 +177,7 @@ void source_side_close(struct source_side *s)
 	mem_free(s->files);
 	mem_free(s->texts);
 	function_sums_release(&s->stacks);
+	branches_release(&s->branches);
 	if (s->open)
 		stack_source_close(&s->src);
 	s->open = 0;
@@ -270,6 +274,28 @@ static void weigh(const struct source_sums *s, uint32_t place, uint64_t start,
 	}
 }
 
+/* Give jumps what the samples' branch records say of them. */
+static void add_branches(const struct source_side *s, uint32_t dso,
+			 const struct module_code *code, struct code_rows *c)
+{
+	const struct machine *m = &s->src.ti->in.profile->machine;
+	uint64_t offset, va;
+	size_t row;
+	for (size_t i = 0; i < s->branches.v.n; i++) {
+		const struct branch *b = &s->branches.v.v[i];
+		if (!branch_offset(m, b, dso, &offset) ||
+		    !elf_file_vaddr(code->file, offset, &va) || !code_row_at(c, va, &row))
+			continue;
+		struct code_row *r = &c->v.v[row];
+		r->taken += b->taken;
+		r->mispredicted += b->mispredicted;
+		r->cycles += b->cycles;
+		r->timed += b->timed;
+		c->has_branches = 1;
+		c->has_cycles |= b->timed > 0;
+	}
+}
+
 static uint32_t heaviest_place(const struct source_sums *s, uint32_t function)
 {
 	uint32_t best = NO_ID;
@@ -354,5 +380,7 @@ int source_side_code(const struct source_side *s, uint32_t function, struct code
 		return rc == ERR_NOMEM ? rc : 0;
 	}
 	weigh(&s->sums, best, is_jit ? jit.va : code.start, out);
+	if (!is_jit)
+		add_branches(s, dso, &code, out);
 	return 1;
 }

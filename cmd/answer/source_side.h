@@ -27,6 +27,7 @@ struct source_side {
 	const struct source_sums *shown; /* the one of the two whose lines are shown */
 	const struct opt_list *dirs;
 	uint8_t *texts;                     /* flags per strings id: files that have a text */
+	struct branches branches;           /* with --asm */
 	uint32_t counters[SOURCE_COUNTERS]; /* events that are in the shown one's group */
 	size_t ncounters;
 	int open;

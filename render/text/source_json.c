@@ -153,6 +153,14 @@ void source_json_code(struct json *j, const struct code_rows *c)
 			json_u64(j, "line", r->line);
 		json_u64(j, "self", r->self);
 		json_u64(j, "total", r->total);
+		if (r->taken) {
+			json_u64(j, "taken", r->taken);
+			json_u64(j, "mispredicted", r->mispredicted);
+		}
+		if (r->timed) {
+			json_u64(j, "cycles", r->cycles);
+			json_u64(j, "timed", r->timed);
+		}
 		json_close(j, '}');
 	}
 	json_close(j, ']');

@@ -414,7 +414,7 @@ struct arrow {
 
 typedef VEC(struct arrow) arrows_vec;
 
-static int row_at(const struct code_rows *c, uint64_t va, size_t *row)
+int code_row_at(const struct code_rows *c, uint64_t va, size_t *row)
 {
 	size_t lo = 0, hi = c->v.n;
 	while (lo < hi) {
@@ -469,7 +469,7 @@ static int make_arrows(const struct code_rows *c, const uint8_t *shown, arrows_v
 	*lanes = 0;
 	for (size_t i = 0; i < c->v.n; i++) {
 		struct arrow a = {.from = i};
-		if (shown[i] && c->v.v[i].target && row_at(c, c->v.v[i].target, &a.to) &&
+		if (shown[i] && c->v.v[i].target && code_row_at(c, c->v.v[i].target, &a.to) &&
 		    shown[a.to] && a.to != i && vec_push(out, a))
 			return ERR_NOMEM;
 	}
@@ -523,12 +523,28 @@ static void put_lanes(struct buf *b, const arrows_vec *v, unsigned lanes, size_t
 static void show_near(const struct code_rows *c, uint8_t *shown)
 {
 	for (size_t i = 0; i < c->v.n; i++) {
-		if (!c->v.v[i].self && !c->v.v[i].total)
+		if (!c->v.v[i].self && !c->v.v[i].total && !c->v.v[i].taken)
 			continue;
 		size_t from = i > AROUND ? i - AROUND : 0;
 		for (size_t k = from; k < c->v.n && k <= i + AROUND; k++)
 			shown[k] = 1;
 	}
+}
+
+/* How often a jump was taken, how many of these were not predicted, and the cycles from the jump
+ * before it, on average. */
+static void put_branch(struct table *t, const struct code_rows *c, const struct code_row *r)
+{
+	if (!c->has_branches)
+		return;
+	if (r->taken)
+		units_count(&t->text, r->taken);
+	table_next(t);
+	put_share(t, r->mispredicted, r->taken);
+	if (c->has_cycles && r->timed)
+		buf_fmt(&t->text, "%.1f", (double)r->cycles / (double)r->timed);
+	if (c->has_cycles)
+		table_next(t);
 }
 
 static void put_code(struct lines *x, const struct code_rows *c, size_t i,
@@ -541,6 +557,7 @@ static void put_code(struct lines *x, const struct code_rows *c, size_t i,
 		buf_fmt(&x->t.text, "%u", r->line);
 	*line = r->line;
 	table_next(&x->t);
+	put_branch(&x->t, c, r);
 	buf_fmt(&x->t.text, "%llx", (unsigned long long)r->va);
 	table_next(&x->t);
 	put_lanes(&x->t.text, arrows, lanes, i);
@@ -553,12 +570,18 @@ static void put_code(struct lines *x, const struct code_rows *c, size_t i,
 void source_table_code(struct buf *out, const struct code_rows *c,
 		       const struct source_style *style)
 {
-	static const struct table_column columns[] = {{"self", .right = 1},
-						      {"total", .right = 1},
-						      {"line", .right = 1},
-						      {"address", .right = 1},
-						      {"instruction"}};
-	struct lines x = {.style = style, .t = {columns, 5, .code = 1}, .out = out};
+	struct table_column columns[8] = {
+		{"self", .right = 1}, {"total", .right = 1}, {"line", .right = 1}};
+	size_t n = 3;
+	if (c->has_branches) {
+		columns[n++] = (struct table_column){"taken", .right = 1};
+		columns[n++] = (struct table_column){"missed", .right = 1};
+	}
+	if (c->has_cycles)
+		columns[n++] = (struct table_column){"cycles", .right = 1};
+	columns[n++] = (struct table_column){"address", .right = 1};
+	columns[n++] = (struct table_column){"instruction"};
+	struct lines x = {.style = style, .t = {columns, n, .code = 1}, .out = out};
 	uint8_t *shown = mem_zalloc(c->v.n + 1, 1);
 	arrows_vec arrows = {0};
 	uint32_t line = 0;
@@ -574,7 +597,7 @@ void source_table_code(struct buf *out, const struct code_rows *c,
 		if (shown[i]) {
 			put_code(&x, c, i, &arrows, lanes, &line);
 		} else if (i && shown[i - 1]) {
-			for (int k = 0; k < 4; k++)
+			for (size_t k = 0; k + 1 < n; k++)
 				table_next(&x.t);
 			buf_str(&x.t.text, "...");
 			table_next(&x.t);

@@ -49,13 +49,20 @@ struct code_row {
 	uint64_t self, total;
 	uint32_t line; /* 0: not known */
 	uint32_t text; /* strings id of code_rows.texts */
+	/* Of a jump, by branch records: times it was taken, of these not as predicted; cycles since
+	 * the jump before, in so many of these times. */
+	uint64_t taken, mispredicted, cycles, timed;
 };
 
 /* All instructions of a place, in order. Zero-initialised: empty. */
 struct code_rows {
 	VEC(struct code_row) v;
 	struct strtab texts;
+	int has_branches, has_cycles; /* of any row */
 };
+
+/* 1 and the row of the instruction at `va`, or 0. */
+int code_row_at(const struct code_rows *c, uint64_t va, size_t *row);
 
 /* The instructions that have weight and those around them, with jumps between those shown as
  * arrows. */

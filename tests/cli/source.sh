@@ -189,6 +189,25 @@ assert head[:4] == ["self", "total", "IPC", "context-switches"] and row[4] == ip
 assert "IPC" not in ask("source", *names, "touch_pages", group + "/perf.data")
 PY
 
+# branch records: how often a jump was taken, how many of these were mispredicted, cycles before it; with
+# --comm, only of its samples
+cat >branches <<'END'
+500 401157 40116b>401150/30 40116b>401150/m/12 401143>40116d/7
+400 40115b 40116b>401150/m/20 40102b>401170/5
+100 401170 40102b>401170
+END
+"$O/tests/prog/lbrgen" /srv/perfkit/calls 401000 1000 1000 any <branches >branches.data
+branches() { "$PERFKIT" source -q --no-local --symfs "$SRC/testdata/lbr/symfs" --asm target "$@" branches.data; }
+if ! branches | grep -q 'without Capstone'; then
+	branches | grep -Eq ' 3 +66.7 % +20.7 +40116b .*jne'
+	branches | grep -Eq ' 1 +7.0 +401143 .*je '
+	branches --json | grep -q '"taken":3,"mispredicted":2,"cycles":62,"timed":3'
+	branches --time 0.000003,1 | grep -Eq ' 1 +100.0 % +20.0 +40116b '
+	# a call stack is none
+	"$PERFKIT" source -q --no-local --symfs "$SRC/testdata/lbr/symfs" --asm main "$SRC/testdata/lbr/perf.data" >out
+	! grep -q taken out || exit 1
+fi
+
 refused()
 {
 	want=$1
