@@ -239,7 +239,7 @@ static const char *skid_of(const struct source_side *s)
 	if (s->src.asked != STACKS_OF_SAMPLES || s->src.event == NO_ID || !p ||
 	    s->src.event >= p->rec->events.n)
 		return NULL;
-	return attr_skid(&p->rec->events.v[s->src.event].attr);
+	return event_skid(&p->rec->events.v[s->src.event]);
 }
 
 static void put_share(struct buf *b, const char *what, uint64_t w, uint64_t all)

@@ -1,6 +1,6 @@
 /*
- * branches.h - the branches that samples recorded (perf record -b, any filter; not call stacks), summed
- * up by their addresses.
+ * branches.h - the branches that samples recorded (perf record -b; not call stacks), summed up by
+ * their addresses.
  *
  *	entry 0   from ──► to     the last one
  *	entry 1   from ──► to     the one before; between its `to` and the `from` of entry 0 all

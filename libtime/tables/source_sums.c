@@ -146,7 +146,7 @@ static void weigh(struct source_weight *w, int new, enum ends ends, uint64_t wei
 	w->inlined += ends == ENDS_INLINED ? weight : 0;
 }
 
-/* How a stack counts in a function: an inlined call once, and not if it ends in the function, too. */
+/* How a stack counts in a function: inlined calls once, or not at all if it ends in it, too. */
 static enum ends ends_in_function(struct source_sums *s, uint32_t function, enum ends ends)
 {
 	struct source_index *x = s->index;

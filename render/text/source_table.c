@@ -32,7 +32,8 @@ static void put_share(struct table *t, uint64_t w, uint64_t all)
 
 /* --- counters --------------------------------------------------------------------------- */
 
-double source_ipc(const struct source_counters *c, uint64_t own, const uint64_t *counts)
+/* Instructions per cycle of what has this own weight and these counts; -1: not known. */
+static double source_ipc(const struct source_counters *c, uint64_t own, const uint64_t *counts)
 {
 	if (c->cycles == SOURCE_NO_COUNTER || c->instructions == SOURCE_NO_COUNTER)
 		return -1;

@@ -17,9 +17,6 @@ struct source_counters {
 
 enum { SOURCE_WEIGHTS = -1, SOURCE_NO_COUNTER = -2 };
 
-/* Instructions per cycle of what has this own weight and these counts; -1: not known. */
-double source_ipc(const struct source_counters *c, uint64_t own, const uint64_t *counts);
-
 struct source_style {
 	size_t width;
 	int colour;                  /* hot lines in red and yellow */
