@@ -263,7 +263,7 @@ exact: all
 
 # Are lines and instructions right? Asks addr2line and objdump, too: 8 minutes.
 .PHONY: truth-source
-truth-source: all $(O)/tests/prog/frames_at
+truth-source: all $(O)/tests/prog/frames_at $(O)/tests/prog/code_at
 	$(Q)python3 -B tests/truth/source/check.py '$(O)' '$(CURDIR)' $(T)
 
 # Is any name false? Records programs that log in which functions they are: 10 minutes.

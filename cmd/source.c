@@ -241,7 +241,7 @@ static const char *skid_of(const struct source_side *s)
 	if (s->src.asked != STACKS_OF_SAMPLES || s->src.event == NO_ID || !p ||
 	    s->src.event >= p->rec->events.n)
 		return NULL;
-	return attr_skid(&p->rec->events.v[s->src.event].attr);
+	return event_skid(&p->rec->events.v[s->src.event]);
 }
 
 static void put_share(struct buf *b, const char *what, uint64_t w, uint64_t all)
@@ -332,7 +332,9 @@ static void put_text(struct buf *b, const struct answer *a)
 	struct source_style style = {.width = output_width(),
 				     .colour = isatty(STDOUT_FILENO),
 				     .two = a->o->against != NULL,
-				     .all = {a->before.sums.all, a->after.sums.all}};
+				     .all = {a->before.sums.all, a->after.sums.all},
+				     .counted = a->after.sums.counted};
+	source_side_counters(&a->after, &style.counters);
 	put_head(b, a);
 	if (a->picks.n > 1 || (a->picks.n && (!a->ask.what || a->file))) {
 		buf_char(b, '\n');
@@ -379,14 +381,17 @@ static void put_json(struct buf *b, const struct answer *a)
 		put_side(&j, "before", &a->before);
 	put_side(&j, a->o->against ? "after" : "of", &a->after);
 	json_str(&j, "skid", skid_of(&a->after));
-	source_json_functions(&j, &a->after.sums, a->picks.v, a->picks.n, listed(a));
+	struct source_counters counters;
+	source_side_counters(&a->after, &counters);
+	source_json_counters(&j, "counters", &counters, a->after.sums.counted);
+	source_json_functions(&j, &a->after.sums, &counters, a->picks.v, a->picks.n, listed(a));
 	json_open(&j, "shown", '{');
 	json_str(&j, "name", strtab_get(&s->names, f->name));
 	json_str(&j, "module", strtab_get(&s->names, f->module));
 	json_u64(&j, "self", f->w.self);
 	json_u64(&j, "inlined", f->w.inlined);
 	json_u64(&j, "total", f->w.total);
-	source_json_lines(&j, s, &a->rows, a->texts, a->o->against != NULL);
+	source_json_lines(&j, s, &counters, &a->rows, a->texts, a->o->against != NULL);
 	source_json_places(&j, s, a->function);
 	if (a->has_code)
 		source_json_code(&j, &a->code);

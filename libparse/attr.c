@@ -26,8 +26,9 @@ static uint64_t decode_flags(struct bytes *b)
 	return flags;
 }
 
-const char *attr_skid(const struct event_attr *a)
+const char *event_skid(const struct event *ev)
 {
+	const struct event_attr *a = &ev->attr;
 	/* precise_ip, as include/uapi/linux/perf_event.h explains its values */
 	static const char *const precise[] = {
 		"weights fall several instructions late: the event is not precise (:p, :pp)",
@@ -42,6 +43,8 @@ const char *attr_skid(const struct event_attr *a)
 	if (a->type == PERF_TYPE_HARDWARE || a->type == PERF_TYPE_HW_CACHE ||
 	    a->type == PERF_TYPE_RAW)
 		return precise[a->flags >> ATTR_PRECISE_IP & 3];
+	if (ev->name && !strncmp(ev->name, "ibs_op/", 7))
+		return "weights fall on the instruction itself: IBS tags operations";
 	return NULL;
 }
 

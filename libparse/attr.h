@@ -50,10 +50,6 @@ static inline int attr_samples_tracepoint(const struct event_attr *a)
 	return a->sample_period > 1 && !(a->sample_type & PERF_SAMPLE_PERIOD);
 }
 
-/* How late samples of this event are, as a sentence about weights of instructions; NULL: they are
- * not late, or it is not known. */
-const char *attr_skid(const struct event_attr *a);
-
 /*
  * Decode an attr of `size` bytes at the cursor; consumes them all. The attr's own size field
  * may be 0 (2.6.3x) or smaller than `size`. ERR_FORMAT when size < ATTR_SIZE_VER0.
@@ -74,6 +70,10 @@ struct event {
 	uint32_t tail_size;  /* size of that trailer in bytes; 0 without sample_id_all */
 	int is_tracepoint;
 };
+
+/* How late samples of this event are, as a sentence about weights of instructions; NULL: they are
+ * not late, or it is not known. */
+const char *event_skid(const struct event *ev);
 
 /*
  * The name perf gives an event that has none in the file: from type and config ("cycles",

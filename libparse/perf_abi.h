@@ -89,6 +89,11 @@ enum {
 	PERF_TYPE_BREAKPOINT = 5,
 };
 
+enum {
+	PERF_COUNT_HW_CPU_CYCLES = 0,
+	PERF_COUNT_HW_INSTRUCTIONS = 1,
+};
+
 /* perf_event_attr.config of PERF_TYPE_SOFTWARE */
 enum {
 	PERF_COUNT_SW_CPU_CLOCK = 0,
@@ -133,6 +138,7 @@ enum {
 #define PERF_FORMAT_LOST (1ull << 4)
 
 /* perf_event_attr.branch_sample_type: the two bits that change the layout */
+#define PERF_SAMPLE_BRANCH_CALL_STACK (1ull << 11)
 #define PERF_SAMPLE_BRANCH_HW_INDEX (1ull << 17)
 #define PERF_SAMPLE_BRANCH_COUNTERS (1ull << 19)
 

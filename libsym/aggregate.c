@@ -361,6 +361,9 @@ static int count_as(struct aggregate *a, const struct sample *s, const struct ev
 	if (!c->comm_wanted)
 		return filtered(a);
 	note_time(a, s, ev);
+	if (a->opt.branches && s->branches.n && ev == s->event &&
+	    branches_add(a->opt.branches, s, c->view.space, a->rec->swap))
+		return ERR_NOMEM;
 	struct counted key = {
 		.stack = {.first = s->time,
 			  .event = ev->index,

@@ -18,6 +18,7 @@
 
 #include "base/arena.h"
 #include "libparse/counters.h"
+#include "libsym/branches.h"
 #include "libsym/names.h"
 #include "libsym/process/activity.h"
 #include "libsym/process/machine.h"
@@ -60,6 +61,7 @@ struct chain_context;
 struct aggregate_options {
 	unsigned by;                 /* enum aggregate_by bits */
 	int activity;                /* also find out how active processes were */
+	struct branches *branches;   /* to be summed up; borrowed; NULL: not */
 	struct sample_filter filter; /* borrowed */
 	/* Turn a sample into stack words if its raw callchain is incomplete (register and stack
 	 * dumps, deferred chains, LBR); NULL: raw callchains only. Called with `ctx`, one per

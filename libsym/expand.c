@@ -10,8 +10,6 @@
 /* The most frames of a deferred chain: UNWIND_MAX_ENTRIES of kernel/unwind/deferred.c. */
 enum { DEFERRED_FRAMES = 510 };
 
-#define PERF_SAMPLE_BRANCH_CALL_STACK (1ull << 11)
-
 /* A DSO whose code was met. */
 struct unwound_dso {
 	struct module_cfi own;

@@ -33,6 +33,7 @@ struct report {
 	const struct timeline *shown; /* the recording's, or `thin` */
 	uint64_t grain_ns;            /* of `thin`; 0: nothing is summed up */
 	struct findings findings;
+	struct html_source lines;
 	struct buf subtitle, filters, answer, also, note, text, head, source;
 	struct buf scratch;
 	int failed; /* scratch did, before it was used again */
@@ -523,7 +524,7 @@ static int make_page(struct report *p, struct sink *s, struct err *e)
 	p->of = waits_population(&p->r->ti, &p->r->opt->wait);
 	rc = rc || !p->t ? rc : choose_rows(p, e);
 	rc = rc ? rc
-		: html_data_gather(&p->data, p->shown, &p->of, &samples, p->drawn,
+		: html_data_gather(&p->data, p->shown, &p->of, &samples, p->drawn, &p->lines,
 				   p->opt->merge_threads, e);
 	buf_clear(&p->head);
 	rc = rc ? rc : make_head(p, e);
@@ -611,8 +612,11 @@ static int say_all(struct report *p, struct err *e)
 static int make_source(struct report *p, struct err *e)
 {
 	const struct sample_selection samples = tl_selection(&p->r->ti);
-	return html_source_make(&p->r->ti, &samples, &p->opt->source, &p->source) ? err_nomem(e)
-										  : 0;
+	const struct population waits = waits_population(&p->r->ti, &p->r->opt->wait);
+	return html_source_make(&p->r->ti, &samples, &waits, &p->opt->source, &p->lines,
+				&p->source)
+		       ? err_nomem(e)
+		       : 0;
 }
 
 int html_report(struct tail_run *r, struct tail *t, const struct html_request *o, struct err *e)
@@ -625,6 +629,7 @@ int html_report(struct tail_run *r, struct tail *t, const struct html_request *o
 	rc = rc ? rc : make_source(&p, e);
 	rc = rc ? rc : write_report(&p, e);
 	mem_free(p.drawn);
+	html_source_release(&p.lines);
 	findings_release(&p.findings);
 	buf_release(&p.subtitle);
 	buf_release(&p.filters);

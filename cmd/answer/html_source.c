@@ -1,7 +1,6 @@
 #include "cmd/answer/html_source.h"
 #include "base/mem.h"
 #include "cmd/answer/source_side.h"
-#include "render/html/html_source.h"
 
 enum { LEAST_PER_MILLE = 1 };
 
@@ -23,59 +22,114 @@ static uint32_t event_of_most(const struct timeline *tl, const struct sample_sel
 	return best;
 }
 
-static int add_samples(struct function_sums *out, const struct timeline *tl,
-		       const struct sample_selection *sel, uint32_t event)
+/* What is being made. */
+struct making {
+	const struct tlinput *ti;
+	const struct html_source_opts *o;
+	const struct sample_selection *samples;
+	const struct population *waits;
+	struct source_sums sums;
+	struct function_sums stacks; /* to be added to the sums */
+	source_picks picks;
+	VEC(uint8_t) has; /* flags by function: picked */
+	struct html_source *out;
+};
+
+/* Add the stacks gathered to the sums, whose functions have only their weights then. */
+static int add_stacks(struct making *m)
 {
+	for (size_t i = 0; i < m->sums.functions.n; i++)
+		m->sums.functions.v[i].w = (struct source_weight){0};
+	m->sums.all = 0;
+	int rc = source_sums_add_all(&m->sums, &m->stacks);
+	function_sums_release(&m->stacks);
+	m->stacks = (struct function_sums){.stacks = m->sums.stacks};
+	while (!rc && m->has.n < m->sums.functions.n)
+		rc = vec_push(&m->has, 0);
+	return rc;
+}
+
+/* The samples of one event, or (`others`) of all others, whose lines are there without weight. */
+static int add_samples(struct making *m, uint32_t event, int others)
+{
+	const struct timeline *tl = &m->ti->tl;
 	int rc = 0;
 	for (size_t i = 0; i < tl->samples.n && !rc; i++) {
 		const struct tl_sample *x = &tl->samples.v[i];
-		if (x->event == event && sample_is_selected(sel, tl, x))
-			rc = function_sums_add(out, 0, x->path,
-					       tl->events.v[event].tracepoint ? 1 : x->period,
+		if ((x->event == event) != others && sample_is_selected(m->samples, tl, x))
+			rc = function_sums_add(&m->stacks, 0, x->path, others ? 0 : x->period,
 					       1);
 	}
+	return rc ? rc : add_stacks(m);
+}
+
+static int add_waits(struct making *m)
+{
+	const struct timeline *tl = &m->ti->tl;
+	int rc = 0;
+	m->sums.waits_of = tl;
+	for (size_t i = 0; i < tl->offcpu.n && !rc; i++) {
+		const struct offcpu *o = &tl->offcpu.v[i];
+		struct wait w;
+		if (population_wait(m->waits, tl, o, &w) && w.apart == APART_NOT)
+			rc = function_sums_add(&m->stacks, 0, o->path,
+					       w.blocked + w.unknown + w.runnable, 1);
+	}
+	rc = rc ? rc : add_stacks(m);
+	m->sums.waits_of = NULL;
 	return rc;
 }
 
-static int add_picks(source_picks *out, uint8_t *has, const source_picks *more)
+static int add_picks(struct making *m, const source_picks *more)
 {
 	int rc = 0;
 	for (size_t i = 0; i < more->n && !rc; i++) {
-		if (!has[more->v[i]])
-			rc = vec_push(out, more->v[i]);
-		has[more->v[i]] = 1;
+		if (!m->has.v[more->v[i]])
+			rc = vec_push(&m->picks, more->v[i]);
+		m->has.v[more->v[i]] = 1;
 	}
 	return rc;
 }
 
-static int pick_named(const struct source_sums *s, const struct opt_list *names,
-		      source_picks *out)
+static int pick_named(struct making *m)
 {
-	uint8_t *has = mem_zalloc(s->functions.n + 1, 1);
-	int rc = has ? 0 : ERR_NOMEM;
-	for (size_t i = 0; i < names->n && !rc; i++) {
+	int rc = 0;
+	for (size_t i = 0; i < m->o->functions.n && !rc; i++) {
 		source_picks v = {0};
-		rc = source_pick_functions(s, names->v[i], &v);
-		rc = rc ? rc : add_picks(out, has, &v);
+		rc = source_pick_functions(&m->sums, m->o->functions.v[i], &v);
+		rc = rc ? rc : add_picks(m, &v);
 		vec_release(&v);
 	}
-	mem_free(has);
 	return rc;
 }
 
-static int pick(const struct source_sums *s, const struct html_source_opts *o,
-		source_picks *out)
+/* Those with enough of what was added last. */
+static int pick_heavy(struct making *m)
 {
+	const struct source_sums *s = &m->sums;
+	source_picks v = {0};
 	size_t n = 0;
-	if (o->functions.n)
-		return pick_named(s, &o->functions, out);
-	int rc = source_pick_functions(s, NULL, out);
-	for (size_t i = 0; i < out->n && !rc; i++)
-		if ((double)s->functions.v[out->v[i]].w.total * 1000 >=
-		    (double)s->all * LEAST_PER_MILLE)
-			out->v[n++] = out->v[i];
-	out->n = n;
+	int rc = m->o->functions.n ? 0 : source_pick_functions(s, NULL, &v);
+	for (size_t i = 0; i < v.n && !rc; i++) {
+		uint64_t w = s->functions.v[v.v[i]].w.total;
+		if (w && (double)w * 1000 >= (double)s->all * LEAST_PER_MILLE)
+			v.v[n++] = v.v[i];
+	}
+	v.n = n;
+	rc = rc ? rc : add_picks(m, &v);
+	vec_release(&v);
 	return rc;
+}
+
+static int sum_up(struct making *m)
+{
+	uint32_t event = event_of_most(&m->ti->tl, m->samples);
+	int rc = event == NO_ID ? 0 : add_samples(m, event, 0);
+	rc = rc ? rc : pick_heavy(m);
+	rc = rc ? rc : add_waits(m);
+	rc = rc ? rc : pick_heavy(m);
+	rc = rc || event == NO_ID ? rc : add_samples(m, event, 1);
+	return rc || !m->o->functions.n ? rc : pick_named(m);
 }
 
 static int has_lines(const struct source_rows *r)
@@ -86,10 +140,10 @@ static int has_lines(const struct source_rows *r)
 	return 0;
 }
 
-static int put_function(struct json *j, const struct tlinput *ti,
-			const struct html_source_opts *o, const struct source_sums *s,
-			uint32_t function)
+static int put_function(struct making *m, struct json *j, uint32_t function)
 {
+	const struct html_source_opts *o = m->o;
+	const struct source_sums *s = &m->sums;
 	struct source_rows rows = {0};
 	struct source_options roots = {
 		.dirs = o->dirs.v, .ndirs = o->dirs.n, .maps = o->maps.v, .nmaps = o->maps.n};
@@ -98,10 +152,11 @@ static int put_function(struct json *j, const struct tlinput *ti,
 	rc = rc || texts ? rc : ERR_NOMEM;
 	int has = !rc && has_lines(&rows);
 	for (size_t i = 0; i < rows.files.n && has && !rc; i++)
-		rc = source_text_of(&ti->in, &roots, &s->stacks->strings, rows.files.v[i].file,
-				    rows.v.v[rows.files.v[i].first].dso, &texts[i]);
+		rc = source_text_of(&m->ti->in, &roots, &s->stacks->strings,
+				    rows.files.v[i].file, rows.v.v[rows.files.v[i].first].dso,
+				    &texts[i]);
 	if (has && !rc)
-		html_source_function(j, s, function, &rows, texts);
+		html_source_add(m->out, j, s, function, &rows, texts);
 	for (size_t i = 0; texts && i < rows.files.n; i++)
 		source_text_release(&texts[i]);
 	mem_free(texts);
@@ -109,40 +164,64 @@ static int put_function(struct json *j, const struct tlinput *ti,
 	return rc;
 }
 
-static int put_all(struct buf *out, const struct tlinput *ti, const struct html_source_opts *o,
-		   const struct source_sums *s, uint32_t event)
+/* Which rows the stack of each sample and wait passes through. */
+static int number_stacks(struct making *m)
 {
-	struct json j = {.b = out};
-	source_picks picks = {0};
-	int rc = pick(s, o, &picks);
-	json_open(&j, NULL, '{');
-	json_u64(&j, "event", event);
-	json_u64(&j, "weight", s->all);
-	json_open(&j, "functions", '[');
-	size_t before = out->n;
-	for (size_t i = 0; i < picks.n && !rc; i++)
-		rc = put_function(&j, ti, o, s, picks.v[i]);
-	int some = out->n > before;
-	json_close(&j, ']');
-	json_close(&j, '}');
-	if (!some)
-		buf_clear(out);
-	vec_release(&picks);
+	const struct timeline *tl = &m->ti->tl;
+	struct html_source *x = m->out;
+	x->npaths = tl->stacks->paths.n;
+	x->of_sample = mem_zalloc(x->npaths + 1, sizeof(*x->of_sample));
+	x->of_wait = mem_zalloc(x->npaths + 1, sizeof(*x->of_wait));
+	int rc = x->of_sample && x->of_wait ? 0 : ERR_NOMEM;
+	for (size_t i = 0; i < tl->samples.n && !rc; i++) {
+		uint32_t path = tl->samples.v[i].path;
+		if (path && !x->of_sample[path])
+			rc = html_source_stack(x, &m->sums, path, &x->of_sample[path]);
+	}
+	m->sums.waits_of = tl;
+	for (size_t i = 0; i < tl->offcpu.n && !rc; i++) {
+		uint32_t path = tl->offcpu.v[i].path;
+		if (path && !x->of_wait[path])
+			rc = html_source_stack(x, &m->sums, path, &x->of_wait[path]);
+	}
 	return rc;
 }
 
-int html_source_make(const struct tlinput *ti, const struct sample_selection *samples,
-		     const struct html_source_opts *o, struct buf *out)
+static int put_all(struct making *m, struct buf *b)
 {
-	const struct timeline *tl = &ti->tl;
-	struct function_sums stacks = {.stacks = tl->stacks};
-	struct source_sums sums = {.stacks = tl->stacks};
-	uint32_t event = event_of_most(tl, samples);
-	int rc = event == NO_ID ? 0 : add_samples(&stacks, tl, samples, event);
-	rc = rc ? rc : source_sums_add_all(&sums, &stacks);
-	if (!rc && event != NO_ID)
-		rc = put_all(out, ti, o, &sums, event);
-	source_sums_release(&sums);
-	function_sums_release(&stacks);
-	return rc ? rc : buf_failed(out) ? ERR_NOMEM : 0;
+	struct json j = {.b = b};
+	int rc = html_source_begin(m->out, &m->sums);
+	json_open(&j, NULL, '{');
+	json_open(&j, "functions", '[');
+	for (size_t i = 0; i < m->picks.n && !rc; i++)
+		rc = put_function(m, &j, m->picks.v[i]);
+	json_close(&j, ']');
+	if (m->out->rows && !rc) {
+		rc = number_stacks(m);
+		html_source_end(m->out, &j);
+	}
+	json_close(&j, '}');
+	if (!m->out->rows)
+		buf_clear(b);
+	return rc ? rc : buf_failed(b) ? ERR_NOMEM : 0;
+}
+
+int html_source_make(const struct tlinput *ti, const struct sample_selection *samples,
+		     const struct population *waits, const struct html_source_opts *o,
+		     struct html_source *out, struct buf *b)
+{
+	struct making m = {.ti = ti,
+			   .o = o,
+			   .samples = samples,
+			   .waits = waits,
+			   .sums = {.stacks = ti->tl.stacks},
+			   .stacks = {.stacks = ti->tl.stacks},
+			   .out = out};
+	int rc = sum_up(&m);
+	rc = rc ? rc : put_all(&m, b);
+	source_sums_release(&m.sums);
+	function_sums_release(&m.stacks);
+	vec_release(&m.picks);
+	vec_release(&m.has);
+	return rc;
 }

@@ -6,16 +6,20 @@
 
 #include "cmd/query/timeline_input.h"
 #include "libtime/population/sample_sums.h"
+#include "render/html/html_source.h"
 
 /* What the user names; a report is handed on, so the current folder is not a root. */
 struct html_source_opts {
-	struct opt_list functions; /* as `perfkit source FUNCTION`; none: of at least 0.1 % */
+	struct opt_list functions; /* as `perfkit source FUNCTION`; none: of at least 0.1 %
+				     * of the samples or waits */
 	struct opt_list dirs, maps;
 };
 
-/* Write the lines of the timeline's samples of the event that has most of them as JSON into *out;
- * nothing if no function has known lines. ERR_NOMEM. */
+/* Write the lines of the samples' and waits' functions as JSON into *b, and which of them each
+ * stack passes through into *out, which is released by html_source_release; nothing if no
+ * function has known lines. ERR_NOMEM. */
 int html_source_make(const struct tlinput *ti, const struct sample_selection *samples,
-		     const struct html_source_opts *o, struct buf *out);
+		     const struct population *waits, const struct html_source_opts *o,
+		     struct html_source *out, struct buf *b);
 
 #endif

@@ -60,6 +60,65 @@ static int find_texts(struct source_side *s)
 	return rc;
 }
 
+/* The events that the shown one's samples also read: of its group. */
+static void find_counters(struct source_side *s)
+{
+	const struct profile *p = s->src.ti->in.profile;
+	uint32_t shown = s->src.event;
+	if (s->src.asked != STACKS_OF_SAMPLES || shown == NO_ID || !p)
+		return;
+	const struct event *ev = p->rec->events.v;
+	if (!(ev[ev[shown].leader].attr.read_format & PERF_FORMAT_GROUP))
+		return;
+	for (uint32_t i = 0; i < p->rec->events.n && s->ncounters < SOURCE_COUNTERS; i++)
+		if (i != shown && ev[i].leader == ev[shown].leader)
+			s->counters[s->ncounters++] = i;
+}
+
+/* Is it this counter of the processor? Its name may have a unit and modifiers: "cpu/cycles/u". */
+static int is_counter(const struct event *ev, uint64_t config, const char *name)
+{
+	const char *slash = strchr(ev->name, '/');
+	const char *at = slash && slash[1] ? slash + 1 : ev->name;
+	return (ev->attr.type == PERF_TYPE_HARDWARE && (uint32_t)ev->attr.config == config) ||
+	       (strlen(name) == strcspn(at, ":/") && !strncmp(at, name, strlen(name)));
+}
+
+void source_side_counters(const struct source_side *s, struct source_counters *out)
+{
+	const struct profile *p = s->src.ti->in.profile;
+	const struct event *ev = s->ncounters ? p->rec->events.v : NULL;
+	*out = (struct source_counters){.n = s->ncounters,
+					.cycles = SOURCE_NO_COUNTER,
+					.instructions = SOURCE_NO_COUNTER};
+	for (int k = -1; k < (int)s->ncounters && ev; k++) {
+		const struct event *x = &ev[k < 0 ? s->src.event : s->counters[k]];
+		if (k >= 0)
+			out->names[k] = x->name;
+		if (is_counter(x, PERF_COUNT_HW_CPU_CYCLES, "cycles"))
+			out->cycles = k;
+		else if (is_counter(x, PERF_COUNT_HW_INSTRUCTIONS, "instructions"))
+			out->instructions = k;
+	}
+}
+
+/* The counters into `sums`. */
+static int add_counters(struct source_side *s, struct source_sums *sums, struct err *e)
+{
+	uint32_t shown = s->src.event;
+	int rc = 0;
+	for (unsigned k = 0; k < s->ncounters && !rc; k++) {
+		struct function_sums stacks = {.stacks = s->src.stacks};
+		s->src.event = s->counters[k];
+		rc = stack_source_rows(&s->src, add_row, &stacks, e);
+		if (!rc && source_sums_add_counter(sums, k, &stacks))
+			rc = err_nomem(e);
+		function_sums_release(&stacks);
+	}
+	s->src.event = shown;
+	return rc;
+}
+
 int source_side_open(struct source_side *s, const struct source_opts *o, const char *path,
 		     const struct opt_list *dirs, int choose)
 {
@@ -70,6 +129,9 @@ int source_side_open(struct source_side *s, const struct source_opts *o, const c
 	s->opt = o->t;
 	s->opt.wait.tl.in.lines = 1;
 	s->opt.wait.tl.in.places = o->instructions;
+	if (o->instructions && branches_init(&s->branches))
+		return input_fail(NULL, (err_nomem(&e), &e));
+	s->opt.wait.tl.in.branches = o->instructions ? &s->branches : NULL;
 	int rc = stack_source_open(&s->src, "source", asked, &s->opt, path, NULL, 0);
 	s->open = !rc;
 	rc = rc ? rc : no_binaries(s, path);
@@ -89,6 +151,8 @@ int source_side_open(struct source_side *s, const struct source_opts *o, const c
 	rc = stack_source_rows(&s->src, add_row, &s->stacks, &e);
 	if (!rc && source_sums_add_all(&s->sums, &s->stacks))
 		rc = err_nomem(&e);
+	find_counters(s);
+	rc = rc ? rc : add_counters(s, &s->sums, &e);
 	return rc ? input_fail(&s->src.ti->in, &e) : 0;
 }
 
@@ -102,7 +166,8 @@ int source_side_by_file(struct source_side *s, const char *name)
 					  .files = s->files,
 					  .files_name = name};
 	s->shown = &s->by_file;
-	return source_sums_add_all(&s->by_file, &s->stacks) ? ERR_NOMEM : 1;
+	int rc = source_sums_add_all(&s->by_file, &s->stacks);
+	return rc || add_counters(s, &s->by_file, NULL) ? ERR_NOMEM : 1;
 }
 
 void source_side_close(struct source_side *s)
@@ -112,6 +177,7 @@ void source_side_close(struct source_side *s)
 	mem_free(s->files);
 	mem_free(s->texts);
 	function_sums_release(&s->stacks);
+	branches_release(&s->branches);
 	if (s->open)
 		stack_source_close(&s->src);
 	s->open = 0;
@@ -208,6 +274,28 @@ static void weigh(const struct source_sums *s, uint32_t place, uint64_t start,
 	}
 }
 
+/* Give jumps what the samples' branch records say of them. */
+static void add_branches(const struct source_side *s, uint32_t dso,
+			 const struct module_code *code, struct code_rows *c)
+{
+	const struct machine *m = &s->src.ti->in.profile->machine;
+	uint64_t offset, va;
+	size_t row;
+	for (size_t i = 0; i < s->branches.v.n; i++) {
+		const struct branch *b = &s->branches.v.v[i];
+		if (!branch_offset(m, b, dso, &offset) ||
+		    !elf_file_vaddr(code->file, offset, &va) || !code_row_at(c, va, &row))
+			continue;
+		struct code_row *r = &c->v.v[row];
+		r->taken += b->taken;
+		r->mispredicted += b->mispredicted;
+		r->cycles += b->cycles;
+		r->timed += b->timed;
+		c->has_branches = 1;
+		c->has_cycles |= b->timed > 0;
+	}
+}
+
 static uint32_t heaviest_place(const struct source_sums *s, uint32_t function)
 {
 	uint32_t best = NO_ID;
@@ -292,5 +380,7 @@ int source_side_code(const struct source_side *s, uint32_t function, struct code
 		return rc == ERR_NOMEM ? rc : 0;
 	}
 	weigh(&s->sums, best, is_jit ? jit.va : code.start, out);
+	if (!is_jit)
+		add_branches(s, dso, &code, out);
 	return 1;
 }

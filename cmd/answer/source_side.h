@@ -26,7 +26,10 @@ struct source_side {
 	uint8_t *files;                  /* … flags per strings id */
 	const struct source_sums *shown; /* the one of the two whose lines are shown */
 	const struct opt_list *dirs;
-	uint8_t *texts; /* flags per strings id: files that have a text */
+	uint8_t *texts;                     /* flags per strings id: files that have a text */
+	struct branches branches;           /* with --asm */
+	uint32_t counters[SOURCE_COUNTERS]; /* events that are in the shown one's group */
+	size_t ncounters;
 	int open;
 };
 
@@ -36,6 +39,9 @@ struct source_side {
 int source_side_open(struct source_side *s, const struct source_opts *o, const char *path,
 		     const struct opt_list *dirs, int choose);
 void source_side_close(struct source_side *s);
+
+/* The counters of the sums, with their names; none: n is 0. */
+void source_side_counters(const struct source_side *s, struct source_counters *out);
 
 /* Show the lines of files of this name, as one function. 1, or 0 if none has lines; ERR_NOMEM. */
 int source_side_by_file(struct source_side *s, const char *name);

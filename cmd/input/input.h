@@ -25,7 +25,8 @@ struct input_opts {
 	int lines;    /* --srcline of some verbs: file and line of frames */
 	int no_lines; /* set by verbs that show no lines: inlined frames lack them */
 	int places;   /* set by `source --asm`: frames have their instruction */
-	int no_names; /* --no-names of export: frames of files remain offsets */
+	struct branches *branches; /* set by `source --asm`: aggregate_options */
+	int no_names;              /* --no-names of export: frames of files remain offsets */
 	int trust_paths, no_local;
 	int no_cache;           /* bundle_cache.h */
 	const char *max_memory; /* --max-memory, see budget.h */

@@ -41,6 +41,7 @@ static int open_recording(struct samples *s, const char *verb, const struct tlin
 	if (rc)
 		return rc;
 	in->fold.aggregate.by = by;
+	in->fold.aggregate.branches = opt->in.branches;
 	struct err e = {0};
 	int meant = meant_prepare(in, opt);
 	rc = input_fold(in);

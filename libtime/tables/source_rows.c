@@ -46,6 +46,7 @@ static int push(struct making *m, uint32_t line, uint32_t depth)
 			       .dso = l->dso,
 			       .depth = depth,
 			       .function = l->function,
+			       .of = line,
 			       .w[AFTER] = l->w};
 	return vec_push(&m->out->v, r);
 }
@@ -199,7 +200,7 @@ int source_rows_against(struct source_rows *out, const struct source_sums *befor
 	int rc = 0;
 	for (uint32_t i = 0; i < before->lines.n && !rc; i++) {
 		const struct source_line *l = &before->lines.v[i];
-		struct source_row r = {.line = l->line, .w[BEFORE] = l->w};
+		struct source_row r = {.line = l->line, .of = NO_ID, .w[BEFORE] = l->w};
 		if (l->function != function || l->parent != NO_ID)
 			continue;
 		r.gone = !where(ctx, l, &r.file, &r.line);
@@ -217,6 +218,7 @@ int source_rows_against(struct source_rows *out, const struct source_sums *befor
 		add_weight(&last->w[BEFORE], &x->w[BEFORE]);
 		add_weight(&last->w[AFTER], &x->w[AFTER]);
 		last->dso = last->dso ? last->dso : x->dso;
+		last->of = last->of != NO_ID ? last->of : x->of;
 	}
 	out->v.n = n;
 	return rc ? rc : divide(out);

@@ -13,6 +13,7 @@ struct source_row {
 	uint32_t dso;
 	uint32_t depth;    /* 0: the function's own line */
 	uint32_t function; /* of an inlined call: the called one */
+	uint32_t of;       /* index of source_sums.lines, of AFTER; NO_ID: only BEFORE has it */
 	int gone;          /* only BEFORE has the line: file and line are its */
 	struct source_weight w[COMPARE_SIDES]; /* of one recording: [AFTER] */
 };

@@ -21,6 +21,7 @@ struct source_index {
 	VEC(uint32_t) frames;       /* of the stack, as ids */
 	VEC(uint32_t) plains;       /* … and as lines */
 	uint32_t stack;
+	unsigned counter; /* that is added, + 1; 0: the weights */
 };
 
 /* 1 the first time a stack asks for x. */
@@ -99,6 +100,7 @@ static int inlined_line(struct source_sums *s, uint32_t parent, uint32_t plain, 
 	struct source_line l = s->lines.v[plain];
 	l.parent = parent;
 	l.w = (struct source_weight){0};
+	memset(l.counts, 0, sizeof(l.counts));
 	return line_new(s, &l, out) ? ERR_NOMEM : u64map_put(&s->index->lines, key, *out);
 }
 
@@ -145,6 +147,42 @@ static void weigh(struct source_weight *w, int new, enum ends ends, uint64_t wei
 	w->inlined += ends == ENDS_INLINED ? weight : 0;
 }
 
+/* How a stack counts in a function: inlined calls once, or not at all if it ends in it, too. */
+static enum ends ends_in_function(struct source_sums *s, uint32_t function, enum ends ends)
+{
+	struct source_index *x = s->index;
+	uint32_t leaf = s->lines.v[x->plains.v[x->plains.n - 1]].function;
+	return ends == ENDS_INLINED &&
+			       (leaf == function || !first(x, &x->seen_inlined.v[function]))
+		       ? GOES_ON
+		       : ends;
+}
+
+/* The same of a counter. */
+static void count_frame(struct source_sums *s, uint32_t line, enum ends ends, uint64_t weight)
+{
+	unsigned k = s->index->counter - 1;
+	struct source_line *l = &s->lines.v[line];
+	if (ends_in_function(s, l->function, ends) != GOES_ON)
+		s->functions.v[l->function].counts[k] += weight;
+	l->counts[k] += ends != GOES_ON ? weight : 0;
+}
+
+/* The instruction of a frame that is a symbol's. */
+static int add_code(struct source_sums *s, const struct frame *f, uint32_t place,
+		    enum ends ends, uint64_t weight)
+{
+	uint32_t code;
+	if (!f->name || (f->kind != FRAME_USER && f->kind != FRAME_JIT) ||
+	    (!f->at && ends == GOES_ON))
+		return 0;
+	if (code_at(s, place, f->at, &code))
+		return ERR_NOMEM;
+	s->codes.v[code].total += first(s->index, &s->index->seen_code.v[code]) ? weight : 0;
+	s->codes.v[code].self += ends != GOES_ON ? weight : 0;
+	return 0;
+}
+
 /* Frame k of the stack: its line, its function and its place, which is that of the group of
  * inlined frames [from, to) it is in. */
 static int add_frame(struct source_sums *s, size_t k, size_t from, enum ends ends,
@@ -157,30 +195,22 @@ static int add_frame(struct source_sums *s, size_t k, size_t from, enum ends end
 	struct source_place p = {
 		.function = l->function, .dso = f->dso, .addr = f->addr, .caller = NO_ID};
 	uint32_t place;
+	if (x->counter) {
+		count_frame(s, x->plains.v[k], ends, weight);
+		return 0;
+	}
 	if (k > from) {
 		p.addr = 0;
 		p.caller = x->plains.v[k - 1];
 	}
 	if (place_at(s, &p, &place))
 		return ERR_NOMEM;
-	enum ends once = ends;
-	uint32_t leaf = s->lines.v[x->plains.v[x->plains.n - 1]].function;
-	if (ends == ENDS_INLINED &&
-	    (leaf == l->function || !first(x, &x->seen_inlined.v[l->function])))
-		once = GOES_ON;
+	enum ends once = ends_in_function(s, l->function, ends);
 	weigh(&l->w, first(x, &x->seen_line.v[x->plains.v[k]]), ends, weight);
 	weigh(&fn->w, first(x, &x->seen_function.v[l->function]), once, weight);
 	weigh(&s->places.v[place].w, first(x, &x->seen_place.v[place]), ends, weight);
 	fn->samples += ends == ENDS_HERE ? samples : 0;
-	if (!s->code || k > from || !f->name ||
-	    (f->kind != FRAME_USER && f->kind != FRAME_JIT) || (!f->at && ends == GOES_ON))
-		return 0;
-	uint32_t code;
-	if (code_at(s, place, f->at, &code))
-		return ERR_NOMEM;
-	s->codes.v[code].total += first(x, &x->seen_code.v[code]) ? weight : 0;
-	s->codes.v[code].self += ends != GOES_ON ? weight : 0;
-	return 0;
+	return !s->code || k > from ? 0 : add_code(s, f, place, ends, weight);
 }
 
 /* What the line of frame k has inlined: the frames after it, up to `to`. */
@@ -191,6 +221,10 @@ static int add_inlined(struct source_sums *s, size_t k, size_t to, int ends, uin
 	for (size_t m = k + 1; m < to; m++) {
 		if (inlined_line(s, at, x->plains.v[m], &at))
 			return ERR_NOMEM;
+		if (x->counter) {
+			s->lines.v[at].counts[x->counter - 1] += ends ? weight : 0;
+			continue;
+		}
 		weigh(&s->lines.v[at].w, first(x, &x->seen_line.v[at]),
 		      !ends         ? GOES_ON
 		      : m + 1 == to ? ENDS_HERE
@@ -274,33 +308,90 @@ static void weigh_nearest(struct source_sums *s, uint32_t path, uint64_t weight)
 		s->functions.v[s->lines.v[x->plains.v[near]].function].near += weight;
 }
 
-static int add_stack(struct source_sums *s, uint32_t path, uint64_t weight, uint64_t samples)
+/* The frames of a stack, as ids and as lines, into the index. */
+static int load_stack(struct source_sums *s, uint32_t path)
 {
 	size_t n = stacks_depth(s->stacks, path);
 	if (prepare(s))
 		return ERR_NOMEM;
 	struct source_index *x = s->index;
-	x->stack++;
-	s->all += weight;
-	s->samples += samples;
-	if (!n)
-		return add_none(s, weight, samples);
 	x->frames.n = x->plains.n = 0;
 	if (vec_reserve(&x->frames, n) || vec_reserve(&x->plains, n))
 		return ERR_NOMEM;
 	stacks_frames(s->stacks, path, x->frames.v, n);
 	n = s->waits_of ? function_sums_of_program(s->stacks, x->frames.v, n) : n;
-	for (x->plains.n = 0; x->plains.n < n; x->plains.n++)
+	for (; x->plains.n < n; x->plains.n++)
 		if (plain_line(s, x->frames.v[x->plains.n], &x->plains.v[x->plains.n]))
 			return ERR_NOMEM;
-	weigh_nearest(s, path, weight);
-	int rc = 0;
+	return 0;
+}
+
+/* Where the code of the symbol at frame `from` ends, and what was inlined in it. */
+static size_t group_end(const struct source_sums *s, size_t from)
+{
+	const struct source_index *x = s->index;
+	size_t to = from + 1;
+	while (to < x->plains.n && s->stacks->frames.v[x->frames.v[to]].flags & FRAME_INLINED)
+		to++;
+	return to;
+}
+
+static int add_stack(struct source_sums *s, uint32_t path, uint64_t weight, uint64_t samples)
+{
+	int rc = load_stack(s, path);
+	if (rc)
+		return rc;
+	struct source_index *x = s->index;
+	size_t n = x->plains.n;
+	x->stack++;
+	if (x->counter) {
+		s->counted[x->counter - 1] += weight;
+	} else {
+		s->all += weight;
+		s->samples += samples;
+		weigh_nearest(s, path, weight);
+	}
+	if (!stacks_depth(s->stacks, path))
+		return x->counter ? 0 : add_none(s, weight, samples);
 	for (size_t from = 0, to; from < n && !rc; from = to) {
-		for (to = from + 1; to < n; to++)
-			if (!(s->stacks->frames.v[x->frames.v[to]].flags & FRAME_INLINED))
-				break;
+		to = group_end(s, from);
 		rc = add_group(s, from, to, to == n, weight, samples);
 	}
+	return rc;
+}
+
+int source_sums_add_counter(struct source_sums *s, unsigned counter,
+			    const struct function_sums *from)
+{
+	if (prepare(s))
+		return ERR_NOMEM;
+	s->index->counter = counter + 1;
+	int rc = source_sums_add_all(s, from);
+	s->index->counter = 0;
+	return rc;
+}
+
+int source_sums_lines(struct source_sums *s, uint32_t path,
+		      int (*take)(void *ctx, const uint32_t *lines, size_t n, int ends),
+		      void *ctx)
+{
+	VEC(uint32_t) lines = {0};
+	int rc = load_stack(s, path);
+	size_t n = rc ? 0 : s->index->plains.n;
+	for (size_t from = 0, to; from < n && !rc; from = to) {
+		to = group_end(s, from);
+		lines.n = 0;
+		for (size_t k = from; k < to && !rc; k++) {
+			uint32_t at = s->index->plains.v[k];
+			rc = vec_push(&lines, at);
+			for (size_t m = k + 1; m < to && !rc; m++) {
+				rc = inlined_line(s, at, s->index->plains.v[m], &at);
+				rc = rc ? rc : vec_push(&lines, at);
+			}
+		}
+		rc = rc ? rc : take(ctx, lines.v, lines.n, to == n);
+	}
+	vec_release(&lines);
 	return rc;
 }
 

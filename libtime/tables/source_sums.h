@@ -24,12 +24,16 @@ struct source_weight {
 	uint64_t self, inlined, total;
 };
 
+/* Other counters that the event's samples read, at most. */
+enum { SOURCE_COUNTERS = 6 };
+
 struct source_function {
 	uint32_t name, module; /* ids of source_sums.names */
 	uint64_t samples;      /* that end in it */
 	uint64_t near;         /* weight of stacks whose nearest frame with a text is its, or if
 			* they have none, the nearest with a known line */
 	struct source_weight w;
+	uint64_t counts[SOURCE_COUNTERS]; /* of each counter, self and inlined */
 };
 
 struct source_line {
@@ -39,6 +43,7 @@ struct source_line {
 	uint32_t file;     /* … 0: not known */
 	uint32_t line;     /* 0: not known */
 	struct source_weight w;
+	uint64_t counts[SOURCE_COUNTERS];
 };
 
 /* One copy of a function's code: its symbol, or an inlined call. */
@@ -74,11 +79,25 @@ struct source_sums {
 	VEC(struct source_place) places;
 	VEC(struct source_code) codes;
 	uint64_t all, samples; /* of all stacks */
+	uint64_t counted[SOURCE_COUNTERS];
 	struct source_index *index;
 };
 
 /* Count all stacks of `from` (without windows). ERR_NOMEM. */
 int source_sums_add_all(struct source_sums *s, const struct function_sums *from);
+
+/* Count stacks that are weighted by a counter, into `counts` alone. ERR_NOMEM. */
+int source_sums_add_counter(struct source_sums *s, unsigned counter,
+			    const struct function_sums *from);
+
+/*
+ * Call take(indices of lines, n, ends) for the code of each symbol that a stack passes through,
+ * root first: its lines and those of what is inlined there. `ends`: the stack does, in this one.
+ * Stops at the first return value that is not 0 and returns it. ERR_NOMEM.
+ */
+int source_sums_lines(struct source_sums *s, uint32_t path,
+		      int (*take)(void *ctx, const uint32_t *lines, size_t n, int ends),
+		      void *ctx);
 
 /* The functions that a text names, hottest first, as indices: by the id or the whole name, else
  * by its end after "::", ".", or "/", else by a pattern (* ? [), else by any part. NULL: all.

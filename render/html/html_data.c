@@ -21,10 +21,12 @@ struct gathering {
 	const struct timeline *tl;
 	const struct population *of;
 	struct html_column *path_parent, *path_frame, *row_comm, *row_path;
-	struct html_column *v[9]; /* of the current table */
-	int64_t last_path;        /* the highest in a row so far */
-	uint64_t at;              /* end of the thread's last wait or run */
-	uint32_t thread;          /* its thread */
+	struct html_column *v[9];  /* of the current table */
+	struct html_column *lines; /* of the samples, then of the waits … */
+	VEC(uint32_t) last_lines;  /* … and by row, the last one's */
+	int64_t last_path;         /* the highest in a row so far */
+	uint64_t at;               /* end of the thread's last wait or run */
+	uint32_t thread;           /* its thread */
 	struct html_column *life[3], *wait[11], *run[4];
 	struct err *e;
 };
@@ -92,14 +94,31 @@ static int row_number(struct gathering *g, uint32_t comm, uint32_t path, uint32_
 	return u64map_put(&d->row_no, key, *no);
 }
 
+/* Put a stack of lines: mostly the row's last one. `of`: html_source.of_sample, or of_wait. */
+static int put_lines(struct gathering *g, const uint32_t *of, uint32_t row, uint32_t path)
+{
+	int rc = 0;
+	if (!of)
+		return 0;
+	while (g->last_lines.n <= row && !rc)
+		rc = vec_push(&g->last_lines, 0);
+	if (rc)
+		return rc;
+	uint32_t lines = path < g->d->lines->npaths ? of[path] : 0;
+	html_put(g->lines, g->last_lines.v[row] == lines ? 0 : lines + 1u);
+	g->last_lines.v[row] = lines;
+	return 0;
+}
+
 /* Put a stack's row: 0 if it is new, since it then has the next number. */
-static int put_row(struct gathering *g, struct html_column *c, uint32_t comm, uint32_t path)
+static int put_row(struct gathering *g, struct html_column *c, uint32_t comm, uint32_t path,
+		   const uint32_t *of)
 {
 	uint64_t rows = g->row_comm->n;
 	uint32_t no = 0;
 	int rc = row_number(g, comm, path, &no);
 	html_put(c, no > rows ? 0 : no);
-	return rc;
+	return rc ? rc : put_lines(g, of, no, path);
 }
 
 /* The frame of a thread's name alone. */
@@ -171,12 +190,13 @@ static int put_samples(struct gathering *g)
 	uint64_t at = g->d->from_ns;
 	int64_t tick = 0;
 	columns(g, g->v, names);
+	g->lines = html_column(&g->d->columns, "sample.lines");
 	int rc = samples_by_cpu(g->d, g->tl, &list, &n);
 	for (size_t i = 0; i < n && !rc; i++) {
 		const struct tl_sample *s = &g->tl->samples.v[list[i]];
 		int64_t since_last = (int64_t)(s->time_ns - at);
 		html_put_signed(g->v[0], since_last - tick);
-		rc = put_row(g, g->v[1], s->comm, s->path);
+		rc = put_row(g, g->v[1], s->comm, s->path, g->d->lines->of_sample);
 		html_put(g->v[2], s->period);
 		html_put(g->v[3], s->event);
 		html_put(g->v[4], s->thread == TL_NONE ? 0 : s->thread + 1u);
@@ -289,7 +309,7 @@ static int put_wait(struct gathering *g, const struct offcpu *o, int out)
 	html_put(g->wait[1], w.runnable);
 	html_put(g->wait[2], wait_bits(&w) | (out ? HTML_OUT : 0u));
 	html_put(g->wait[4], o->cause);
-	return put_row(g, g->wait[3], o->comm, o->path) || put_story(g, o) ||
+	return put_row(g, g->wait[3], o->comm, o->path, d->lines->of_wait) || put_story(g, o) ||
 			       html_labels_interval(&d->labels, 1, o->thread, o->path, w.start,
 						    w.end)
 		       ? ERR_NOMEM
@@ -359,6 +379,8 @@ static int put_threads(struct gathering *g)
 	columns(g, g->life, lives);
 	columns(g, g->wait, waits);
 	columns(g, g->run, runs);
+	g->lines = html_column(&d->columns, "wait.lines");
+	g->last_lines.n = 0;
 	for (uint32_t i = 0; i < g->tl->threads.n && !rc; i++) {
 		const struct tl_thread *t = &g->tl->threads.v[i];
 		uint32_t frame = 0, name = 0;
@@ -506,14 +528,17 @@ static int gather(struct gathering *g)
 	rc = rc ? rc : put_threads(g);
 	rc = rc ? rc : put_spans(g);
 	rc = rc ? rc : put_losses(g);
+	vec_release(&g->last_lines);
 	return rc;
 }
 
 int html_data_gather(struct html_data *d, const struct timeline *tl,
 		     const struct population *of, const struct sample_selection *samples,
-		     const uint8_t *drawn, int merge_threads, struct err *e)
+		     const uint8_t *drawn, const struct html_source *lines, int merge_threads,
+		     struct err *e)
 {
-	*d = (struct html_data){.tl = tl, .of = *of, .samples = *samples, .drawn = drawn};
+	*d = (struct html_data){
+		.tl = tl, .of = *of, .samples = *samples, .drawn = drawn, .lines = lines};
 	d->from_ns = of->start_ns > tl->rec.origin_ns ? of->start_ns : tl->rec.origin_ns;
 	d->to_ns = of->stop_ns && of->stop_ns < tl->rec.end_ns ? of->stop_ns : tl->rec.end_ns;
 	if (d->to_ns <= d->from_ns) /* one sample */

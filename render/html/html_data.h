@@ -13,12 +13,13 @@
  *	thread.*  thread: frame of its name, pid + 1, tid + 1, first, life, flags, name;
  *	          strings: its process's cgroup and what its container is called (0: not known)
  *	sample.*  sample by CPU and time: how much more since the last one than that
- *	          took, row + 1 (0: the next one), weight, event, thread + 1, CPU + 1
+ *	          took, row + 1 (0: the next one), weight, event, thread + 1, CPU + 1;
+ *	          its stack of lines (html_source.h) + 1, 0: as the row's last one
  *	life.*    wait or time on a CPU, by thread and time: is it a wait, the thread
  *	          since the last one's, ns since its end
  *	wait.*    the waits of these, where shown: blocked or unknown time, the rest,
  *	          enum html_wait, row as above, cause; state, waker + 1, context
- *	          (timeline_data.h), its path, CPU out + 1 and in + 1
+ *	          (timeline_data.h), its path, CPU out + 1 and in + 1; lines as above
  *	run.*     the times on a CPU: length, CPU + 1, name, 1 if the filters leave it out
  *	span.*, loss.*  span; stretch of lost records
  *
@@ -31,6 +32,7 @@
 #include "render/flame/flame_input.h"
 #include "render/html/html_column.h"
 #include "render/html/html_labels.h"
+#include "render/html/html_source.h"
 
 /* Bits of a wait: enum offcpu_flag (as recorded), enum unknown_reason from HTML_REASON on,
  * and: */
@@ -47,6 +49,7 @@ struct html_data {
 	const struct timeline *tl;
 	struct population of;
 	struct sample_selection samples;
+	const struct html_source *lines;
 	const uint8_t *drawn; /* by thread: it has a row in pictures; NULL: none has */
 	uint64_t from_ns, to_ns;
 	struct flame flame; /* only its frames */
@@ -63,12 +66,14 @@ struct html_data {
 
 /* Gather everything of a timeline that the filters leave: threads and waits by `of`; and what
  * pictures need beside: all of the threads `drawn`, and of the others when they had a CPU
- * (NULL: nothing). A label of `of` is chosen in the page, which has the rest, too.
+ * (NULL: nothing); `lines`: of stacks. A label of `of` is chosen in the page, which has the rest,
+ * too.
  * `merge_threads`: flame_input.h. What is given is borrowed. `d` is to be
  * released, after a failure too. ERR_NOMEM. */
 int html_data_gather(struct html_data *d, const struct timeline *tl,
 		     const struct population *of, const struct sample_selection *samples,
-		     const uint8_t *drawn, int merge_threads, struct err *e);
+		     const uint8_t *drawn, const struct html_source *lines, int merge_threads,
+		     struct err *e);
 
 /* Add the columns of frames, after those of all graphs. ERR_NOMEM. */
 int html_data_frames(struct html_data *d, struct err *e);

@@ -66,7 +66,18 @@ function placeStacks({path, row, sample, wait}) {
 		for (let i = 0; i < rows.length; i++)
 			rows[i] = table.row[i] ? table.row[i] - 1 : next++;
 		table.row = rows;
+		if (table.lines.length)
+			table.lines = placeLines(table.lines, rows, m);
 	}
+}
+
+// Stacks of lines: 0 is the row's last one.
+function placeLines(lines, rows, n) {
+	const last = new Int32Array(n);
+	return Int32Array.from(lines, (x, i) => {
+		last[rows[i]] = x ? x - 1 : last[rows[i]];
+		return last[rows[i]];
+	});
 }
 
 // Samples of each CPU get their times; then they stand in the order of time.

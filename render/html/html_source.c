@@ -1,4 +1,5 @@
 #include "render/html/html_source.h"
+#include "base/mem.h"
 #include "render/text/escape.h"
 #include "render/text/source_json.h"
 
@@ -17,28 +18,23 @@ static void put_name(struct json *j, const char *key, const char *name)
 	buf_release(&b);
 }
 
-static void begin_row(struct json *j, uint32_t line, const struct source_weight *w)
-{
-	json_open(j, NULL, '[');
-	json_u64(j, NULL, line);
-	json_u64(j, NULL, w ? w->self + w->inlined : 0);
-	json_u64(j, NULL, w ? w->total : 0);
-}
-
-static void put_line(struct json *j, const struct source_text *t, uint32_t line,
-		     const struct source_weight *w)
+static void put_line(struct json *j, const struct source_text *t, uint32_t line, int is_row)
 {
 	const char *p = NULL;
 	size_t n = 0;
 	source_text_line(t, line, &p, &n);
-	begin_row(j, line, w);
+	json_open(j, NULL, '[');
+	json_u64(j, NULL, line);
 	json_text(j, NULL, p, n);
+	if (is_row)
+		json_u64(j, NULL, 0);
 	json_close(j, ']');
 }
 
 static void put_inlined(struct json *j, const struct source_sums *s, const struct source_row *r)
 {
-	begin_row(j, r->line, &r->w[AFTER]);
+	json_open(j, NULL, '[');
+	json_u64(j, NULL, r->line);
 	json_null(j, NULL);
 	json_u64(j, NULL, r->depth);
 	put_name(j, NULL, strtab_get(&s->names, s->functions.v[r->function].name));
@@ -54,7 +50,7 @@ static void put_between(struct json *j, const struct source_text *t, uint32_t la
 	for (uint32_t i = last ? last + 1 : 1; i < end && i <= n; i++) {
 		int near = (last && i - last <= CONTEXT) || (next && next - i <= CONTEXT);
 		if (near)
-			put_line(j, t, i, NULL);
+			put_line(j, t, i, 0);
 		else if (next && next - i > CONTEXT)
 			i = next - CONTEXT - 1; /* goes on with those near it */
 		else
@@ -79,7 +75,7 @@ static void put_file(struct json *j, const struct source_sums *s,
 		}
 		if (r->line)
 			put_between(j, t, last, r->line);
-		put_line(j, t, r->line, &r->w[AFTER]);
+		put_line(j, t, r->line, 1);
 		last = r->line ? r->line : last;
 	}
 	if (last)
@@ -88,19 +84,139 @@ static void put_file(struct json *j, const struct source_sums *s,
 	json_close(j, '}');
 }
 
-void html_source_function(struct json *j, const struct source_sums *s, uint32_t function,
-			  const struct source_rows *rows, const struct source_text *texts)
+static void put_function(struct json *j, const struct source_sums *s, uint32_t function,
+			 const struct source_rows *rows, const struct source_text *texts)
 {
 	const struct source_function *f = &s->functions.v[function];
 	json_open(j, NULL, '{');
 	put_name(j, "name", strtab_get(&s->names, f->name));
 	put_name(j, "module", strtab_get(&s->names, f->module));
-	json_u64(j, "self", f->w.self);
-	json_u64(j, "inlined", f->w.inlined);
-	json_u64(j, "total", f->w.total);
 	json_open(j, "files", '[');
 	for (size_t i = 0; i < rows->files.n; i++)
 		put_file(j, s, rows, &rows->files.v[i], &texts[i]);
 	json_close(j, ']');
 	json_close(j, '}');
+}
+
+/* --- which rows a stack passes through ---------------------------------------------------- */
+
+static void list_rows(struct html_source *x, const struct source_rows *rows)
+{
+	for (size_t i = 0; i < rows->files.n; i++)
+		for (uint32_t k = 0; k < rows->files.v[i].n; k++)
+			x->row[rows->v.v[rows->files.v[i].first + k].of] = ++x->rows;
+}
+
+int html_source_begin(struct html_source *x, const struct source_sums *s)
+{
+	x->nlines = s->lines.n;
+	x->row = mem_zalloc(x->nlines + 1, sizeof(*x->row));
+	return x->row ? 0 : ERR_NOMEM;
+}
+
+void html_source_add(struct html_source *x, struct json *j, const struct source_sums *s,
+		     uint32_t function, const struct source_rows *rows,
+		     const struct source_text *texts)
+{
+	put_function(j, s, function, rows, texts);
+	list_rows(x, rows);
+}
+
+/* The number of the set x->now, which many stacks share. */
+static int group_of(struct html_source *x, uint32_t *out)
+{
+	uint64_t h = 0;
+	size_t at = 0;
+	for (size_t i = 0; i < x->now.n; i++)
+		h = hash_u64(h ^ x->now.v[i]);
+	while (idmap_next(&x->group_index, h, &at, out)) {
+		const uint32_t *v = &x->group_rows.v[x->groups.v[*out]];
+		if (*v == x->now.n && !memcmp(v + 1, x->now.v, x->now.n * sizeof(*v)))
+			return 0;
+	}
+	*out = (uint32_t)x->groups.n;
+	if (vec_push(&x->groups, x->group_rows.n) ||
+	    vec_push(&x->group_rows, (uint32_t)x->now.n))
+		return ERR_NOMEM;
+	for (size_t i = 0; i < x->now.n; i++)
+		if (vec_push(&x->group_rows, x->now.v[i]))
+			return ERR_NOMEM;
+	return idmap_put(&x->group_index, h, *out);
+}
+
+/* The code of one symbol on the way of a stack. */
+static int take_lines(void *source, const uint32_t *lines, size_t n, int ends)
+{
+	struct html_source *x = source;
+	uint32_t group, stack;
+	x->now.n = 0;
+	for (size_t i = 0; i < n; i++) {
+		uint32_t row = lines[i] < x->nlines ? x->row[lines[i]] : 0;
+		size_t k = 0;
+		while (k < x->now.n && x->now.v[k] != row - 1)
+			k++;
+		if (row && k == x->now.n && vec_push(&x->now, row - 1))
+			return ERR_NOMEM;
+	}
+	if (!x->now.n)
+		return 0;
+	if (group_of(x, &group))
+		return ERR_NOMEM;
+	uint64_t key = (uint64_t)x->at << 32 | group;
+	if (!u64map_get(&x->stack_index, key, &stack)) {
+		struct html_source_stack new = {.up = x->at, .group = group};
+		if (vec_push(&x->stacks, new))
+			return ERR_NOMEM;
+		stack = (uint32_t)x->stacks.n;
+		if (u64map_put(&x->stack_index, key, stack))
+			return ERR_NOMEM;
+	}
+	x->at = stack;
+	x->ends = ends;
+	return 0;
+}
+
+int html_source_stack(struct html_source *x, struct source_sums *s, uint32_t path,
+		      uint32_t *out)
+{
+	x->at = 0;
+	x->ends = 0;
+	int rc = source_sums_lines(s, path, take_lines, x);
+	*out = x->at << 1 | (uint32_t)x->ends;
+	return rc;
+}
+
+void html_source_end(const struct html_source *x, struct json *j)
+{
+	json_open(j, "groups", '[');
+	for (size_t i = 0; i < x->groups.n; i++) {
+		const uint32_t *v = &x->group_rows.v[x->groups.v[i]];
+		json_open(j, NULL, '[');
+		for (uint32_t k = 1; k <= *v; k++)
+			json_u64(j, NULL, v[k]);
+		json_close(j, ']');
+	}
+	json_close(j, ']');
+	json_open(j, "up", '[');
+	for (size_t i = 0; i < x->stacks.n; i++)
+		json_u64(j, NULL, x->stacks.v[i].up);
+	json_close(j, ']');
+	json_open(j, "group", '[');
+	for (size_t i = 0; i < x->stacks.n; i++)
+		json_u64(j, NULL, x->stacks.v[i].group);
+	json_close(j, ']');
+}
+
+void html_source_release(struct html_source *x)
+{
+	mem_free(x->row);
+	mem_free(x->of_sample);
+	mem_free(x->of_wait);
+	vec_release(&x->groups);
+	vec_release(&x->group_rows);
+	vec_release(&x->stacks);
+	vec_release(&x->now);
+	idmap_release(&x->group_index);
+	u64map_release(&x->stack_index);
+	*x = (struct html_source){0};
 }

@@ -1,7 +1,8 @@
-// html_source.js - the source lines of the chosen frame's function, beside the flame graph. They are
-// of the whole recording (html_source.h) and are unpacked when the first function is chosen.
+// html_source.js - the source lines of the chosen frame's function, beside the flame graph, with the
+// weights of the stretch: of samples, or of waits if the graph is of these. html_source.h has the
+// format, which is unpacked when the first function is chosen.
 
-let sourceData = null; // a promise of {event, weight, functions}
+let sourceData = null; // a promise of {functions, groups, up, group}
 let sourceAsked = 0;
 
 function hasSource() {
@@ -11,10 +12,82 @@ function hasSource() {
 function readSource() {
 	if (!sourceData) {
 		const size = document.getElementById("source-data").textContent.length;
-		sourceData = inflateText("source-data").then((text) => Object.assign(JSON.parse(text), {size}));
+		sourceData = inflateText("source-data").then((text) => numberRows(Object.assign(JSON.parse(text), {size})));
 	}
 	return sourceData;
 }
+
+// Rows are numbered through all functions; a function has those of its own lines.
+function numberRows(all) {
+	let n = 0;
+	all.functions.forEach((f, no) => {
+		f.no = no;
+		f.first = n;
+		for (const file of f.files)
+			for (const line of file.lines)
+				if (line.length > 2)
+					line.row = n++;
+		f.end = n;
+	});
+	all.ofRow = new Int32Array(n); // its function, if it is a line of its own: + 1
+	for (const f of all.functions)
+		for (const line of f.files.flatMap((file) => file.lines))
+			if (line.length === 3)
+				all.ofRow[line.row] = f.no + 1;
+	return all;
+}
+
+// --- weights -----------------------------------------------------------------------------------
+
+// Which waits' lines are shown, and not samples'.
+function isOfWaits() {
+	return data.wait.any && ["off", "offwake", "chain"].includes(view.graph) || !data.sample.t.length;
+}
+
+// What each stack of lines weighs in the stretch, of the chosen threads and label; [0] has the others.
+function weighStacks(all) {
+	const out = new Float64Array(2 * all.up.length + 2), {from, to} = stretch(), chosen = chosenThreads();
+	if (isOfWaits()) {
+		const put = (i) => { out[data.wait.lines[i]] += part.blocked + part.unknown + part.runnable; };
+		eachOverlapping("wait", from, to, (i) => {
+			if (!view.band || inBand(i, view.band))
+				takeWait(i, from, to, chosen, put);
+		});
+		return out;
+	}
+	const s = data.sample, n = s.t.length;
+	for (let i = firstWhere(0, n, (k) => s.t[k] >= from); i < n && s.t[i] <= to; i++)
+		if (s.event[i] === view.event && hasLabel(s, i) && (!chosen || chosen(s.thread[i] - 1, data.row.comm[s.row[i]])))
+			out[s.lines[i]] += s.weight[i];
+	return out;
+}
+
+// Self (with what is inlined) and total of the rows of a function, and of itself. A stack counts once
+// in each row, however often it passes.
+function weighRows(all, f) {
+	const stacks = weighStacks(all), n = f.end - f.first, seen = new Int32Array(n + 1), ends = new Int32Array(n + 1);
+	const out = {whole: 0, self: new Float64Array(n + 1), total: new Float64Array(n + 1)}; // [n]: the function
+	const add = (k, no, weight, isEnd) => {
+		out.total[k] += seen[k] !== no ? weight : 0;
+		out.self[k] += isEnd && ends[k] !== no ? weight : 0;
+		seen[k] = no;
+		ends[k] = isEnd ? no : ends[k];
+	};
+	for (let x = 0; x < stacks.length; x++) {
+		const weight = stacks[x];
+		out.whole += weight;
+		for (let at = weight ? x >> 1 : 0, isEnd = x & 1; at; at = all.up[at - 1], isEnd = 0)
+			for (const row of all.groups[all.group[at - 1]])
+				if (row >= f.first && row < f.end) {
+					add(row - f.first, x + 1, weight, isEnd);
+					if (all.ofRow[row])
+						add(n, x + 1, weight, isEnd);
+				}
+	}
+	return out;
+}
+
+// --- the pane ----------------------------------------------------------------------------------
 
 // The function of a frame; `frame` NULL: the first of that name.
 function sourceOf(all, name, frame) {
@@ -25,24 +98,34 @@ function sourceOf(all, name, frame) {
 const VERDICTS = {same: "", absent: ": its text is not in this page (--source-dir, --source-map)", unchecked: " (not checked: the debug information has no MD5)",
 	newer: " changed after the recording: lines may have moved", other: " is not the text that was compiled (MD5): lines may be wrong"};
 
-// Above a few percent a line is warm, above many it is hot.
-function heatOf(x, whole) {
-	return 100 * x >= 5 * whole ? "hot" : 100 * x >= whole ? "warm" : null;
+// A line is hot or warm by its self, and warm if much passes through it.
+function heatOf(self, total, whole) {
+	return 20 * self >= whole ? "hot" : 100 * self >= whole || 10 * total >= whole ? "warm" : "";
 }
 
 function shareOf(x, whole) {
 	return x ? share(x, whole) : "";
 }
 
-function codeLine([line, self, total, text], whole) {
-	return el("tr", {class: heatOf(self, whole)}, el("td", {class: "number"}, shareOf(self, whole)), el("td", {class: "number"}, shareOf(total, whole)),
-		el("td", {class: "number dim"}, line ? String(line) : ""), el("td", {class: "code"}, line ? text || "" : "(no line is known)"));
+// A row's cells with numbers are filled by fillRow.
+function sourceRow(attrs, ...cells) {
+	return el("tr", attrs, el("td", {class: "number"}), el("td", {class: "number"}), ...cells);
 }
 
-function inlinedLine([line, self, total, , depth, name, file], whole) {
+function codeLine([line, text]) {
+	return sourceRow({}, el("td", {class: "number dim"}, line ? String(line) : ""), el("td", {class: "code"}, line ? text || "" : "(no line is known)"));
+}
+
+function inlinedLine([line, , depth, name, file]) {
 	const short = file ? file.slice(file.lastIndexOf("/") + 1) + (line ? ":" + line : "") : "";
-	return el("tr", {class: "inlined", hidden: true}, el("td", {class: "number"}, shareOf(self, whole)), el("td", {class: "number"}, shareOf(total, whole)),
-		el("td", {}), el("td", {class: "code"}, "  ".repeat(depth) + name + " ", el("span", {class: "dim"}, short)));
+	return sourceRow({class: "inlined", hidden: true}, el("td", {}), el("td", {class: "code"}, "  ".repeat(depth) + name + " ", el("span", {class: "dim"}, short)));
+}
+
+function fillRow(row, isInlined, self, total, whole) {
+	row.cells[0].textContent = shareOf(self, whole);
+	row.cells[1].textContent = shareOf(total, whole);
+	if (!isInlined)
+		row.className = whole ? heatOf(self, total, whole) : "";
 }
 
 // Calls inlined in a line open below it.
@@ -53,37 +136,59 @@ function toggleInlined(row, button) {
 		e.hidden = isOpen;
 }
 
-function codeRows(lines, whole) {
+// The rows of a file; those with weight also go to `rows`.
+function codeRows(lines, rows) {
 	const out = [];
 	let last = 0, at = null;
 	for (const x of lines) {
-		if (x.length > 4) {
-			if (at && !at.querySelector("button")) {
-				const row = at, button = el("button", {class: "opens", "aria-expanded": "false", title: "calls inlined in this line",
-					onclick: () => toggleInlined(row, button)}, "+");
-				at.children[2].prepend(button);
-			}
-			out.push(inlinedLine(x, whole));
-			continue;
+		const isInlined = x.length > 3;
+		if (isInlined && !at.querySelector("button")) {
+			const row = at, button = el("button", {class: "opens", "aria-expanded": "false", title: "calls inlined in this line",
+				onclick: () => toggleInlined(row, button)}, "+");
+			at.cells[2].prepend(button);
 		}
-		if (last && x[0] > last + 1)
+		if (!isInlined && last && x[0] > last + 1)
 			out.push(el("tr", {class: "dim"}, el("td", {}), el("td", {}), el("td", {class: "number"}, "\u22ee"), el("td", {})));
-		last = x[0] || last;
-		out.push(at = codeLine(x, whole));
+		out.push(isInlined ? inlinedLine(x) : at = codeLine(x));
+		if (x.row !== undefined)
+			rows.push({e: out[out.length - 1], row: x.row, isInlined});
+		last = isInlined ? last : x[0] || last;
 	}
 	return out;
 }
 
-function sourceFile(f, whole) {
+function sourceFile(f, rows) {
 	const name = f.file || "no source file is known";
 	return el("div", {class: "source-file"}, el("p", {class: "note"}, el("span", {class: "path"}, name), f.file ? VERDICTS[f.text] : ""),
 		el("div", {class: "scroll", tabindex: 0, role: "region", "aria-label": "lines of " + name}, el("table", {},
 			el("thead", {}, el("tr", {}, ["self", "total", "line"].map((h) => el("th", {class: "number", scope: "col"}, h)), el("th", {scope: "col"}, "source"))),
-			el("tbody", {}, codeRows(f.lines, whole)))));
+			el("tbody", {}, codeRows(f.lines, rows)))));
 }
 
 function sizeText(characters) {
 	return characters < 1e6 ? Math.ceil(characters / 1000) + " kB" : (characters / 1e6).toFixed(1) + " MB";
+}
+
+let sourceShown = null; // the function in the pane: {f, rows, sums}; it stays while its weights change
+
+function makeSource(all, f, name) {
+	const close = el("button", {title: "close", "aria-label": "close the source", onclick: () => showSource("", null)}, "\u00d7");
+	const sums = el("span", {}), what = el("p", {class: "note"}), rows = [];
+	replace("source", el("p", {class: "source-head"}, el("strong", {}, f ? functionText(name) : name), sums, close), what,
+		f ? f.files.map((file) => sourceFile(file, rows)) : null,
+		el("p", {class: "note"}, "Lines of " + all.functions.length + (all.functions.length === 1 ? " function: " : " functions: ") + sizeText(all.size) + " of this page."));
+	sourceShown = {name, f, rows, sums, what};
+}
+
+// The weights of the stretch, in the rows that are there.
+function fillSource(all, {f, rows, sums, what}) {
+	const w = f && weighRows(all, f), n = f && f.end - f.first;
+	what.textContent = !f ? "This page has no lines of it: it has too few samples, or no debug information (perfkit html --functions)." :
+		(isOfWaits() ? "Waits" : "Samples of " + head.events[view.event].name) + (isSelected() ? " in the selection" : "") +
+		"; self: with what is inlined in the line.";
+	sums.textContent = f ? " self " + share(w.self[n], w.whole) + ", total " + share(w.total[n], w.whole) : "";
+	for (const {e, row, isInlined} of rows)
+		fillRow(e, isInlined, w.self[row - f.first], w.total[row - f.first], w.whole);
 }
 
 // Show the lines of a function, or hide the pane ("").
@@ -96,13 +201,9 @@ async function drawSource() {
 	const all = await readSource(), f = sourceOf(all, name, view.srcFrame);
 	if (no !== sourceAsked)
 		return;
-	const close = el("button", {title: "close", "aria-label": "close the source", onclick: () => showSource("", null)}, "\u00d7");
-	replace("source", el("p", {class: "source-head"}, el("strong", {}, f ? functionText(name) : name), f ? " self " + share(f.self, all.weight) +
-		(f.inlined ? ", inlined in it " + share(f.inlined, all.weight) : "") + ", total " + share(f.total, all.weight) + " " : " ", wholeBadge(), close),
-	el("p", {class: "note"}, f ? "Samples of " + head.events[all.event].name + "; self: with what is inlined in the line." :
-		"This page has no lines of it: it has too few samples, or no debug information (perfkit html --functions)."),
-	f ? f.files.map((file) => sourceFile(file, all.weight)) : null,
-	el("p", {class: "note"}, "Lines of " + all.functions.length + (all.functions.length === 1 ? " function: " : " functions: ") + sizeText(all.size) + " of this page."));
+	if (!sourceShown || sourceShown.name !== name || sourceShown.f !== f)
+		makeSource(all, f, name);
+	fillSource(all, sourceShown);
 }
 
 // Choose the function of a frame (null: any of that name).

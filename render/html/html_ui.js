@@ -510,6 +510,7 @@ function eventChoice() {
 	return choice("event", events, view.event, (i) => {
 		view.event = Number(i);
 		drawFlame();
+		drawSource();
 		drawHeat();
 	});
 }

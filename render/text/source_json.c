@@ -7,6 +7,17 @@ static void put_weight(struct json *j, const struct source_weight *w)
 	json_u64(j, "total", w->total);
 }
 
+void source_json_counters(struct json *j, const char *key, const struct source_counters *c,
+			  const uint64_t *counts)
+{
+	if (!c->n)
+		return;
+	json_open(j, key, '{');
+	for (size_t k = 0; k < c->n; k++)
+		json_u64(j, c->names[k], counts[k]);
+	json_close(j, '}');
+}
+
 static void put_function(struct json *j, const char *key, const struct source_sums *s,
 			 uint32_t function)
 {
@@ -20,8 +31,9 @@ static void put_string(struct json *j, const char *key, const struct source_sums
 	json_str(j, key, id ? strtab_get(&s->stacks->strings, id) : NULL);
 }
 
-void source_json_functions(struct json *j, const struct source_sums *s, const uint32_t *picks,
-			   size_t n, size_t shown)
+void source_json_functions(struct json *j, const struct source_sums *s,
+			   const struct source_counters *c, const uint32_t *picks, size_t n,
+			   size_t shown)
 {
 	json_open(j, "functions", '[');
 	for (size_t i = 0; i < n && i < shown; i++) {
@@ -30,6 +42,7 @@ void source_json_functions(struct json *j, const struct source_sums *s, const ui
 		put_function(j, "name", s, picks[i]);
 		json_str(j, "module", strtab_get(&s->names, f->module));
 		put_weight(j, &f->w);
+		source_json_counters(j, "counters", c, f->counts);
 		json_u64(j, "samples", f->samples);
 		json_close(j, '}');
 	}
@@ -46,7 +59,8 @@ const char *source_verdict_word(enum source_verdict v)
 	return words[v];
 }
 
-static void put_line(struct json *j, const struct source_sums *s, const struct source_row *r,
+static void put_line(struct json *j, const struct source_sums *s,
+		     const struct source_counters *c, const struct source_row *r,
 		     const struct source_text *text, int two)
 {
 	const char *p;
@@ -61,6 +75,8 @@ static void put_line(struct json *j, const struct source_sums *s, const struct s
 	if (r->gone)
 		json_bool(j, "gone", 1);
 	put_weight(j, &r->w[AFTER]);
+	if (r->of < s->lines.n)
+		source_json_counters(j, "counters", c, s->lines.v[r->of].counts);
 	if (two) {
 		json_open(j, "before", '{');
 		put_weight(j, &r->w[BEFORE]);
@@ -69,7 +85,8 @@ static void put_line(struct json *j, const struct source_sums *s, const struct s
 }
 
 void source_json_lines(struct json *j, const struct source_sums *s,
-		       const struct source_rows *rows, const struct source_text *texts, int two)
+		       const struct source_counters *c, const struct source_rows *rows,
+		       const struct source_text *texts, int two)
 {
 	json_open(j, "files", '[');
 	for (size_t i = 0; i < rows->files.n; i++) {
@@ -83,7 +100,7 @@ void source_json_lines(struct json *j, const struct source_sums *s,
 			const struct source_row *r = &rows->v.v[p->first + k];
 			uint32_t next = k + 1 < p->n ? r[1].depth : 0;
 			json_open(j, NULL, '{');
-			put_line(j, s, r, &texts[i], two);
+			put_line(j, s, c, r, &texts[i], two);
 			if (next > r->depth)
 				json_open(j, "inlined_calls", '[');
 			else
@@ -136,6 +153,14 @@ void source_json_code(struct json *j, const struct code_rows *c)
 			json_u64(j, "line", r->line);
 		json_u64(j, "self", r->self);
 		json_u64(j, "total", r->total);
+		if (r->taken) {
+			json_u64(j, "taken", r->taken);
+			json_u64(j, "mispredicted", r->mispredicted);
+		}
+		if (r->timed) {
+			json_u64(j, "cycles", r->cycles);
+			json_u64(j, "timed", r->timed);
+		}
 		json_close(j, '}');
 	}
 	json_close(j, ']');

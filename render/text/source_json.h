@@ -7,15 +7,20 @@
 #include "render/text/json.h"
 #include "render/text/source_table.h"
 
+/* {"NAME": count, ...} of counters; nothing if there are none. */
+void source_json_counters(struct json *j, const char *key, const struct source_counters *c,
+			  const uint64_t *counts);
+
 /* "functions": the first `shown` of n. */
-void source_json_functions(struct json *j, const struct source_sums *s, const uint32_t *picks,
-			   size_t n, size_t shown);
+void source_json_functions(struct json *j, const struct source_sums *s,
+			   const struct source_counters *c, const uint32_t *picks, size_t n,
+			   size_t shown);
 
 /* "files": the lines of a function, each file's text being texts[i] of rows->files[i]. `two`:
  * lines have weights before, too. */
 void source_json_lines(struct json *j, const struct source_sums *s,
-		       const struct source_rows *rows, const struct source_text *texts,
-		       int two);
+		       const struct source_counters *c, const struct source_rows *rows,
+		       const struct source_text *texts, int two);
 
 /* "same", "unchecked", "newer", "other", "absent". */
 const char *source_verdict_word(enum source_verdict v);

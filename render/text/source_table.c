@@ -30,6 +30,54 @@ static void put_share(struct table *t, uint64_t w, uint64_t all)
 	table_next(t);
 }
 
+/* --- counters --------------------------------------------------------------------------- */
+
+/* Instructions per cycle of what has this own weight and these counts; -1: not known. */
+static double source_ipc(const struct source_counters *c, uint64_t own, const uint64_t *counts)
+{
+	if (c->cycles == SOURCE_NO_COUNTER || c->instructions == SOURCE_NO_COUNTER)
+		return -1;
+	uint64_t cycles = c->cycles < 0 ? own : counts[c->cycles];
+	uint64_t done = c->instructions < 0 ? own : counts[c->instructions];
+	return cycles ? (double)done / (double)cycles : -1;
+}
+
+/* Is it a column of its own? IPC has the others. */
+static int has_column(const struct source_counters *c, size_t k)
+{
+	int in_ipc = (int)k == c->cycles || (int)k == c->instructions;
+	return !in_ipc || c->cycles == SOURCE_NO_COUNTER ||
+	       c->instructions == SOURCE_NO_COUNTER;
+}
+
+/* Add the columns of counters after n; returns how many there are then. */
+static size_t add_counter_columns(struct table_column *v, size_t n,
+				  const struct source_counters *c)
+{
+	if (c->n && c->cycles != SOURCE_NO_COUNTER && c->instructions != SOURCE_NO_COUNTER)
+		v[n++] = (struct table_column){"IPC", .right = 1};
+	for (size_t k = 0; k < c->n; k++)
+		if (has_column(c, k))
+			v[n++] = (struct table_column){c->names[k], .right = 1,
+						       .drop = (unsigned)(1 + c->n - k)};
+	return n;
+}
+
+/* The cells of these columns; `counts` NULL: blank. */
+static void put_counters(struct table *t, const struct source_style *style, uint64_t own,
+			 const uint64_t *counts)
+{
+	const struct source_counters *c = &style->counters;
+	double ipc = counts ? source_ipc(c, own, counts) : -1;
+	if (ipc >= 0)
+		buf_fmt(&t->text, "%.2f", ipc);
+	if (c->n && c->cycles != SOURCE_NO_COUNTER && c->instructions != SOURCE_NO_COUNTER)
+		table_next(t);
+	for (size_t k = 0; k < c->n; k++)
+		if (has_column(c, k))
+			put_share(t, counts ? counts[k] : 0, style->counted[k]);
+}
+
 static const char *name_of(const struct source_sums *s, uint32_t function)
 {
 	return strtab_get(&s->names, s->functions.v[function].name);
@@ -116,12 +164,14 @@ static uint32_t *hottest_lines(const struct source_sums *s)
 void source_table_functions(struct buf *out, const struct source_sums *s, const uint32_t *picks,
 			    size_t n, size_t shown, const struct source_style *style)
 {
-	static const struct table_column columns[] = {{"self", .right = 1},
-						      {"total", .right = 1},
-						      {"function", .cut = TABLE_CUT_KEY},
-						      {"module", .cut = TABLE_CUT, .drop = 1},
-						      {"hottest line"}};
-	struct table t = {columns, 5};
+	static const struct table_column names[] = {{"function", .cut = TABLE_CUT_KEY},
+						    {"module", .cut = TABLE_CUT, .drop = 1},
+						    {"hottest line"}};
+	struct table_column columns[6 + SOURCE_COUNTERS] = {{"self", .right = 1},
+							    {"total", .right = 1}};
+	size_t ncolumns = add_counter_columns(columns, 2, &style->counters);
+	memcpy(columns + ncolumns, names, sizeof(names));
+	struct table t = {columns, ncolumns + 3};
 	percents_vec heat = {0};
 	uint32_t *best = hottest_lines(s);
 	for (size_t i = 0; best && i < n && i < shown; i++) {
@@ -129,6 +179,7 @@ void source_table_functions(struct buf *out, const struct source_sums *s, const 
 		uint32_t hot = best[picks[i]];
 		put_share(&t, f->w.self, style->all[AFTER]);
 		put_share(&t, f->w.total, style->all[AFTER]);
+		put_counters(&t, style, f->w.self + f->w.inlined, f->counts);
 		const char *name = name_of(s, picks[i]);
 		escape_visible(&t.text, name, strlen(name));
 		table_next(&t);
@@ -159,17 +210,8 @@ struct lines {
 	struct buf *out;
 	percents_vec heat;
 	int inlined; /* a line has calls inlined */
+	struct table_column columns[6 + SOURCE_COUNTERS];
 };
-
-static const struct table_column one_columns[] = {
-	{"self", .right = 1}, {"total", .right = 1}, {"line", .right = 1}, {"source"}};
-static const struct table_column inlined_columns[] = {{"self", .right = 1},
-						      {"inlined", .right = 1},
-						      {"total", .right = 1},
-						      {"line", .right = 1},
-						      {"source"}};
-static const struct table_column two_columns[] = {
-	{"before", .right = 1}, {"after", .right = 1}, {"line", .right = 1}, {"source"}};
 
 static void put_weights(struct lines *x, const struct source_row *r)
 {
@@ -186,6 +228,9 @@ static void put_weights(struct lines *x, const struct source_row *r)
 		put_share(&x->t, r->w[AFTER].total, style->all[AFTER]);
 	}
 	uint64_t own = style->two ? r->w[AFTER].total : r->w[AFTER].self + r->w[AFTER].inlined;
+	put_counters(&x->t, style, own,
+		     r != &nothing && r->of < x->s->lines.n ? x->s->lines.v[r->of].counts
+							    : NULL);
 	note_heat(x->out, &x->heat, own, style->all[AFTER]);
 }
 
@@ -277,8 +322,16 @@ static void choose_columns(struct lines *x, const struct source_rows *rows,
 {
 	for (uint32_t i = 0; i < part->n; i++)
 		x->inlined |= !x->style->two && rows->v.v[part->first + i].w[AFTER].inlined;
-	x->t.columns = x->style->two ? two_columns : x->inlined ? inlined_columns : one_columns;
-	x->t.ncolumns = x->inlined ? 5 : 4;
+	size_t n = 0;
+	x->columns[n++] = (struct table_column){x->style->two ? "before" : "self", .right = 1};
+	if (x->inlined)
+		x->columns[n++] = (struct table_column){"inlined", .right = 1};
+	x->columns[n++] = (struct table_column){x->style->two ? "after" : "total", .right = 1};
+	n = add_counter_columns(x->columns, n, &x->style->counters);
+	x->columns[n++] = (struct table_column){"line", .right = 1};
+	x->columns[n++] = (struct table_column){"source"};
+	x->t.columns = x->columns;
+	x->t.ncolumns = n;
 	x->t.code = 1;
 }
 
@@ -362,7 +415,7 @@ struct arrow {
 
 typedef VEC(struct arrow) arrows_vec;
 
-static int row_at(const struct code_rows *c, uint64_t va, size_t *row)
+int code_row_at(const struct code_rows *c, uint64_t va, size_t *row)
 {
 	size_t lo = 0, hi = c->v.n;
 	while (lo < hi) {
@@ -417,7 +470,7 @@ static int make_arrows(const struct code_rows *c, const uint8_t *shown, arrows_v
 	*lanes = 0;
 	for (size_t i = 0; i < c->v.n; i++) {
 		struct arrow a = {.from = i};
-		if (shown[i] && c->v.v[i].target && row_at(c, c->v.v[i].target, &a.to) &&
+		if (shown[i] && c->v.v[i].target && code_row_at(c, c->v.v[i].target, &a.to) &&
 		    shown[a.to] && a.to != i && vec_push(out, a))
 			return ERR_NOMEM;
 	}
@@ -471,12 +524,28 @@ static void put_lanes(struct buf *b, const arrows_vec *v, unsigned lanes, size_t
 static void show_near(const struct code_rows *c, uint8_t *shown)
 {
 	for (size_t i = 0; i < c->v.n; i++) {
-		if (!c->v.v[i].self && !c->v.v[i].total)
+		if (!c->v.v[i].self && !c->v.v[i].total && !c->v.v[i].taken)
 			continue;
 		size_t from = i > AROUND ? i - AROUND : 0;
 		for (size_t k = from; k < c->v.n && k <= i + AROUND; k++)
 			shown[k] = 1;
 	}
+}
+
+/* How often a jump was taken, how many of these were not predicted, and the cycles from the jump
+ * before it, on average. */
+static void put_branch(struct table *t, const struct code_rows *c, const struct code_row *r)
+{
+	if (!c->has_branches)
+		return;
+	if (r->taken)
+		units_count(&t->text, r->taken);
+	table_next(t);
+	put_share(t, r->mispredicted, r->taken);
+	if (c->has_cycles && r->timed)
+		buf_fmt(&t->text, "%.1f", (double)r->cycles / (double)r->timed);
+	if (c->has_cycles)
+		table_next(t);
 }
 
 static void put_code(struct lines *x, const struct code_rows *c, size_t i,
@@ -489,6 +558,7 @@ static void put_code(struct lines *x, const struct code_rows *c, size_t i,
 		buf_fmt(&x->t.text, "%u", r->line);
 	*line = r->line;
 	table_next(&x->t);
+	put_branch(&x->t, c, r);
 	buf_fmt(&x->t.text, "%llx", (unsigned long long)r->va);
 	table_next(&x->t);
 	put_lanes(&x->t.text, arrows, lanes, i);
@@ -501,12 +571,18 @@ static void put_code(struct lines *x, const struct code_rows *c, size_t i,
 void source_table_code(struct buf *out, const struct code_rows *c,
 		       const struct source_style *style)
 {
-	static const struct table_column columns[] = {{"self", .right = 1},
-						      {"total", .right = 1},
-						      {"line", .right = 1},
-						      {"address", .right = 1},
-						      {"instruction"}};
-	struct lines x = {.style = style, .t = {columns, 5, .code = 1}, .out = out};
+	struct table_column columns[8] = {
+		{"self", .right = 1}, {"total", .right = 1}, {"line", .right = 1}};
+	size_t n = 3;
+	if (c->has_branches) {
+		columns[n++] = (struct table_column){"taken", .right = 1};
+		columns[n++] = (struct table_column){"missed", .right = 1};
+	}
+	if (c->has_cycles)
+		columns[n++] = (struct table_column){"cycles", .right = 1};
+	columns[n++] = (struct table_column){"address", .right = 1};
+	columns[n++] = (struct table_column){"instruction"};
+	struct lines x = {.style = style, .t = {columns, n, .code = 1}, .out = out};
 	uint8_t *shown = mem_zalloc(c->v.n + 1, 1);
 	arrows_vec arrows = {0};
 	uint32_t line = 0;
@@ -522,7 +598,7 @@ void source_table_code(struct buf *out, const struct code_rows *c,
 		if (shown[i]) {
 			put_code(&x, c, i, &arrows, lanes, &line);
 		} else if (i && shown[i - 1]) {
-			for (int k = 0; k < 4; k++)
+			for (size_t k = 0; k + 1 < n; k++)
 				table_next(&x.t);
 			buf_str(&x.t.text, "...");
 			table_next(&x.t);

@@ -8,11 +8,22 @@
 #include "libsym/source/source_text.h"
 #include "libtime/tables/source_rows.h"
 
+/* What the samples' group counted beside the weights (source_sums.counts). */
+struct source_counters {
+	const char *names[SOURCE_COUNTERS];
+	size_t n;
+	int cycles, instructions; /* which counter; SOURCE_WEIGHTS: the weights themselves */
+};
+
+enum { SOURCE_WEIGHTS = -1, SOURCE_NO_COUNTER = -2 };
+
 struct source_style {
 	size_t width;
 	int colour;                  /* hot lines in red and yellow */
 	int two;                     /* shares of BEFORE and AFTER instead of one recording's */
 	uint64_t all[COMPARE_SIDES]; /* the weights that shares are of */
+	struct source_counters counters;
+	const uint64_t *counted; /* what shares of counters are of */
 };
 
 /* A line each for the first `shown` of n functions: their shares, and their hottest line. */
@@ -35,13 +46,20 @@ struct code_row {
 	uint64_t self, total;
 	uint32_t line; /* 0: not known */
 	uint32_t text; /* strings id of code_rows.texts */
+	/* Of a jump, by branch records: times it was taken, of these not as predicted; cycles since
+	 * the jump before, in so many of these times. */
+	uint64_t taken, mispredicted, cycles, timed;
 };
 
 /* All instructions of a place, in order. Zero-initialised: empty. */
 struct code_rows {
 	VEC(struct code_row) v;
 	struct strtab texts;
+	int has_branches, has_cycles; /* of any row */
 };
+
+/* 1 and the row of the instruction at `va`, or 0. */
+int code_row_at(const struct code_rows *c, uint64_t va, size_t *row);
 
 /* The instructions that have weight and those around them, with jumps between those shown as
  * arrows. */

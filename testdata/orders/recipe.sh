@@ -33,3 +33,12 @@ cp /srv/perfkit/orders "$tmp/symfs/srv/perfkit/"
 perfkit pack "$tmp/orders.data" --no-local --symfs "$tmp/symfs" --buildid-dir "$tmp/debug" \
 	--kallsyms "$tmp/kallsyms" -q -o orders.tar.zst
 rm -rf "$tmp"
+
+# The source lines of the program that was recorded: the same compiler makes the same code with -g.
+id=a3bb7914809e4f98fb024e930ee5aefe602fd706 at=symfs/usr/lib/debug/.build-id/a3
+gcc -g -O1 -fno-optimize-sibling-calls -static -pthread -Wl,--build-id=0x$id \
+	-fdebug-prefix-map="$PWD=/srv/perfkit" -o with-lines orders.c
+mkdir -p $at
+objcopy --only-keep-debug --compress-debug-sections=zlib with-lines
+objcopy --strip-all --keep-section='.debug*' with-lines "$at/${id#a3}.debug"
+rm with-lines

@@ -541,18 +541,17 @@ def check_source(b):
     check("a click opens it", settled(b, hidden, False), False)
     rows = "[...document.querySelectorAll('#source tbody tr:not(.inlined)')].map((r) => [...r.cells].map((c) => c.textContent))"
     settled(b, rows + ".length > 3", True)
-    got = {r[2].lstrip("+"): (r[0], r[1], r[3]) for r in b.js("return " + rows) if r[1]}
-    shown = json.loads(ask("source", *LOCAL, "--json", *names, "main", data))
-    share = lambda x: "%.1f %%" % (100 * x / shown["of"]["weight"]) if x else ""
-    want = {str(l["line"]): (share(l["self"] + l["inlined"]), share(l["total"]), l["text"]) for l in shown["shown"]["files"][0]["lines"]}
-    check("its lines", got, want)
+    compare_source(b, "its lines", rows, "main", *names, data)
     inlined = "[...document.querySelectorAll('#source tr.inlined')].filter((r) => !r.hidden).length"
     check("inlined calls are closed", b.js("return " + inlined), 0)
     b.js("document.querySelector('#source .opens').click()")
     check("and open", b.js("return " + inlined + " > 0"), True)
     check("the URL keeps it", "src=main" in b.url(), True)
-    b.js("report.choose({from: 1000000, to: 50000000}, null)")
-    check("a selection does not filter it", settled(b, "!!document.querySelector('#source .badge')", True), True)
+    b.js("report.choose({from: 20000000, to: 70000000}, null)")
+    at = [int(b.js("return String(report.head().from_ns)")) + t for t in (20000000, 70000000)]
+    clock = ",".join("%d.%09d" % divmod(t, 10**9) for t in at)
+    settled(b, "document.querySelector('#source .note').textContent.includes('selection')", True)
+    compare_source(b, "lines of a selection", rows, "main", "--time", clock, *names, data)
     b.js("document.querySelector('#source .source-head button').click()")
     check("and closes", b.js("return " + hidden), True)
     show(b, report("unsourced", data, *names[:2], "--functions", "power"), "#pane=flame&src=power")
@@ -560,6 +559,20 @@ def check_source(b):
     check("without roots no text", b.js("return [...new Set(%s.map((r) => r[3]))]" % rows), [""])
     b.js("report.view.src = 'main'; report.showPane()")
     check("--functions has it alone", settled(b, "document.querySelectorAll('#source tbody').length", 0), 0)
+    lines = ["--symfs", SRC + "/testdata/orders/symfs", "--source-dir", SRC + "/testdata/orders"]
+    show(b, report("waiting", ORDERS, "--idle", *lines), "#pane=flame&graph=off&src=front")
+    settled(b, rows + ".length > 3", True)
+    compare_source(b, "lines that wait", rows, "front", "--offcpu", "--all", "--idle", *lines, ORDERS)
+
+
+def compare_source(b, what, rows, *args):
+    """The pane's lines with weight are those of `perfkit source`."""
+    got = {r[2].lstrip("+"): (r[0], r[1], r[3]) for r in b.js("return " + rows) if r[1]}
+    shown = json.loads(ask("source", *LOCAL, "--json", *args))
+    share = lambda x: "%.1f %%" % (100 * x / shown["of"]["weight"]) if x else ""
+    want = {str(l["line"] or ""): (share(l["self"] + l["inlined"]), share(l["total"]), l.get("text") or ("" if l["line"] else "(no line is known)"))
+            for l in shown["shown"]["files"][0]["lines"]}
+    check(what, got, want)
 
 
 def check_without_worker(b):

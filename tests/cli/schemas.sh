@@ -23,6 +23,11 @@ for f in "$d"/*/perf.data "$d"/*/*.tar.zst "$d"/against/*.gz "$d"/compare/w*0.1.
 done
 "$PERFKIT" tail --json --budget 2k -q "$d/orders/orders.tar.zst" >tail.cut.json
 "$PERFKIT" report --format json --budget 800 -q "$d/orders/orders.tar.zst" >parts.cut.json
+set -- --json -q --no-local --symfs "$d/inlined/symfs" --source-dir "$d/inlined"
+"$PERFKIT" source "$@" --inlines --asm main "$d/inlined/perf.data" >source.lines.json
+"$PERFKIT" source "$@" --inlines --asm power "$d/inlined/perf.data" >source.copies.json
+"$PERFKIT" source "$@" --asm inlined.cc "$d/inlined/perf.data" >source.file.json
+"$PERFKIT" source "$@" --against "$d/inlined/perf.data" main "$d/inlined/perf.data" >source.against.json
 "$PERFKIT" report --against before.data --json -q --no-local longer.data >against-report.1.json
 "$PERFKIT" tail --against before.data --json -q --no-local longer.data >against-tail.1.json
 for n in 1 2 3 4; do for w in work0 work25; do gunzip -c "$d/compare/$w.$n.data.gz" >$w.$n.data; done; done

@@ -159,6 +159,55 @@ lines = [l for f in json.load(open("both.json"))["shown"]["files"] for l in f["l
 assert lines and all(l["before"] == {k: l[k] for k in ("self", "inlined", "total")} for l in lines), lines
 PY
 
+# counters of a group: those of report --by function; their IPC, where it counts cycles and instructions
+# (attributes of a copy say so)
+group=$SRC/testdata/group-read
+python3 - "$PERFKIT" "$group" <<'PY'
+import json, struct, subprocess, sys
+perfkit, group = sys.argv[1:]
+names = ["-q", "--no-local", "--symfs", group + "/symfs", "--kallsyms", group + "/kallsyms"]
+ask = lambda *args: subprocess.run([perfkit, *args], stdout=subprocess.PIPE, check=True).stdout.decode()
+b = bytearray(open(group + "/perf.data", "rb").read())
+size, attrs = struct.unpack_from("<QQ", b, 16)
+for i in 0, 1:
+    struct.pack_into("<I", b, attrs + i * size, 0)      # PERF_TYPE_HARDWARE
+    struct.pack_into("<Q", b, attrs + i * size + 8, i)  # cycles, instructions
+open("group.data", "wb").write(b)
+d = json.loads(ask("source", *names, "--rows", "0", "--json", "touch_pages", "group.data"))
+assert len(d["counters"]) == 2, d["counters"]
+for event, whole in d["counters"].items():
+    rows = json.loads(ask("report", *names, "--json", "--by", "function", "--top", "0", "--event", event, "group.data"))["rows"]
+    own = {r["function"]: r["self"] for r in rows if r["self"]}
+    assert sum(own.values()) == whole > 0
+    f = d["functions"][0]
+    assert f["counters"][event] == own["touch_pages"] > 0, (event, f, own)
+    lines = [l for f in d["shown"]["files"] for l in f["lines"]]
+    assert sum(l["counters"][event] for l in lines) == own["touch_pages"]
+ipc = "%.2f" % (f["counters"]["page-faults"] / f["self"])
+head, row = [l.split() for l in ask("source", *names, "touch_pages", "group.data").splitlines()][-2:]
+assert head[:4] == ["self", "total", "IPC", "context-switches"] and row[4] == ipc, (head, row, ipc)
+assert "IPC" not in ask("source", *names, "touch_pages", group + "/perf.data")
+PY
+
+# branch records: how often a jump was taken, how many of these were mispredicted, cycles before it; with
+# --comm, only of its samples
+cat >branches <<'END'
+500 401157 40116b>401150/30 40116b>401150/m/12 401143>40116d/7
+400 40115b 40116b>401150/m/20 40102b>401170/5
+100 401170 40102b>401170
+END
+"$O/tests/prog/lbrgen" /srv/perfkit/calls 401000 1000 1000 any <branches >branches.data
+branches() { "$PERFKIT" source -q --no-local --symfs "$SRC/testdata/lbr/symfs" --asm target "$@" branches.data; }
+if ! branches | grep -q 'without Capstone'; then
+	branches | grep -Eq ' 3 +66.7 % +20.7 +40116b .*jne'
+	branches | grep -Eq ' 1 +7.0 +401143 .*je '
+	branches --json | grep -q '"taken":3,"mispredicted":2,"cycles":62,"timed":3'
+	branches --time 0.000003,1 | grep -Eq ' 1 +100.0 % +20.0 +40116b '
+	# a call stack is none
+	"$PERFKIT" source -q --no-local --symfs "$SRC/testdata/lbr/symfs" --asm main "$SRC/testdata/lbr/perf.data" >out
+	! grep -q taken out || exit 1
+fi
+
 refused()
 {
 	want=$1

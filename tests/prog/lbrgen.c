@@ -2,8 +2,10 @@
  * lbrgen.c - a recording of `perf record --call-graph lbr`, which needs an Intel processor,
  * from a list of its samples: real addresses of a real program, written by hand.
  *
- *	lbrgen PROGRAM START LENGTH OFFSET < samples > perf.data
+ *	lbrgen PROGRAM START LENGTH OFFSET [any] < samples > perf.data
  *
+ * "any": all branches (perf record -b), and no call stack; each may be followed by /m, if it was
+ * mispredicted, and /CYCLES (decimal).
  * PROGRAM is mapped at START (its executable segment, of LENGTH bytes from OFFSET in the file).
  * One line a sample, addresses in hexadecimal, innermost call first:
  *
@@ -23,6 +25,16 @@ static uint64_t hex(const char *s)
 	return strtoull(s, NULL, 16);
 }
 
+/* [/m][/CYCLES] after a branch. */
+static void read_flags(struct pw_branch *b, const char *word)
+{
+	for (const char *p = strchr(word, '/'); p; p = strchr(p + 1, '/')) {
+		b->mispred |= p[1] == 'm';
+		b->cycles = (uint16_t)(b->cycles + strtoul(p + 1, NULL, 10));
+	}
+	b->predicted = !b->mispred;
+}
+
 /* FROM>TO ...: how many. */
 static size_t read_calls(struct pw_branch *b)
 {
@@ -30,6 +42,7 @@ static size_t read_calls(struct pw_branch *b)
 	for (char *word; n < CALLS && (word = strtok(NULL, " \n")); n++) {
 		char *to = strchr(word, '>');
 		b[n] = (struct pw_branch){.from = hex(word), .to = to ? hex(to + 1) : 0};
+		read_flags(&b[n], word);
 	}
 	return n;
 }
@@ -61,15 +74,17 @@ int main(int argc, char **argv)
 	struct pw w;
 	struct buf image = {0};
 	char line[4096];
-	if (argc != 5)
+	if (argc != 5 && argc != 6)
 		return 2;
 	const char *name = strrchr(argv[1], '/') ? strrchr(argv[1], '/') + 1 : argv[1];
 	pw_begin(&w, &(struct pw_config){0});
-	pw_attr(&w, &(struct pw_attr){
-			    .sample_type = PW_S_IP | PW_S_TID | PW_S_TIME | PW_S_CALLCHAIN |
-					   PW_S_PERIOD | PW_S_BRANCH_STACK,
-			    .branch_sample_type = PW_BRANCH_USER | PW_BRANCH_CALL_STACK,
-			    .flags = PW_SAMPLE_ID_ALL});
+	pw_attr(&w, &(struct pw_attr){.sample_type = PW_S_IP | PW_S_TID | PW_S_TIME |
+						     PW_S_CALLCHAIN | PW_S_PERIOD |
+						     PW_S_BRANCH_STACK,
+				      .branch_sample_type = PW_BRANCH_USER |
+							    (argc == 6 ? PW_BRANCH_ANY
+								       : PW_BRANCH_CALL_STACK),
+				      .flags = PW_SAMPLE_ID_ALL});
 	pw_comm(&w, &at, PID, PID, name, 0);
 	pw_mmap2(&w, &at,
 		 &(struct pw_mmap){.pid = PID,

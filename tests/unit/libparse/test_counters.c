@@ -138,6 +138,39 @@ static void a_number_used_again_counts_from_nothing(void **state)
 	assert_int_equal(sums[1][1], 950 + 41);
 }
 
+/* --- how late samples are ----------------------------------------------------------------- */
+
+static void lateness_is_the_attributes(void **state)
+{
+	static const struct {
+		uint32_t type;
+		uint64_t config, precise;
+		const char *name, *says; /* NULL: nothing is known */
+	} rows[] = {
+		{1, 0, 0, "cpu-clock", "the clock interrupts"},
+		{1, 1, 0, "task-clock", "the clock interrupts"},
+		{1, 2, 0, "page-faults", NULL},
+		{0, 0, 0, "cycles", "several instructions late"},
+		{0, 0, 1, "cycles:p", "the same few instructions"},
+		{0, 0, 2, "cycles:pp", "as far as the CPU can"},
+		{4, 0xc0, 3, "cpu/event=0xc0/ppp", "itself (:ppp)"},
+		{11, 0, 0, "ibs_op//", "IBS"},
+		{2, 300, 0, "sched:sched_switch", NULL},
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		char name[32];
+		snprintf(name, sizeof(name), "%s", rows[i].name);
+		struct event ev = {.attr = {.type = rows[i].type,
+					    .config = rows[i].config,
+					    .flags = rows[i].precise << ATTR_PRECISE_IP},
+				   .name = name};
+		const char *said = event_skid(&ev);
+		assert_int_equal(!said, !rows[i].says);
+		assert_true(!said || strstr(said, rows[i].says));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -145,6 +178,7 @@ int main(void)
 		cmocka_unit_test(other_counters_are_one_for_all_threads),
 		cmocka_unit_test(counters_of_cpus_are_one_whatever_the_attr_says),
 		cmocka_unit_test(a_number_used_again_counts_from_nothing),
+		cmocka_unit_test(lateness_is_the_attributes),
 	};
 	return cmocka_run_group_tests_name("libparse counters", tests, NULL, NULL);
 }
