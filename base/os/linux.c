@@ -105,6 +105,11 @@ void *os_map(int fd, uint64_t n)
 	return p == MAP_FAILED ? NULL : p;
 }
 
+int os_map_is_copy(void)
+{
+	return 0;
+}
+
 void os_read_ahead(void *p, size_t n)
 {
 	madvise(p, n, MADV_SEQUENTIAL);

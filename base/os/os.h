@@ -44,8 +44,11 @@ int os_is_beyond_limit(void);
 
 /* --- files ------------------------------------------------------------------------------- */
 
-/* Map a file for reading; NULL with errno. On some systems this is a copy. */
+/* Map a file for reading; NULL with errno. */
 void *os_map(int fd, uint64_t n);
+
+/* 1 if that is a copy, so that large files are better read in pieces. */
+int os_map_is_copy(void);
 
 /* The reader will go through these mapped bytes once. */
 void os_read_ahead(void *p, size_t n);

@@ -107,6 +107,11 @@ void *os_map(int fd, uint64_t n)
 	}
 	return p;
 }
+
+int os_map_is_copy(void)
+{
+	return 1;
+}
 #else
 void *os_map(int fd, uint64_t n)
 {
@@ -115,6 +120,11 @@ void *os_map(int fd, uint64_t n)
 	if ((size_t)n == n)
 		p = mmap(NULL, (size_t)n, PROT_READ, MAP_SHARED, fd, 0);
 	return p == MAP_FAILED ? NULL : p;
+}
+
+int os_map_is_copy(void)
+{
+	return 0;
 }
 #endif
 
