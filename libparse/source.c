@@ -158,6 +158,7 @@ int source_peek(struct source *s, const uint8_t **p, size_t *n, struct err *e)
 int64_t source_read_at(const struct source *s, uint64_t offset, void *buf, size_t n,
 		       struct err *e)
 {
+	enum { PIECE = 1 << 30 };
 	uint64_t left = offset < s->size ? s->size - offset : 0;
 	size_t want = n < left ? n : (size_t)left, have = 0;
 	if (s->data) {
@@ -165,8 +166,8 @@ int64_t source_read_at(const struct source *s, uint64_t offset, void *buf, size_
 		return (int64_t)want;
 	}
 	while (have < want) {
-		ssize_t got =
-			pread(s->fd, (char *)buf + have, want - have, (off_t)(offset + have));
+		size_t piece = want - have < PIECE ? want - have : PIECE;
+		long got = os_read_at(s->fd, (char *)buf + have, piece, offset + have);
 		if (got < 0 && errno != EINTR)
 			return err_sys(e, "%s: read error at byte %llu", s->name,
 				       (unsigned long long)(offset + have));
