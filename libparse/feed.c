@@ -48,7 +48,17 @@ static int feed_new_chunk(struct feed *f, size_t n, struct err *e)
 	return 0;
 }
 
-/* feed_need for a stream: at least n bytes in one chunk. */
+static int64_t feed_read(struct feed *f, uint8_t *to, size_t n, struct err *e)
+{
+	if (!f->src->pieces)
+		return source_read(f->src, to, n, e);
+	uint64_t at = f->offset + (uint64_t)(f->end - f->p);
+	int64_t got = source_read_at(f->src, at, to, n < f->unread ? n : (size_t)f->unread, e);
+	f->unread = got > 0 ? f->unread - (uint64_t)got : 0;
+	return got;
+}
+
+/* feed_need for what is not mapped: at least n bytes in one chunk. */
 static int feed_fill(struct feed *f, size_t n, struct err *e)
 {
 	if (!f->chunk || (size_t)(f->chunk->data + f->chunk->size - f->p) < n) {
@@ -59,7 +69,7 @@ static int feed_fill(struct feed *f, size_t n, struct err *e)
 	uint8_t *fill = f->chunk->data + (f->end - f->chunk->data);
 	size_t room = (size_t)(f->chunk->data + f->chunk->size - fill);
 	while ((size_t)(f->end - f->p) < n) {
-		int64_t got = source_read(f->src, fill, room, e);
+		int64_t got = feed_read(f, fill, room, e);
 		if (got < 0)
 			return (int)got;
 		if (!got) {
@@ -90,6 +100,14 @@ int feed_need(struct feed *f, size_t n, struct err *e)
 
 int feed_skip(struct feed *f, uint64_t n, struct err *e)
 {
+	uint64_t here = (uint64_t)(f->end - f->p);
+	if (f->unread && n > here) { /* without reading it */
+		uint64_t step = n - here < f->unread ? n - here : f->unread;
+		feed_advance(f, (size_t)here);
+		f->offset += step;
+		f->unread -= step;
+		n -= here + step;
+	}
 	while (n) {
 		int r = feed_need(f, 1, e);
 		if (r != 1)

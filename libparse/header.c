@@ -56,11 +56,9 @@ static struct section read_section(struct bytes *b)
 }
 
 /* The section's bytes, or NULL when it is not inside the file. */
-static const uint8_t *section_bytes(const struct source *src, struct section s)
+static const uint8_t *section_bytes(struct source *src, struct section s)
 {
-	if (s.offset > src->size || s.size > src->size - s.offset)
-		return NULL;
-	return src->data + s.offset;
+	return source_bytes(src, s.offset, s.size);
 }
 
 static int add_event(struct recording *rec, const struct event_attr *attr, const uint8_t *ids,
@@ -85,7 +83,7 @@ nomem:
 static int read_attrs(struct recording *rec, struct section attrs, uint64_t attr_size,
 		      struct err *e)
 {
-	const struct source *src = &rec->reader->src;
+	struct source *src = &rec->reader->src;
 	const uint8_t *p = section_bytes(src, attrs);
 	if (!p)
 		return err_set(e, ERR_TRUNCATED,
@@ -160,7 +158,7 @@ void header_note_bad(struct recording *rec, uint64_t at, const struct err *why)
 static int read_features(struct recording *rec, const uint64_t *bits, uint64_t table,
 			 struct err *e)
 {
-	const struct source *src = &rec->reader->src;
+	struct source *src = &rec->reader->src;
 	uint64_t end = table;
 	for (unsigned bit = 0; bit < HEADER_FEAT_BITS; bit++) {
 		if (!(bits[bit / 64] >> bit % 64 & 1))
@@ -205,14 +203,18 @@ static void read_feature_bits(struct bytes *b, uint64_t bits[HEADER_FEAT_BITS / 
 int header_read_file(struct recording *rec, struct err *e)
 {
 	struct reader *rd = rec->reader;
-	const struct source *src = &rd->src;
+	struct source *src = &rd->src;
 	if (src->size < PIPE_HEADER_SIZE)
 		return err_set(e, ERR_UNSUPPORTED, "%s: not a perf.data file (%llu bytes)",
 			       rec->name, (unsigned long long)src->size);
-	int r = read_magic(rec, src->data, e);
+	uint64_t n = src->size < FILE_HEADER_SIZE ? src->size : FILE_HEADER_SIZE;
+	const uint8_t *head = source_bytes(src, 0, n);
+	if (!head)
+		return err_set(e, ERR_IO, "%s: cannot be read", rec->name);
+	int r = read_magic(rec, head, e);
 	if (r)
 		return r;
-	struct bytes b = bytes_init(src->data + 8, (size_t)src->size - 8, rec->swap);
+	struct bytes b = bytes_init(head + 8, (size_t)n - 8, rec->swap);
 	uint64_t header_size = bytes_u64(&b);
 	struct stream st = {.src.fd = -1};
 	if (header_size == PIPE_HEADER_SIZE) {

@@ -4,7 +4,7 @@
  *	source ──feed──► outer records ──inflate──► records inside COMPRESSED
  *
  * A feed hands out contiguous bytes: straight from the mapping, or from chunks of heap memory
- * that are filled from a pipe. The inflater does the same for zstd data. A record that a
+ * that are filled from a pipe or a file that is read in pieces. The inflater does the same for zstd data. A record that a
  * chunk's end cuts is carried over to the next chunk.
  */
 #ifndef LIBPARSE_READER_H
@@ -25,6 +25,7 @@ struct feed {
 	struct source *src; /* NULL: mapped range only */
 	const uint8_t *p, *end;
 	uint64_t offset;     /* file offset of p */
+	uint64_t unread;     /* bytes after `end`, of a file that is read in pieces */
 	struct chunk *chunk; /* holds p for a stream */
 	int eof;
 };
@@ -38,7 +39,7 @@ int feed_skip(struct feed *f, uint64_t n, struct err *e);
 /* Bytes from f->p to the end; of a pipe only those that were read. */
 static inline uint64_t feed_left(const struct feed *f)
 {
-	return (uint64_t)(f->end - f->p);
+	return (uint64_t)(f->end - f->p) + f->unread;
 }
 
 static inline void feed_advance(struct feed *f, size_t n)
@@ -81,7 +82,7 @@ struct stream {
 	struct source src; /* a directory's data file; else unused */
 	struct feed feed;
 	struct inflater inflater;
-	uint64_t data_start, data_end; /* of a mapped file */
+	uint64_t data_start, data_end; /* of a file */
 	uint64_t skip;                 /* bytes of an AUX area before the next record */
 };
 
@@ -97,6 +98,12 @@ struct reader {
 	int header_ended;       /* a pipe's: another record came; no more events */
 	struct bad_records bad; /* feature sections and header records, counted once */
 };
+
+/* Where the stream's bytes come from. */
+static inline struct source *stream_source(struct reader *rd, struct stream *st)
+{
+	return source_is_file(&st->src) ? &st->src : &rd->src;
+}
 
 enum { PIPE_HEADER_SIZE = 16 };
 

@@ -92,7 +92,7 @@ static int handle_compressed(struct recording *rec, struct stream *st, const str
 		p += 8;
 		n = (size_t)size;
 	}
-	const struct source *src = st->src.data ? &st->src : &rec->reader->src;
+	const struct source *src = stream_source(rec->reader, st);
 	st->inflater.allowed =
 		src->unbounded ? 0 : ORIGIN_FREE + ORIGIN_RATIO * source_origin(src);
 	int rc = inflater_push(&st->inflater, p, n, r->offset, &why);

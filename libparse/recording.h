@@ -178,8 +178,12 @@ int recording_rewind(struct recording *rec, struct err *e);
 /* 1 for records that describe the recording itself. */
 int record_is_header(uint32_t type);
 
-/* 1 when records are in the mapped file itself, so that views live as long as the recording;
- * 0 for pipes and compressed files (by their header), whose records come in chunks. */
+/* 1 when records are in the file itself, which costs little to read twice; 0 for pipes and
+ * compressed files (by their header). */
+int recording_is_plain(const struct recording *rec);
+
+/* The same if it is mapped, so that views live as long as the recording; else records come in
+ * chunks. */
 int recording_is_mapped(const struct recording *rec);
 
 /* The mapped file whose records these are (of a directory, that of its header), *n bytes long;

@@ -36,15 +36,20 @@ static void streams_start(struct recording *rec)
 	rd->current = 0;
 	for (size_t i = 0; i < rd->streams.n; i++) {
 		struct stream *st = &rd->streams.v[i];
-		const struct source *src = st->src.data ? &st->src : &rd->src;
+		struct source *src = stream_source(rd, st);
 		inflater_release(&st->inflater);
 		st->skip = 0;
-		if (!source_is_mapped(src))
+		if (!source_is_file(src))
 			continue;
 		chunk_drop(st->feed.chunk);
-		st->feed = (struct feed){.p = src->data + st->data_start,
-					 .end = src->data + st->data_end,
-					 .offset = st->data_start};
+		st->feed = (struct feed){.offset = st->data_start};
+		if (src->pieces) {
+			st->feed.src = src;
+			st->feed.unread = st->data_end - st->data_start;
+		} else {
+			st->feed.p = src->data + st->data_start;
+			st->feed.end = src->data + st->data_end;
+		}
 	}
 }
 
@@ -82,7 +87,7 @@ static int open_directory_streams(struct recording *rec, const char *dir, struct
 		if (r)
 			return r == ERR_NOTFOUND ? check_last_part(dir, i, e) : r;
 		s.data_end = s.src.size;
-		if (!source_is_mapped(&s.src))
+		if (!source_is_file(&s.src))
 			r = err_set(e, ERR_IO, "%s: cannot be mapped", path);
 		else if (vec_push(&rec->reader->streams, s))
 			r = err_nomem(e);
@@ -145,8 +150,8 @@ static int spool_file_mode(struct recording *rec, struct err *e)
 	struct source *src = &rec->reader->src;
 	const uint8_t *p;
 	size_t n;
-	int r = source_is_mapped(src) ? 0 : source_peek(src, &p, &n, e);
-	if (r || source_is_mapped(src) || n < 16)
+	int r = source_is_file(src) ? 0 : source_peek(src, &p, &n, e);
+	if (r || source_is_file(src) || n < 16)
 		return r;
 	return header_is_pipe(p) ? 0 : source_spool(src, e);
 }
@@ -158,8 +163,8 @@ static int open_contents(struct recording *rec, const char *path, struct err *e)
 	int r = spool_file_mode(rec, e);
 	if (r)
 		return r;
-	r = source_is_mapped(&rd->src) ? header_read_file(rec, e)
-				       : header_read_pipe_magic(rec, e);
+	r = source_is_file(&rd->src) ? header_read_file(rec, e)
+				     : header_read_pipe_magic(rec, e);
 	if (!r && rec->directory)
 		r = open_directory_streams(rec, path, e);
 	if (!r)
@@ -170,7 +175,7 @@ static int open_contents(struct recording *rec, const char *path, struct err *e)
 	if (!rec->pipe_mode)
 		return 0;
 	r = read_pipe_header(rec, e);
-	if (!r && source_is_mapped(&rd->src)) /* do not count the first pass over the header */
+	if (!r && source_is_file(&rd->src)) /* do not count the first pass over the header */
 		r = recording_rewind(rec, e);
 	if (!r && !rec->events.n)
 		return err_set(
@@ -269,7 +274,7 @@ void recording_close(struct recording *rec)
 
 int recording_is_stream(const struct recording *rec)
 {
-	return !source_is_mapped(&rec->reader->src);
+	return !source_is_file(&rec->reader->src);
 }
 
 int recording_rewind(struct recording *rec, struct err *e)
@@ -297,8 +302,13 @@ const void *recording_file(const struct recording *rec, size_t *n)
 	return src->mapped ? src->data : NULL;
 }
 
+int recording_is_plain(const struct recording *rec)
+{
+	return source_is_file(&rec->reader->src) && !rec->compressed &&
+	       !(rec->features.bits[0] >> HEADER_COMPRESSED & 1);
+}
+
 int recording_is_mapped(const struct recording *rec)
 {
-	return source_is_mapped(&rec->reader->src) && !rec->compressed &&
-	       !(rec->features.bits[0] >> HEADER_COMPRESSED & 1);
+	return source_is_mapped(&rec->reader->src) && recording_is_plain(rec);
 }

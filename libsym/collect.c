@@ -29,7 +29,7 @@ struct collector {
 	uint64_t queued;       /* bytes in slices that hold chunks */
 	uint64_t queued_ended; /* of the rounds before the one being read */
 	enum pass pass;
-	int streaming; /* records come in chunks */
+	int streaming; /* records come once, or from compressed data */
 	int timed;     /* samples carry times */
 	int kernel_requested;
 	uint64_t reported; /* progress: bytes at the last call */
@@ -292,7 +292,7 @@ static int walk(struct collector *c, struct err *e)
 /*
  * A compressed directory has no rounds, and the records that name one file's samples may be in
  * another. If its inflated samples are too large to keep, the first walk skips them, and a
- * second one counts them.
+ * second one counts them; so it is with a file that is read in pieces.
  */
 static int walk_all(struct collector *c, struct err *e)
 {
@@ -328,8 +328,10 @@ int collect(struct recording *rec, struct names *names, const struct collect_opt
 			      .machine = names->machine,
 			      .opt = opt,
 			      .out = out,
-			      .streaming = !recording_is_mapped(rec)};
+			      .streaming = !recording_is_plain(rec)};
 	struct populate ahead = {0};
+	if (!c.streaming && !recording_is_mapped(rec)) /* nothing of the file is kept */
+		c.pass = PASS_SIDEBAND;
 	*out = (struct collection){0};
 	for (size_t i = 0; i < rec->events.n; i++)
 		c.timed |= !!(rec->events.v[i].attr.sample_type & PERF_SAMPLE_TIME);

@@ -198,7 +198,7 @@ code()
 
 # What tests alone ask for, and why it is there:
 #	faults to inject, inputs that are in memory, states that no command prints
-test_doors="mem_fail_after mem_fail_once
+test_doors="mem_fail_after mem_fail_once source_open_pieces
 jitdump_open_mem kallsyms_parse perfmap_parse
 causes_parse mechanisms_parse fd_context_parse side_file_read
 build_id_parse kallsyms_find debuginfo_line debuginfo_stats cfi_damage cfi_memory

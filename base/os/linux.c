@@ -106,6 +106,16 @@ void *os_map(int fd, uint64_t n)
 	return p == MAP_FAILED ? NULL : p;
 }
 
+long os_read_at(int fd, void *buf, size_t n, uint64_t offset)
+{
+	return pread(fd, buf, n, (off_t)offset);
+}
+
+int os_map_is_copy(void)
+{
+	return 0;
+}
+
 void os_read_ahead(void *p, size_t n)
 {
 	madvise(p, n, MADV_SEQUENTIAL);

@@ -44,8 +44,14 @@ int os_is_beyond_limit(void);
 
 /* --- files ------------------------------------------------------------------------------- */
 
-/* Map a file for reading; NULL with errno. On some systems this is a copy. */
+/* Map a file for reading; NULL with errno. */
 void *os_map(int fd, uint64_t n);
+
+/* pread(2), of at most 1 GB. */
+long os_read_at(int fd, void *buf, size_t n, uint64_t offset);
+
+/* 1 if os_map copies, so that large files are better read in pieces. */
+int os_map_is_copy(void);
 
 /* The reader will go through these mapped bytes once. */
 void os_read_ahead(void *p, size_t n);

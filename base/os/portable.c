@@ -82,6 +82,12 @@ int os_is_beyond_limit(void)
 /* --- files ------------------------------------------------------------------------------- */
 
 #ifdef __EMSCRIPTEN__
+/* emscripten's pread knows 31 bits of an offset; nobody else reads at the descriptor's place. */
+long os_read_at(int fd, void *buf, size_t n, uint64_t offset)
+{
+	return lseek(fd, (off_t)offset, SEEK_SET) < 0 ? -1 : (long)read(fd, buf, n);
+}
+
 /* Not every file system of emscripten's can map; all can read. */
 void *os_map(int fd, uint64_t n)
 {
@@ -96,7 +102,7 @@ void *os_map(int fd, uint64_t n)
 	while (at < n) {
 		enum { PIECE = 16 << 20 };
 		size_t want = n - at < PIECE ? (size_t)n - at : PIECE;
-		ssize_t got = pread(fd, p + at, want, (off_t)at);
+		long got = os_read_at(fd, p + at, want, at);
 		if (got < 0) {
 			munmap(p, (size_t)n);
 			return NULL;
@@ -107,7 +113,17 @@ void *os_map(int fd, uint64_t n)
 	}
 	return p;
 }
+
+int os_map_is_copy(void)
+{
+	return 1;
+}
 #else
+long os_read_at(int fd, void *buf, size_t n, uint64_t offset)
+{
+	return pread(fd, buf, n, (off_t)offset);
+}
+
 void *os_map(int fd, uint64_t n)
 {
 	void *p = MAP_FAILED;
@@ -115,6 +131,11 @@ void *os_map(int fd, uint64_t n)
 	if ((size_t)n == n)
 		p = mmap(NULL, (size_t)n, PROT_READ, MAP_SHARED, fd, 0);
 	return p == MAP_FAILED ? NULL : p;
+}
+
+int os_map_is_copy(void)
+{
+	return 0;
 }
 #endif
 

@@ -62,7 +62,7 @@ static int read_folded(const struct svg_request *rq, const char *path, struct so
 			       "%s: is folded text; --%s needs a recording or a store", path,
 			       rq->for_recordings);
 	}
-	if (source_is_mapped(src)) {
+	if (source_is_file(src)) {
 		rc = folded_read(flame, plain ? plain : path, &o, &st, e);
 	} else {
 		o.head = src->head;

@@ -115,7 +115,7 @@ int plain_input_open(struct source *src, const char *path, struct err *e)
 	if (rc || !unzip_detect(head, n))
 		return rc;
 	if (!file) {
-		rc = source_is_mapped(src) ? 0 : source_spool(src, e);
+		rc = source_is_file(src) ? 0 : source_spool(src, e);
 		if (!rc)
 			rc = holds_input(src, &holds, e);
 		if (rc || !holds)

@@ -240,10 +240,12 @@ static int refill(struct unzip *u, struct err *e)
 		u->left = rest < IN_SIZE ? (size_t)rest : IN_SIZE;
 		u->at += u->left;
 	} else {
-		int64_t got = source_read(s, u->chunk, IN_SIZE, e);
+		int64_t got = source_is_file(s) ? source_read_at(s, u->at, u->chunk, IN_SIZE, e)
+						: source_read(s, u->chunk, IN_SIZE, e);
 		if (got < 0)
 			return (int)got;
 		u->p = u->chunk;
+		u->at += (uint64_t)got;
 		u->left = (size_t)got;
 	}
 	u->eof = !u->left;

@@ -244,7 +244,7 @@ static int read_head(struct builder *b, struct err *e)
 	return got < 0 ? got : recording_rewind(b->rec, e);
 }
 
-/* Read a mapped file's mappings and names before all samples. */
+/* Read a file's mappings and names before all samples. */
 static int read_sideband(struct builder *b, struct err *e)
 {
 	enum { RUN_MAX = 1 << 20 };
@@ -318,7 +318,7 @@ static int has_jitdump(const struct builder *b)
 	return 0;
 }
 
-/* A mapped file is read once if that suffices. */
+/* A file is read once if that suffices. */
 static int read_first(struct builder *b, struct err *e)
 {
 	int early = can_name_early(b);
@@ -365,7 +365,7 @@ static int read_records(struct builder *b, int whole, struct err *e)
 	int got, rc = order_new(&o, b->rec, e);
 	if (!rc && whole)
 		order_whole(o);
-	if (!rc && b->ahead)
+	if (!rc && b->ahead && recording_is_mapped(b->rec))
 		rc = order_read_ahead(o, e);
 	while (!rc && (got = order_next(o, &next, e)) != 0) {
 		rc = got != 1 ? got : handle_record(b, &next->r, &next->id, e);
@@ -429,7 +429,7 @@ static int build(struct profile *p, const struct build_options *opt, int whole,
 		b->timed |= !!(p->rec->events.v[i].attr.sample_type & PERF_SAMPLE_TIME);
 	modules_prepare(p->modules, sysconf(_SC_NPROCESSORS_ONLN) > 1);
 	int r = timeline_init(tl, &p->stacks) ? err_nomem(e) : 0;
-	if (!r && recording_is_mapped(b->rec))
+	if (!r && recording_is_plain(b->rec))
 		r = read_first(b, e);
 	if (!r)
 		r = read_records(b, whole, e);

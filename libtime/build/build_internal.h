@@ -121,7 +121,7 @@ struct builder {
 	uint64_t first_ns, last_ns, records;
 	int timed;           /* samples carry times */
 	int sideband_done;   /* the machine has all side-band records already */
-	int ahead;           /* records are read ahead on another thread */
+	int ahead;           /* a plain file's header is known; if mapped, it is read ahead */
 	int knows_kernel;    /* its build-id was given to the machine */
 	uint32_t epoch;      /* how often the machine has been advanced */
 	int pending;         /* it has got records since */

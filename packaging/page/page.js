@@ -1,6 +1,5 @@
 // page.js - files in, answers out: each answer is a command of perfkit in a worker of its own.
 "use strict";
-const MOST = 1900e6; // bytes that the page's 4 GB of address space can hold with what is made of them
 const EXPORTS = [
   ["Flame graph", ["svg"], "flame.svg"],
   ["Folded", ["collapse"], "stacks.folded"],
@@ -97,8 +96,6 @@ function take(list) {
   show("drop", false);
   show("work", false);
   trouble("");
-  const large = files.find((f) => f.file.size > MOST);
-  if (large) return trouble(large.name + " is larger than a page can hold (" + megabytes(MOST) + "): read it with perfkit on Linux, or record or pack less.");
   if (!mains().length) return trouble("Side files alone: drop the recording with them.");
   if (mains().length > 2) return trouble("One recording, or two to compare. For more, use the command line of perfkit on Linux or npx.");
   at("words").value = "report " + mains()[0];

@@ -33,6 +33,19 @@ same report nowhere.data
 same report --wrong
 same help tail
 
+# a recording is read in pieces: neither its size nor where it stands costs memory or 32 bits
+node -e '
+	const fs = require("fs"), b = fs.readFileSync(process.argv[1]), fd = fs.openSync("far.data", "w");
+	const data = Number(b.readBigUInt64LE(40)), at = 2 ** 32 + 4096;
+	b.writeBigUInt64LE(BigInt(at), 40);
+	fs.writeSync(fd, b, 0, b.length, 0);
+	fs.writeSync(fd, b, data, b.length - data, at);' "$demo"
+same collapse --no-local far.data
+rm far.data
+"$O/tests/prog/grow" "$demo" large.data 100000000
+same report --no-local --max-memory 64M large.data
+rm large.data
+
 # standard input, a file that is written, and names in other scripts
 mkdir 'Ordner für 記録'
 cp "$orders" 'Ordner für 記録/ö.tar.zst'

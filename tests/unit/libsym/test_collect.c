@@ -59,7 +59,7 @@ static uint64_t samples_named(const struct profile *p, const char *comm)
 	return n;
 }
 
-static void check_names(int compressed)
+static void check_names(int compressed, int in_pieces)
 {
 	struct profile_options opt = {.modules.find = {.buildid_dir = "", .no_local = 1}};
 	struct fold_options how = {.workers = 2};
@@ -68,8 +68,21 @@ static void check_names(int compressed)
 	struct buf image = {0};
 	struct err e = {0};
 	write_rounds(&image, compressed);
-	assert_int_equal(recording_open_mem(&rec, image.v, image.n, "rounds", &e), 0);
-	assert_int_equal(recording_is_mapped(rec), !compressed);
+	if (in_pieces) {
+		char path[] = "/tmp/perfkit-pieces-XXXXXX";
+		struct source src;
+		int fd = mkstemp(path);
+		assert_true(fd >= 0);
+		assert_int_equal(write(fd, image.v, image.n), image.n);
+		assert_int_equal(source_open_pieces(&src, path, &e), 0);
+		assert_int_equal(recording_open_source(&rec, &src, &e), 0);
+		close(fd);
+		unlink(path);
+	} else {
+		assert_int_equal(recording_open_mem(&rec, image.v, image.n, "rounds", &e), 0);
+	}
+	assert_int_equal(recording_is_mapped(rec), !compressed && !in_pieces);
+	assert_int_equal(recording_is_plain(rec), !compressed);
 	assert_int_equal(profile_of(&p, rec, &opt, &e), 0);
 	assert_int_equal(profile_fold(p, &how, &e), 0);
 	for (int r = 0; r < ROUNDS - 1; r++)
@@ -82,7 +95,8 @@ static void check_names(int compressed)
 static void a_file_names_samples_by_their_time(void **state)
 {
 	(void)state;
-	check_names(0);
+	check_names(0, 0);
+	check_names(0, 1);
 }
 
 /* Compressed recordings stream, as pipes do. What was known of a thread when one round was
@@ -90,7 +104,7 @@ static void a_file_names_samples_by_their_time(void **state)
 static void a_stream_names_samples_by_their_time(void **state)
 {
 	(void)state;
-	check_names(1);
+	check_names(1, 0);
 }
 
 static void add_timed_event(struct pw *w)
