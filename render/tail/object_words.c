@@ -162,3 +162,40 @@ void put_function(struct buf *b, const struct timeline *tl, uint32_t frame)
 	buf_release(&full);
 	buf_release(&text);
 }
+
+static const char *wanted(unsigned cause)
+{
+	switch (cause) {
+	case CAUSE_LOCK:
+	case CAUSE_RWLOCK:
+		return "waiting for a lock";
+	case CAUSE_SLEEP:
+		return "asleep";
+	case CAUSE_IO:
+		return "waiting for a device";
+	case CAUSE_FAULT:
+		return "waiting for a page";
+	case CAUSE_NET:
+		return "waiting for the network";
+	case CAUSE_CHILD:
+		return "waiting for a child process";
+	default:
+		return NULL;
+	}
+}
+
+void put_waiting(struct buf *b, const struct timeline *tl, unsigned cause, uint32_t path,
+		 const struct mechanism *m)
+{
+	const char *object = words_of_wait(tl, cause, path).object;
+	if (m && (m->kind == MECHANISM_STATE || m->kind == MECHANISM_STOP))
+		buf_str(b, m->words);
+	else if (m)
+		buf_fmt(b, "waiting for %s", m->words);
+	else if (wanted(cause))
+		buf_str(b, wanted(cause));
+	else if (object)
+		buf_fmt(b, "waiting for %s", object);
+	else
+		buf_fmt(b, "blocked (%s)", cause_name(cause));
+}

@@ -7,6 +7,7 @@
 #define RENDER_TAIL_OBJECT_WORDS_H
 
 #include "base/text/buf.h"
+#include "libtime/causes/mechanism.h"
 #include "libtime/sched/timeline.h"
 
 /* What a wait of a cause is for, and what the thread that ends it does: "a semaphore",
@@ -21,6 +22,11 @@ int waited_for_exec(const struct timeline *tl, uint32_t path);
 
 /* 1 when it waited for room to write or send, not for data. */
 int waited_to_send(const struct timeline *tl, uint32_t path);
+
+/* "waiting for the GIL", "asleep", "blocked (unknown)": a wait of that cause and stack; `m` is
+ * its mechanism, or NULL. */
+void put_waiting(struct buf *b, const struct timeline *tl, unsigned cause, uint32_t path,
+		 const struct mechanism *m);
 
 /* " (book)", the symbol of the futex that an interval waited for; or " (taken in
  * ext4_iget())", the kernel function that takes the lock. Nothing if neither is known. */

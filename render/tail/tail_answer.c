@@ -2,6 +2,7 @@
 #include "libtime/causes/causes.h"
 #include "libtime/explain/lock_holders.h"
 #include "libtime/sched/timeline_parts.h"
+#include "render/tail/family_words.h"
 #include "render/tail/host_words.h"
 #include "render/tail/object_words.h"
 #include "render/tail/slow_words.h"
@@ -20,6 +21,7 @@ struct answer {
 	uint32_t comms[2];           /* of the threads that waited */
 	size_t ncomms;               /* may exceed the array */
 	uint64_t told;               /* episodes of which the sentence is true */
+	int family;                  /* 1: what they waited for, not one root */
 	int brief; /* what is left out so that the sentence is short: enum brief */
 };
 
@@ -32,7 +34,7 @@ enum brief {
 	BRIEF_TARGETS,
 	BRIEF_LEVELS
 };
-enum { MOST_CHARS = 120 };
+enum { MOST_CHARS = 120, TOO_LONG = 160 };
 
 static void put(struct answer *a, const char *s)
 {
@@ -102,7 +104,7 @@ static void put_who(struct answer *a)
 static void put_subject(struct answer *a)
 {
 	size_t n = a->t->rows.n;
-	int unlike = n > 1 && a->t->groups.n == n && a->told == a->group->count;
+	int unlike = n > 1 && a->t->groups.n == n && a->told == a->group->count && !a->family;
 	if (n == 1) {
 		put(a, "The worst ");
 	} else if (a->told == 1 && !a->group->row) {
@@ -123,27 +125,6 @@ static void put_subject(struct answer *a)
 }
 
 /* --- what held them up ---------------------------------------------------------------- */
-
-static const char *wanted(unsigned cause)
-{
-	switch (cause) {
-	case CAUSE_LOCK:
-	case CAUSE_RWLOCK:
-		return "waiting for a lock";
-	case CAUSE_SLEEP:
-		return "asleep";
-	case CAUSE_IO:
-		return "waiting for a device";
-	case CAUSE_FAULT:
-		return "waiting for a page";
-	case CAUSE_NET:
-		return "waiting for the network";
-	case CAUSE_CHILD:
-		return "waiting for a child process";
-	default:
-		return NULL;
-	}
-}
 
 static const struct chain_part *root_part(const struct answer *a)
 {
@@ -246,18 +227,7 @@ static void put_doing(struct answer *a)
 		describe_quota(a->b, a->t->tl, explanation_root(&a->x)->thread, 0);
 		break;
 	case PART_BLOCKED:
-		if (p->mechanism && (p->mechanism->kind == MECHANISM_STATE ||
-				     p->mechanism->kind == MECHANISM_STOP))
-			put(a, p->mechanism->words);
-		else if (p->mechanism)
-			buf_fmt(a->b, "waiting for %s", p->mechanism->words);
-		else if (wanted(p->cause))
-			put(a, wanted(p->cause));
-		else if (words_of_wait(a->t->tl, p->cause, p->path).object)
-			buf_fmt(a->b, "waiting for %s",
-				words_of_wait(a->t->tl, p->cause, p->path).object);
-		else
-			buf_fmt(a->b, "blocked (%s)", cause_name(p->cause));
+		put_waiting(a->b, a->t->tl, p->cause, p->path, p->mechanism);
 		break;
 	default:
 		return;
@@ -742,13 +712,13 @@ static const struct tail_row *speaker_of(const struct tail *t, const struct tail
 static uint64_t count_told(const struct answer *a)
 {
 	const struct tail *t = a->t;
-	const struct tail_holder *said = &a->said->holder;
+	const struct tail_row *said = a->said;
 	uint64_t n = 0;
 	if (t->group_by != GROUP_ROOT || a->x.chain.n != 2 || !said->lock ||
 	    !link_held_lock(&a->x, explanation_root(&a->x)))
 		return a->group->count;
 	for (const struct tail_row *row = t->rows.v; row < t->rows.v + t->rows.n; row++)
-		n += row->holder.lock == said->lock && row->holder.comm == said->comm;
+		n += row->lock == said->lock && row->holder.comm == said->holder.comm;
 	return n > a->group->count ? n : a->group->count;
 }
 
@@ -756,7 +726,9 @@ static void put_sentence(struct answer *a)
 {
 	a->ncomms = 0;
 	put_subject(a);
-	if (a->t->group_by != GROUP_ROOT) {
+	if (a->family) {
+		describe_family(a->b, a->t, (unsigned)a->brief);
+	} else if (a->t->group_by != GROUP_ROOT) {
 		describe_group(a->b, a->t, a->group);
 	} else if (a->x.chain.n == 1) {
 		put_alone(a);
@@ -766,6 +738,22 @@ static void put_sentence(struct answer *a)
 		put_chain(a);
 	}
 	put(a, ".");
+}
+
+/* Put the sentence, and leave things out until it is short, or there is nothing more to leave
+ * out. Its length. */
+static size_t put_shortest(struct answer *a, size_t begin, int levels)
+{
+	struct buf *b = a->b;
+	size_t chars = 0;
+	for (a->brief = 0; !buf_failed(b) && a->brief < levels; a->brief++) {
+		b->n = begin;
+		put_sentence(a);
+		chars = buf_failed(b) ? 0 : escape_chars(b->v + begin, b->n - begin);
+		if (chars <= MOST_CHARS)
+			break;
+	}
+	return chars;
 }
 
 int tail_answer(struct buf *b, struct tail *t, struct err *e)
@@ -783,12 +771,16 @@ int tail_answer(struct buf *b, struct tail *t, struct err *e)
 		return r;
 	}
 	a.told = count_told(&a);
-	for (a.brief = 0; !buf_failed(b) && a.brief < BRIEF_LEVELS; a.brief++) {
-		b->n = begin;
-		put_sentence(&a);
-		if (buf_failed(b) || escape_chars(b->v + begin, b->n - begin) <= MOST_CHARS)
-			break;
+	const struct tail_family *f = &t->family;
+	a.family = f->leads && f->count > a.told;
+	if (!a.family && put_shortest(&a, begin, BRIEF_LEVELS) > TOO_LONG)
+		a.family = f->count >= a.told;
+	if (a.family) {
+		a.told = f->count;
+		put_shortest(&a, begin, FAMILY_LEVELS);
 	}
+	if (a.family)
+		describe_family_takers(b, t);
 	if (t->group_by == GROUP_ROOT)
 		describe_host(b, t->tl, &a.x);
 	explanation_release(&a.x);
