@@ -124,6 +124,15 @@ static void find_takers(struct tail *t)
 	}
 }
 
+/* Does the family say what the resource is: a CPU, a lock, a disk, a known mechanism? Else it is
+ * "a condition", and who signals it says more. */
+static int is_named(const struct tail *t)
+{
+	const struct tail_row *row = &t->rows.v[t->family.row];
+	return row->state != PART_BLOCKED || row->lock || row->wanted ||
+	       row->cause == CAUSE_IO || row->cause == CAUSE_LOCK || row->cause == CAUSE_RWLOCK;
+}
+
 /* Is most of the family's time in the largest group, which then says more? */
 static int is_of_one_root(const struct tail *t)
 {
@@ -134,7 +143,7 @@ static int is_of_one_root(const struct tail *t)
 		ns += length_of(t, row);
 		shared += row->group == t->groups.v[0].id ? length_of(t, row) : 0;
 	}
-	return shared >= ns / 4 * 3;
+	return shared >= (is_named(t) ? ns / 4 * 3 : ns / 3);
 }
 
 int family_find(struct tail *t)
