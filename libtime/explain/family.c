@@ -165,6 +165,10 @@ int family_find(struct tail *t)
 		return 0;
 	}
 	t->family.leads = !is_of_one_root(t);
+	if (!t->family.leads && !is_named(t)) {
+		t->family = (struct tail_family){0};
+		return 0;
+	}
 	find_takers(t);
 	return 0;
 }
