@@ -556,9 +556,20 @@ static int not_for_stores(const char *path, const char *option)
 	return 2;
 }
 
+/* States are those of waits, and the table of waits by function is the one that has them. */
+static struct report_opts with_implied(const struct report_opts *given)
+{
+	struct report_opts o = *given;
+	if (!o.by && !o.against && (o.offcpu || o.wait.states.n))
+		o.by = "function";
+	if (o.by && !strcmp(o.by, "function") && o.wait.states.n)
+		o.offcpu = 1;
+	return o;
+}
+
 static int run(const void *opts, const char *const *files, size_t nfiles)
 {
-	const struct report_opts *o = opts;
+	const struct report_opts all = with_implied(opts), *o = &all;
 	const char *path = nfiles                ? files[0]
 			   : o->wait.tl.in.input ? o->wait.tl.in.input
 						 : "perf.data";
@@ -602,6 +613,10 @@ static void defaults(void *opts)
 	o->wait.tl.meant = 1;
 }
 
+#define TABLE_MODE                                                                             \
+	"by " REPORT_TABLE_OPTIONS " top idle system no-unclear cause recording causes "       \
+	"idle-frame work-frame span with label cgroup " INPUT_FILTERS
+
 const struct verb verb_report = {
 	.name = "report",
 	.brief = "show which functions and threads take the time, as tables",
@@ -614,21 +629,19 @@ const struct verb verb_report = {
 	.tables = {rows, report_table_rows, wait_rows, tlinput_rows, input_rows},
 	.options_size = sizeof(struct report_opts),
 	.max_files = 1,
-	.modes = {{"", "top idle system no-unclear cause "
+	.modes = {{"", "offcpu state top idle system no-unclear cause "
 		       "recording causes idle-frame work-frame "
 		       "span with label cgroup " INPUT_FILTERS},
 		  {"against",
 		   "json where outermost top idle system no-unclear cause recording causes "
 		   "idle-frame work-frame span with label cgroup " INPUT_FILTERS},
-		  {"by",
-		   "by " REPORT_TABLE_OPTIONS
-		   " top idle system no-unclear cause recording causes idle-frame work-frame "
-		   "span with label cgroup " INPUT_FILTERS},
+		  {"by", TABLE_MODE},
 		  {"brief",
 		   "json recording causes idle-frame work-frame idle system no-unclear "
 		   "span with label cgroup " INPUT_FILTERS},
 		  {"stats", NULL},
-		  {"offcpu", "state"}},
+		  {"offcpu", TABLE_MODE},
+		  {"state", TABLE_MODE}},
 	.run = run,
 	.defaults = defaults,
 };

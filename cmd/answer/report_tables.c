@@ -23,7 +23,7 @@ const struct opt report_table_rows[] = {
 	 "counts "
 	 "CPU time, or --event"},
 	{"offcpu", 0, OPT_FLAG, AT(offcpu), NULL,
-	 "with --by function: off-CPU time instead of CPU time"},
+	 "functions: off-CPU time instead of CPU time"},
 	{"sort", 0, OPT_STRING, AT(sort), "COLUMN", "largest first; -COLUMN: smallest first"},
 	{"filter", 0, OPT_EACH, AT(filters), "COLUMN>VALUE",
 	 "only these rows: 'max>=5ms', 'waits<10', 'name=/pay'\n(repeatable)"},
@@ -318,7 +318,7 @@ static int parse_query(struct tlinput *ti, const struct report_opts *o,
 		return usage("--offcpu goes with --by function, without --every and --in-tail",
 			     "", "");
 	if (o->wait.states.n && !o->offcpu)
-		return usage("--state goes with --offcpu", "", "");
+		return usage("--state goes with --by function", "", "");
 	if (o->every && kind == table_in_tail())
 		return usage("--in-tail is about the whole recording: no --every", "", "");
 	if (tlinput_asks_threads(&o->wait.tl) &&

@@ -3,6 +3,7 @@
 #include "libtime/causes/sites.h"
 #include "base/mem.h"
 #include "libtime/causes/sites_internal.h"
+#include "libtime/sched/timeline_parts.h"
 #include "libtime/sched/timeline_query.h"
 
 #include <string.h>
@@ -328,6 +329,21 @@ static void release(struct sites *x)
 	vec_release(&x->share);
 	vec_release(&x->near);
 	vec_release(&x->stamp);
+}
+
+uint64_t sites_told(const struct timeline *tl, const struct offcpu *o)
+{
+	const struct tl_site *t = timeline_site(tl, o->site);
+	const struct frame *f = &tl->stacks->frames.v[t->frame];
+	const struct tl_part *part = timeline_part_of(tl, o->thread);
+	uint64_t name = f->name ? f->name : (uint64_t)f->dso << 32;
+	uint64_t judged = (uint64_t)t->cause << 24 | (uint64_t)t->verdict << 16 |
+			  (uint64_t)t->reason << 8 | t->loop;
+	if (!o->site)
+		return 0;
+	name = hash_u64((t->frame ? name : 1) ^ hash_u64(judged));
+	name = hash_u64(name ^ ((uint64_t)t->program << 32 | t->role));
+	return part ? hash_u64(name ^ part->label) : name;
 }
 
 int sites_apply(struct causes *c, struct timeline *tl, struct err *e)

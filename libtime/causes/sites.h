@@ -47,4 +47,8 @@ int sites_apply(struct causes *c, struct timeline *tl, struct err *e);
 /* 1 if the stacks of the switches are unwound from copies. */
 int sites_have_copies(const struct timeline *tl);
 
+/* Equal for waits at sites of which the same is told, in one recording: they differ by callers,
+ * or by addresses in a file without symbols. Tables have one row for these. */
+uint64_t sites_told(const struct timeline *tl, const struct offcpu *o);
+
 #endif

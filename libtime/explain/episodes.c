@@ -70,7 +70,7 @@ static int set_apart(struct collector *c, struct wait *w)
 	uint64_t full = w->end - w->start;
 	int open = w->open, r = 0;
 	if (w->unclear && c->of->likely &&
-	    site_sums_add(&c->out->probable, w->offcpu, w->blocked + w->unknown, open))
+	    site_sums_add(&c->out->probable, c->tl, w->offcpu, w->blocked + w->unknown, open))
 		return ERR_NOMEM;
 	uint64_t ns = wait_split_off(w);
 	uint64_t both = apart == APART_UNCLEAR && !open ? full
@@ -80,7 +80,7 @@ static int set_apart(struct collector *c, struct wait *w)
 		r = begin_both(c);
 	if (!r && c->out->both_differ && both && !(w->offcpu->flags & OFF_SUSPECT))
 		r = bigvec_push(&c->out->both, both, c->e);
-	return r ? r : ns ? site_sums_add(&c->out->apart.by[apart], w->offcpu, ns, open) : 0;
+	return r ? r : ns ? site_sums_add(&c->out->apart.by[apart], c->tl, w->offcpu, ns, open) : 0;
 }
 
 int episode_wait(const struct timeline *tl, const struct population *of, uint32_t offcpu,
@@ -327,7 +327,7 @@ static int add_bound(struct collector *c, const struct offcpu *o)
 	w.apart = apart;
 	int open = w.open;
 	uint64_t ns = wait_split_off(&w);
-	return ns ? site_sums_add(&c->out->apart.by[apart], o, ns, open) : 0;
+	return ns ? site_sums_add(&c->out->apart.by[apart], c->tl, o, ns, open) : 0;
 }
 
 /* Does a wait bound activations? */

@@ -1,6 +1,7 @@
 #include "libtime/explain/tail_model.h"
 #include "base/check.h"
 #include "base/mem.h"
+#include "libtime/explain/family.h"
 #include "libtime/population/programs.h"
 #include "libtime/sched/timeline_parts.h"
 #include "libtime/sched/timeline_spans.h"
@@ -110,30 +111,41 @@ static int lock_of(struct evidence *ev, uint32_t offcpu, uint64_t *out)
 	return 0;
 }
 
-static int holder_of(struct evidence *ev, const struct explanation *x, struct tail_holder *out)
+static void holder_of(struct evidence *ev, const struct explanation *x, struct tail_holder *out)
 {
 	*out = (struct tail_holder){.thread = TL_NONE};
 	if (x->chain.n < 2) {
 		out->kind = is_queue(x) ? HOLDER_QUEUE : HOLDER_NONE;
-		return 0;
+		return;
 	}
 	const struct chain_link *self = &x->chain.v[0], *l = &x->chain.v[1];
 	int lock = self->cause == CAUSE_LOCK || self->cause == CAUSE_RWLOCK;
 	out->thread = l->thread;
 	out->comm = l->comm;
+	out->doing = l->doing;
 	out->kind = l->via == VIA_CPU             ? HOLDER_CPU
 		    : l->via == VIA_OWNER || lock ? HOLDER_LOCK
 						  : HOLDER_WAKER;
 	out->cause = out->kind == HOLDER_WAKER ? self->cause : CAUSE_UNKNOWN;
-	if (out->kind == HOLDER_LOCK && lock_of(ev, self->offcpu, &out->lock))
-		return ERR_NOMEM;
 	if (l != explanation_root(x)) {
 		out->function = appframe_reported(ev->tl, l->path);
-		return 0;
+		return;
 	}
 	const struct chain_part *p = link_part(x, l);
 	out->function = p && !(p->state == PART_RUNNING && l->guessed) ? p->function : 0;
-	return 0;
+}
+
+/* What the episode's own thread waited for, in its largest part. */
+static int wanted_of(struct evidence *ev, const struct explanation *x, struct tail_row *out)
+{
+	const struct chain_link *self = &x->chain.v[0];
+	const struct chain_part *p = self->next_ns ? &x->parts.v[self->followed]
+						   : link_part(x, self);
+	int same = p && p->state == PART_BLOCKED && p->cause == x->cause;
+	out->wanted = same ? p->mechanism : NULL;
+	if (x->state != PART_BLOCKED || !ended_lock(VIA_WAKER, x->cause, out->wanted))
+		return 0;
+	return lock_of(ev, x->offcpu, &out->lock);
 }
 
 /* What the answer says of a link and the next one: "had the CPU", "held the lock". */
@@ -205,7 +217,8 @@ static int explain_rows(struct tail *t, const struct tail_show *show, struct err
 				       .cause = x->cause};
 		root_of(t, x, &row.root);
 		hash_chain(x, &row);
-		if (holder_of(explainer_evidence(t->explainer), x, &row.holder) ||
+		holder_of(explainer_evidence(t->explainer), x, &row.holder);
+		if (wanted_of(explainer_evidence(t->explainer), x, &row) ||
 		    vec_push(&t->rows, row))
 			r = err_nomem(e);
 		if (!r)
@@ -519,7 +532,7 @@ static int group_rows(struct tail *t)
 		t->rows.v[i].group = joined_group(t, t->rows.v[i].group);
 	if (!r && t->groups.n)
 		qsort(t->groups.v, t->groups.n, sizeof(*t->groups.v), group_order);
-	return r;
+	return r ? r : family_find(t);
 }
 
 /* --- recurrence ----------------------------------------------------------------------- */

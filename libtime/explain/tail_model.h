@@ -45,9 +45,9 @@ const char *holder_kind_name(unsigned int kind);
 struct tail_holder {
 	uint32_t thread, comm; /* TL_NONE, 0 for HOLDER_NONE and HOLDER_QUEUE */
 	uint32_t function;     /* where it was meanwhile; 0: not known */
-	uint64_t lock; /* HOLDER_LOCK: equal for waits for the same lock; 0: not known which */
 	uint8_t kind;  /* enum holder_kind */
 	uint8_t cause; /* HOLDER_WAKER: of the wait that it ended */
+	const struct mechanism *doing; /* as chain_link.doing */
 };
 
 /* One selected episode, explained in short; tail_explain_row() gives the full explanation. */
@@ -55,6 +55,8 @@ struct tail_row {
 	uint32_t episode; /* index of episodes.v */
 	uint32_t path, offcpu;
 	uint8_t state, cause; /* of its largest part */
+	uint64_t lock;        /* if it waited for one: equal for the same; 0: not known which */
+	const struct mechanism *wanted; /* what it waited for, or NULL; life: the explainer's */
 	struct tail_root root;
 	struct tail_holder holder;
 	uint32_t group;            /* tail_group.id */
@@ -95,6 +97,20 @@ struct tail_group {
 	uint8_t unnamed; /* most of its roots do not share a function, so it has none */
 };
 
+/* What most of the shown episodes waited for (family.h). */
+struct tail_family {
+	uint64_t key;               /* family.c's; 0: there is none, and count is 0 */
+	uint64_t count, ns;         /* episodes, and their lengths, of each up to 3 medians */
+	uint64_t cpu_count;         /* of these: whose root lacked a CPU */
+	uint64_t next_cpu;          /* of these: whose holder or waker lacked it, */
+	uint64_t own_cpu;           /* or which lacked it themselves, after that wait */
+	uint64_t taken;             /* in how many of these `taker` had it; 0: not known */
+	uint32_t taker;             /* strings id of a process */
+	uint32_t row;               /* the worst of them: index of tail.rows */
+	uint8_t leads;              /* no root explains most of them */
+	uint8_t mixed;              /* they do not share row->wanted */
+};
+
 /* Recurrence of the episodes that threads of one name held up, as holder or as root. */
 enum { TAIL_RECURRENCES = 3 };
 struct tail_recurrence {
@@ -124,6 +140,7 @@ struct tail {
 	VEC(struct tail_group) groups; /* most time first */
 	VEC(uint32_t)
 	joined; /* tail_group.id → that of the group that it was joined to, or itself */
+	struct tail_family family;
 	struct recurrence recurrence; /* of all shown episodes, if they have one root */
 	/* otherwise: of those that threads of one name held up */
 	struct tail_recurrence recurrences[TAIL_RECURRENCES];

@@ -1,5 +1,6 @@
 #include "libtime/causes/causes.h"
 #include "libtime/explain/lock_holders.h"
+#include "libtime/explain/told_family.h"
 #include "libtime/explain/wait_object.h"
 #include "libtime/sched/timeline_parts.h"
 
@@ -15,6 +16,7 @@ struct answer {
 	uint32_t comms[2];           /* of the threads that waited */
 	size_t ncomms;               /* may exceed the array */
 	uint64_t told;               /* episodes of which the sentence is true */
+	int family;                  /* 1: what they waited for, not one root */
 };
 
 static const struct told_arg absent = {.kind = TOLD_ABSENT};
@@ -59,7 +61,7 @@ static void tell_subject(struct answer *a)
 	const struct episode_query *q = &t->episodes.query;
 	size_t n = t->rows.n;
 	int unlike = n > 1 && t->groups.n == n && a->told == a->group->count &&
-		     t->group_by == GROUP_ROOT;
+		     t->group_by == GROUP_ROOT && !a->family;
 	struct told_arg of = q->kind == EPISODE_SPAN
 				     ? arg_string("span", q->span)
 				     : arg_word("kind", episode_kind_name(q->kind));
@@ -157,27 +159,6 @@ static int tell_slowed(struct answer *a)
 	return 1;
 }
 
-/* What a blocked root waited for. */
-static void tell_blocked(struct answer *a, const struct chain_part *p)
-{
-	static const enum told_form wanted[CAUSE_COUNT] = {
-		[CAUSE_LOCK] = TOLD_FOR_LOCK,   [CAUSE_RWLOCK] = TOLD_FOR_LOCK,
-		[CAUSE_SLEEP] = TOLD_ASLEEP,    [CAUSE_IO] = TOLD_FOR_DEVICE,
-		[CAUSE_FAULT] = TOLD_FOR_PAGE,  [CAUSE_NET] = TOLD_FOR_NETWORK,
-		[CAUSE_CHILD] = TOLD_FOR_CHILD,
-	};
-	const struct mechanism *m = p->mechanism;
-	const char *object = words_of_wait(a->t->tl, p->cause, p->path).object;
-	if (m)
-		told_mechanism(a->to, m);
-	else if (wanted[p->cause])
-		told_say(a->to, wanted[p->cause], NULL, 0);
-	else if (object)
-		TELL(a->to, WAITING_FOR, arg_word("what", object));
-	else
-		TELL(a->to, BLOCKED, arg_word("cause", cause_name(p->cause)));
-}
-
 /* What the root did: "asleep in write_pages()". */
 static void tell_doing(struct answer *a)
 {
@@ -205,7 +186,7 @@ static void tell_doing(struct answer *a)
 		told_quota(a->to, a->t->tl, explanation_root(a->x)->thread, 0);
 		break;
 	case PART_BLOCKED:
-		tell_blocked(a, p);
+		told_waiting(a->to, a->t->tl, p->cause, p->path, p->mechanism);
 		break;
 	default:
 		return;
@@ -674,20 +655,22 @@ static const struct tail_row *speaker_of(const struct tail *t, const struct tail
 static uint64_t count_told(const struct answer *a)
 {
 	const struct tail *t = a->t;
-	const struct tail_holder *said = &a->said->holder;
+	const struct tail_row *said = a->said;
 	uint64_t n = 0;
 	if (t->group_by != GROUP_ROOT || a->x->chain.n != 2 || !said->lock ||
 	    !link_held_lock(a->x, explanation_root(a->x)))
 		return a->group->count;
 	for (const struct tail_row *row = t->rows.v; row < t->rows.v + t->rows.n; row++)
-		n += row->holder.lock == said->lock && row->holder.comm == said->comm;
+		n += row->lock == said->lock && row->holder.comm == said->holder.comm;
 	return n > a->group->count ? n : a->group->count;
 }
 
 static void tell_sentence(struct answer *a)
 {
 	tell_subject(a);
-	if (a->t->group_by != GROUP_ROOT) {
+	if (a->family) {
+		told_family(a->to, a->t);
+	} else if (a->t->group_by != GROUP_ROOT) {
 		told_group(a->to, a->t, a->group);
 	} else if (a->x->chain.n == 1) {
 		tell_alone(a);
@@ -712,7 +695,11 @@ int told_answer(struct told *to, struct tail *t, size_t *sentence, struct err *e
 	if (r)
 		return r;
 	a.told = count_told(&a);
+	a.family = t->family.leads && t->family.count > a.told;
+	a.told = a.family ? t->family.count : a.told;
 	tell_sentence(&a);
+	if (a.family)
+		told_family_takers(to, t);
 	if (t->group_by == GROUP_ROOT)
 		told_host(to, t->tl, a.x);
 	return to->failed ? err_nomem(e) : 0;

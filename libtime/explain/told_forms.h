@@ -101,6 +101,16 @@
 	F(OTHER_WAITED, "other-waited", "; the other waited for {thread}")                     \
 	F(WHILE, "while", " while ")                                                           \
 	F(BEHIND_MORE, "behind-more", ", behind {n} more")                                     \
+	/* what most of them waited for, whoever held them up */                               \
+	F(TAKER_HAD, "taker-had", ", which {thread} had")                                      \
+	F(SEVERAL_HAD, "several-had", ", which several threads had in turn")                   \
+	F(WHICH_DID, "which-did", ", which {thread} {did}")                                    \
+	F(THEN_FOR_CPU, "then-for-cpu", ", then for a CPU")                                    \
+	F(HOLDER_LACKED, "holder-lacked", "; its holder lacked a CPU")                         \
+	F(HOLDERS_LACKED, "holders-lacked", "; its holders lacked a CPU")                      \
+	F(WAKER_LACKED, "waker-lacked", "; its waker lacked a CPU")                            \
+	F(CPU_LACKING, "cpu-lacking", "; a CPU was lacking")                                   \
+	F(TAKER_OF, "taker-of", " {thread} had that CPU in {n:,}.")                            \
 	/* before it: cycles that were slow without waiting */                                 \
 	F(SLOW_CYCLES, "slow-cycles",                                                          \
 	  "{n:,} of {all:,} slowest cycles[ of {who}] were {percent} % running")               \

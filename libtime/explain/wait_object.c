@@ -120,3 +120,23 @@ void told_syscall(struct told *to, const struct timeline *tl, uint32_t path, uin
 	if (n && (before_n < n || strncmp(before + before_n - n, call, n)))
 		TELL(to, SYSCALL, arg_text("call", call, n));
 }
+
+void told_waiting(struct told *to, const struct timeline *tl, unsigned cause, uint32_t path,
+		  const struct mechanism *m)
+{
+	static const enum told_form wanted[CAUSE_COUNT] = {
+		[CAUSE_LOCK] = TOLD_FOR_LOCK,   [CAUSE_RWLOCK] = TOLD_FOR_LOCK,
+		[CAUSE_SLEEP] = TOLD_ASLEEP,    [CAUSE_IO] = TOLD_FOR_DEVICE,
+		[CAUSE_FAULT] = TOLD_FOR_PAGE,  [CAUSE_NET] = TOLD_FOR_NETWORK,
+		[CAUSE_CHILD] = TOLD_FOR_CHILD,
+	};
+	const char *object = words_of_wait(tl, cause, path).object;
+	if (m)
+		told_mechanism(to, m);
+	else if (wanted[cause])
+		told_say(to, wanted[cause], NULL, 0);
+	else if (object)
+		TELL(to, WAITING_FOR, arg_word("what", object));
+	else
+		TELL(to, BLOCKED, arg_word("cause", cause_name(cause)));
+}

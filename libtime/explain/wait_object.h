@@ -21,6 +21,11 @@ int waited_for_exec(const struct timeline *tl, uint32_t path);
 /* 1 when it waited for room to write or send, not for data. */
 int waited_to_send(const struct timeline *tl, uint32_t path);
 
+/* "waiting for the GIL", "asleep", "blocked (unknown)": a wait of that cause and stack; `m` is
+ * its mechanism, or NULL. */
+void told_waiting(struct told *to, const struct timeline *tl, unsigned cause, uint32_t path,
+		  const struct mechanism *m);
+
 /* " (book)", the symbol of the futex that an interval waited for; or " (taken in
  * ext4_iget())", the kernel function that takes the lock. Nothing if neither is known. */
 void told_lock_name(struct told *to, const struct timeline *tl, uint32_t offcpu, uint32_t path);

@@ -1,4 +1,5 @@
 #include "libtime/population/population.h"
+#include "libtime/causes/sites.h"
 #include "base/mem.h"
 #include "base/text/glob.h"
 #include "libtime/sched/timeline_parts.h"
@@ -260,12 +261,14 @@ uint64_t wait_split_off(struct wait *w)
 
 /* --- sums by site --------------------------------------------------------------------- */
 
-int site_sums_add(struct site_sums *s, const struct offcpu *o, uint64_t ns, int open)
+int site_sums_add(struct site_sums *s, const struct timeline *tl, const struct offcpu *o,
+		  uint64_t ns, int open)
 {
+	uint64_t told = sites_told(tl, o);
 	uint32_t i = (uint32_t)s->v.n;
-	if (!u64map_get(&s->index, o->site, &i) &&
+	if (!u64map_get(&s->index, told, &i) &&
 	    (vec_push(&s->v, ((struct site_sum){.site = o->site})) ||
-	     u64map_put(&s->index, o->site, i)))
+	     u64map_put(&s->index, told, i)))
 		return ERR_NOMEM;
 	struct site_sum *x = &s->v.v[i];
 	x->count++;

@@ -163,11 +163,12 @@ struct site_sums {
 	VEC(struct site_sum) v; /* once finished, by longest wait */
 	uint64_t count, ns, max_ns;
 	VEC(struct radix_key) times; /* of each wait: ns, index of v */
-	struct u64map index;         /* site → v */
+	struct u64map index;         /* sites_told → v */
 };
 
 /* Add `ns` of a wait. ERR_NOMEM. */
-int site_sums_add(struct site_sums *s, const struct offcpu *o, uint64_t ns, int open);
+int site_sums_add(struct site_sums *s, const struct timeline *tl, const struct offcpu *o,
+		  uint64_t ns, int open);
 
 /* Sort them by longest wait and find the medians, after the last site_sums_add. ERR_NOMEM. */
 int site_sums_finish(struct site_sums *s);

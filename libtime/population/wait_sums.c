@@ -147,7 +147,7 @@ static int add_wait(struct wait_sums *w, const struct timeline *tl,
 	int open = x.open;
 	wait_split_off(&x);
 	ns -= shown_ns(&x, s->states);
-	if (ns && site_sums_add(&w->apart.by[apart], o, ns, open))
+	if (ns && site_sums_add(&w->apart.by[apart], tl, o, ns, open))
 		return ERR_NOMEM;
 	return add_parts(w, tl, s, &x, label);
 }

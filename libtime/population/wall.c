@@ -102,7 +102,7 @@ static int add_wait(const struct wall *w, const struct population *of, uint32_t 
 	enum apart apart = x.apart;
 	int open = x.open;
 	uint64_t ns = wait_split_off(&x);
-	int rc = ns ? site_sums_add(&w->hidden->by[apart], o, ns, open) : 0;
+	int rc = ns ? site_sums_add(&w->hidden->by[apart], w->tl, o, ns, open) : 0;
 	struct wall_row r = {
 		.comm = o->comm, .path = o->path, .waiting = 1, .start_ns = x.start};
 	const char *what = x.unclear ? "[unclear]" : cause_name(o->cause);

@@ -1,4 +1,5 @@
 /* by_wait.c - waits by wait site, and by waker. */
+#include "libtime/causes/sites.h"
 #include "libtime/tables/collect.h"
 
 /* --- sites ---------------------------------------------------------------------------- */
@@ -13,7 +14,7 @@ static int add_at_site(struct collect *c, const struct population *of, const str
 	uint64_t ns = population_wait(of, c->tl, o, &w) ? w.blocked + w.unknown : 0;
 	if (!ns)
 		return 0;
-	if (collect_row(c, w.start, o->site, &row) || rows_length(c->rows, row, ns, w.open))
+	if (collect_row(c, w.start, sites_told(c->tl, o), &row) || rows_length(c->rows, row, ns, w.open))
 		return ERR_NOMEM;
 	rows_set(c->rows, row, COL_SITE, o->site);
 	rows_set(c->rows, row, COL_VERDICT, s->verdict);

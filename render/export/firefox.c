@@ -59,7 +59,7 @@ static int add_part(struct firefox *x, const struct population *of, const struct
 	enum apart apart = w.apart;
 	int open = w.open;
 	uint64_t ns = wait_split_off(&w);
-	if (ns && site_sums_add(&x->hidden->by[apart], o, ns, open))
+	if (ns && site_sums_add(&x->hidden->by[apart], x->tl, o, ns, open))
 		return ERR_NOMEM;
 	struct marker m = {w.start, w.end, w.blocked, w.runnable, o, 0, MARKER_WAIT};
 	return w.end > w.start ? vec_push(&x->markers, m) : 0;

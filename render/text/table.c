@@ -143,8 +143,29 @@ static const char *place_of(const char *text, size_t n)
 	return at;
 }
 
-/* A key with a place: the function by its own rules (simplify.h), what is before it cut at its
- * end. */
+/* "worker: lock" in less room: "wo~: lock", "~lock"; only if neither fits is its end cut. */
+static void put_subject(struct buf *out, const char *text, size_t n, size_t room)
+{
+	const char *colon = memrchr(text, ':', n);
+	size_t had = escape_chars(text, n), left = colon ? (size_t)(colon - text) : n;
+	size_t tail = escape_chars(text + left, n - left);
+	if (had <= room) {
+		buf_add(out, text, n);
+	} else if (colon && tail + 1 <= room) {
+		buf_add(out, text, escape_prefix(text, left, room - 1 - tail));
+		buf_char(out, '~');
+		buf_add(out, text + left, n - left);
+	} else if (colon && tail >= 2 && tail - 2 + 1 <= room) {
+		buf_char(out, '~');
+		buf_add(out, text + left + 2, n - left - 2);
+	} else {
+		buf_add(out, text, escape_prefix(text, n, room - 1));
+		buf_char(out, '~');
+	}
+}
+
+/* A key with a place: the function by its own rules (simplify.h), and before it what keeps the
+ * word next to it. */
 static void put_key_with_place(struct buf *out, const char *text, size_t n, size_t width,
 			       const char *place)
 {
@@ -157,8 +178,8 @@ static void put_key_with_place(struct buf *out, const char *text, size_t n, size
 		most = width - had - IN;
 	name_fit(&function, place + IN, len - call, most - call);
 	size_t room = width - IN - call - escape_chars(buf_cstr(&function), function.n);
-	buf_add(out, text, had > room ? escape_prefix(text, before, room - 1) : before);
-	buf_str(out, had > room ? "~ in " : " in ");
+	put_subject(out, text, before, room);
+	buf_str(out, " in ");
 	buf_add(out, buf_cstr(&function), function.n);
 	buf_add(out, "()", call);
 	out->failed |= buf_failed(&function);

@@ -66,8 +66,15 @@ grep -q 'functions below 1 % (show all with --top 0)' some.txt
 [ "$(wc -l <all.txt)" -gt "$(wc -l <some.txt)" ]
 [ "$(awk '$(NF - 1) < 1 && /%$/' some.txt | wc -l)" = 0 ]
 
+# a state is of waits, and waits by function need no --by
+pk report -q --no-local --by function --offcpu --state blocked "$orders" >file.txt
+for o in "--state blocked" "--offcpu --state blocked" "--by function --state blocked"; do
+	# shellcheck disable=SC2086
+	pk report -q --no-local $o "$orders" | cmp - file.txt
+done
+
 # what does not go together
-for o in "--by site --offcpu" "--offcpu" "--by function --state blocked" "--by function --offcpu --every 1s"; do
+for o in "--by site --offcpu" "--by site --state blocked" "--by function --offcpu --every 1s"; do
 	rc=0
 	# shellcheck disable=SC2086
 	pk report -q --no-local $o "$orders" >out 2>err || rc=$?

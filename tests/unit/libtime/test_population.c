@@ -146,16 +146,29 @@ static void waits_of_a_whole_life_are_set_apart_from_rankings(void **state)
 static void sums_are_by_site_longest_first(void **state)
 {
 	(void)state;
+	struct rig r;
 	struct set_apart x = {.system = 0};
 	struct site_sums *s = &x.by[APART_IDLE];
+	rig_init(&r, 1000);
+	/* the sites 1 and 3 differ by what called wait() */
+	uint32_t wait = text(&r, "wait"), role = text(&r, "role"),
+		 a = path(&r, "a;wait@1"), b = path(&r, "b;wait@2");
+	a = r.stacks.paths.v[a].frame;
+	b = r.stacks.paths.v[b].frame;
+	const struct tl_site sites[] = {{.frame = 0},
+					{.role = role, .frame = a},
+					{.role = wait, .frame = a},
+					{.role = role, .frame = b}};
+	for (size_t i = 0; i < 4; i++)
+		assert_int_equal(vec_push(&r.tl.sites, sites[i]), 0);
 	static const struct {
 		uint32_t site;
 		uint64_t ns;
 		int open;
-	} t[] = {{1, 50, 0}, {2, 10, 0}, {2, 70, 1}, {1, 60, 0}, {1, 20, 0}, {2, 30, 0}};
+	} t[] = {{1, 50, 0}, {2, 10, 0}, {2, 70, 1}, {1, 60, 0}, {3, 20, 0}, {2, 30, 0}};
 	for (size_t i = 0; i < sizeof(t) / sizeof(*t); i++) {
 		struct offcpu o = {.site = t[i].site, .path = (uint32_t)i};
-		assert_int_equal(site_sums_add(s, &o, t[i].ns, t[i].open), 0);
+		assert_int_equal(site_sums_add(s, &r.tl, &o, t[i].ns, t[i].open), 0);
 	}
 	assert_int_equal(set_apart_finish(&x), 0);
 	assert_int_equal(s->count, 6);
@@ -169,6 +182,7 @@ static void sums_are_by_site_longest_first(void **state)
 	assert_int_equal(s->v.v[1].p50_ns, 50);
 	assert_int_equal(s->v.v[1].ns, 130);
 	set_apart_release(&x);
+	rig_release(&r);
 }
 
 int main(void)

@@ -84,7 +84,7 @@ static void a_key_is_cut_last_and_its_function_by_its_name(void **state)
 		 "site                                                        p50    total\n"
 		 "housekeeping-24: unknown in exchange::Book<int>::insert()  5 ns  12.3 ms\n"},
 		{60, "site                                            p50    total\n"
-		     "housekeepin~ in exchange::Book<int>::insert()  5 ns  12.3 ms\n"},
+		     "ho~: unknown in exchange::Book<int>::insert()  5 ns  12.3 ms\n"},
 		{34, "site                         total\n"
 		     "hous~ in excha…::insert()  12.3 ms\n"},
 	};
