@@ -613,8 +613,8 @@ static void defaults(void *opts)
 	o->wait.tl.meant = 1;
 }
 
-#define TABLE_MODE                                                                             \
-	"by " REPORT_TABLE_OPTIONS " top idle system no-unclear cause recording causes "       \
+#define TABLE_MODE                                                                       \
+	"by " REPORT_TABLE_OPTIONS " top idle system no-unclear cause recording causes " \
 	"idle-frame work-frame span with label cgroup " INPUT_FILTERS
 
 const struct verb verb_report = {

@@ -4,8 +4,8 @@
  *	source ──feed──► outer records ──inflate──► records inside COMPRESSED
  *
  * A feed hands out contiguous bytes: straight from the mapping, or from chunks of heap memory
- * that are filled from a pipe or a file that is read in pieces. The inflater does the same for zstd data. A record that a
- * chunk's end cuts is carried over to the next chunk.
+ * that are filled from a pipe or a file that is read in pieces. The inflater does the same for
+ * zstd data. A record that a chunk's end cuts is carried over to the next chunk.
  */
 #ifndef LIBPARSE_READER_H
 #define LIBPARSE_READER_H

@@ -650,9 +650,10 @@ int input_refuse(const struct input *in, const struct findings *f, unsigned topi
 	if (!x || x->kind->refused || in->opt->force)
 		return 0;
 	finding_title(&title, x);
-	say_prose("%s%s: refused, as the answer would mislead: %s; --force answers all the same, "
-	    "perfkit doctor %s says what would help",
-	    input_shown(in->path), of, buf_cstr(&title), in->path);
+	say_prose(
+		"%s%s: refused, as the answer would mislead: %s; --force answers all the same, "
+		"perfkit doctor %s says what would help",
+		input_shown(in->path), of, buf_cstr(&title), in->path);
 	buf_release(&title);
 	return 3;
 }

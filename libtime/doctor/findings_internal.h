@@ -15,13 +15,13 @@ struct diagnosis {
 	const struct recording *rec;
 	struct findings *out;
 	unsigned asked;
-	uint64_t samples;          /* records with a stack or a weight */
-	struct remedy remedy;      /* the changes of all findings to the recorded line */
-	int no_kernel_map;         /* there are kernel samples, but no mapping of the kernel */
-	uint64_t mapless;          /* samples and waits that diagnose_maps has reported */
+	uint64_t samples;     /* records with a stack or a weight */
+	struct remedy remedy; /* the changes of all findings to the recorded line */
+	int no_kernel_map;    /* there are kernel samples, but no mapping of the kernel */
+	uint64_t mapless;     /* samples and waits that diagnose_maps has reported */
 	uint64_t waits, suspect,
 		unwoken; /* those asked about: OFF_SUSPECT, UNKNOWN_NO_WAKE; by diagnose_loss */
-	int failed;                /* ERR_NOMEM */
+	int failed;      /* ERR_NOMEM */
 };
 
 /* Facts as two arguments: FACTS(fact_number(...), fact_text(...)), NO_FACTS. */

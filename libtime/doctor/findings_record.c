@@ -316,11 +316,11 @@ static void diagnose_holes(struct diagnosis *j)
 	uint64_t holes = count_holes(tl);
 	if (!holes || tl->flags & TL_SAMPLED) /* reported as switch-sampled: nothing was lost */
 		return;
-	struct finding *f = diagnose_add(
-		j, FORM_HOLES,
-		percent(j->suspect, j->waits) >= 50 ? SEVERITY_WRONG : SEVERITY_PARTIAL,
-		FACTS(fact_number("missing", FACT_COUNT, holes),
-		      fact_share("suspect", j->suspect, j->waits)));
+	struct finding *f = diagnose_add(j, FORM_HOLES,
+					 percent(j->suspect, j->waits) >= 50 ? SEVERITY_WRONG
+									     : SEVERITY_PARTIAL,
+					 FACTS(fact_number("missing", FACT_COUNT, holes),
+					       fact_share("suspect", j->suspect, j->waits)));
 	remedy_holes(j, f);
 }
 

@@ -335,7 +335,7 @@ static void count_chains(struct chains *c, const struct diagnosis *j)
 	for (size_t i = 0; tl && i < tl->samples.n; i++)
 		if (scope_has_sample(of, tl, &tl->samples.v[i]))
 			count_chain(c, &j->rec->events.v[tl->samples.v[i].event].attr,
-			    tl->samples.v[i].path, 1);
+				    tl->samples.v[i].path, 1);
 	for (size_t i = 0; waits && i < tl->offcpu.n; i++)
 		if (scope_has_wait(of, tl, &tl->offcpu.v[i]))
 			count_chain(c, waits, tl->offcpu.v[i].path, 1);

@@ -80,8 +80,8 @@ static void count(struct scope *s, unsigned lacks)
 
 int scope_is_filtered(const struct population *p)
 {
-	return p && (p->meant || p->ncomms || p->npids || p->ntids || p->ncpus ||
-		     p->start_ns || p->stop_ns);
+	return p && (p->meant || p->ncomms || p->npids || p->ntids || p->ncpus || p->start_ns ||
+		     p->stop_ns);
 }
 
 int scope_has_wait(const struct population *of, const struct timeline *tl,

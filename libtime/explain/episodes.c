@@ -80,7 +80,9 @@ static int set_apart(struct collector *c, struct wait *w)
 		r = begin_both(c);
 	if (!r && c->out->both_differ && both && !(w->offcpu->flags & OFF_SUSPECT))
 		r = bigvec_push(&c->out->both, both, c->e);
-	return r ? r : ns ? site_sums_add(&c->out->apart.by[apart], c->tl, w->offcpu, ns, open) : 0;
+	return r    ? r
+	       : ns ? site_sums_add(&c->out->apart.by[apart], c->tl, w->offcpu, ns, open)
+		    : 0;
 }
 
 int episode_wait(const struct timeline *tl, const struct population *of, uint32_t offcpu,

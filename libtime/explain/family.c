@@ -5,7 +5,8 @@
 
 enum { LEAST = 3, KEY_CPU = 1, KEY_IO = 2, KEY_OTHER = 4, NAMES = 64 };
 
-int root_lacked_cpu(const struct tail_root *root)
+/* 1 if the episode's root lacked a CPU, or had the one that another thread lacked. */
+static int root_lacked_cpu(const struct tail_root *root)
 {
 	return root->via == VIA_CPU ||
 	       (root->state == PART_RUNNABLE && root->end != END_IDLE_EXIT);

@@ -18,7 +18,4 @@ int family_find(struct tail *t);
 /* 1 if a row is of t->family. */
 int family_has(const struct tail *t, const struct tail_row *row);
 
-/* 1 if the episode's root lacked a CPU, or had the one that another thread lacked. */
-int root_lacked_cpu(const struct tail_root *root);
-
 #endif

@@ -139,8 +139,8 @@ static void holder_of(struct evidence *ev, const struct explanation *x, struct t
 static int wanted_of(struct evidence *ev, const struct explanation *x, struct tail_row *out)
 {
 	const struct chain_link *self = &x->chain.v[0];
-	const struct chain_part *p = self->next_ns ? &x->parts.v[self->followed]
-						   : link_part(x, self);
+	const struct chain_part *p =
+		self->next_ns ? &x->parts.v[self->followed] : link_part(x, self);
 	int same = p && p->state == PART_BLOCKED && p->cause == x->cause;
 	out->wanted = same ? p->mechanism : NULL;
 	if (x->state != PART_BLOCKED || !ended_lock(VIA_WAKER, x->cause, out->wanted))

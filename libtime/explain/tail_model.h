@@ -43,10 +43,10 @@ const char *holder_kind_name(unsigned int kind);
 
 /* The thread that held the episode up directly: the second link of the chain, root or not. */
 struct tail_holder {
-	uint32_t thread, comm; /* TL_NONE, 0 for HOLDER_NONE and HOLDER_QUEUE */
-	uint32_t function;     /* where it was meanwhile; 0: not known */
-	uint8_t kind;  /* enum holder_kind */
-	uint8_t cause; /* HOLDER_WAKER: of the wait that it ended */
+	uint32_t thread, comm;         /* TL_NONE, 0 for HOLDER_NONE and HOLDER_QUEUE */
+	uint32_t function;             /* where it was meanwhile; 0: not known */
+	uint8_t kind;                  /* enum holder_kind */
+	uint8_t cause;                 /* HOLDER_WAKER: of the wait that it ended */
 	const struct mechanism *doing; /* as chain_link.doing */
 };
 
@@ -99,16 +99,16 @@ struct tail_group {
 
 /* What most of the shown episodes waited for (family.h). */
 struct tail_family {
-	uint64_t key;               /* family.c's; 0: there is none, and count is 0 */
-	uint64_t count, ns;         /* episodes, and their lengths, of each up to 3 medians */
-	uint64_t cpu_count;         /* of these: whose root lacked a CPU */
-	uint64_t next_cpu;          /* of these: whose holder or waker lacked it, */
-	uint64_t own_cpu;           /* or which lacked it themselves, after that wait */
-	uint64_t taken;             /* in how many of these `taker` had it; 0: not known */
-	uint32_t taker;             /* strings id of a process */
-	uint32_t row;               /* the worst of them: index of tail.rows */
-	uint8_t leads;              /* no root explains most of them */
-	uint8_t mixed;              /* they do not share row->wanted */
+	uint64_t key;       /* family.c's; 0: there is none, and count is 0 */
+	uint64_t count, ns; /* episodes, and their lengths, of each up to 3 medians */
+	uint64_t cpu_count; /* of these: whose root lacked a CPU */
+	uint64_t next_cpu;  /* of these: whose holder or waker lacked it, */
+	uint64_t own_cpu;   /* or which lacked it themselves, after that wait */
+	uint64_t taken;     /* in how many of these `taker` had it; 0: not known */
+	uint32_t taker;     /* strings id of a process */
+	uint32_t row;       /* the worst of them: index of tail.rows */
+	uint8_t leads;      /* no root explains most of them */
+	uint8_t mixed;      /* they do not share row->wanted */
 };
 
 /* Recurrence of the episodes that threads of one name held up, as holder or as root. */

@@ -14,7 +14,8 @@ static int add_at_site(struct collect *c, const struct population *of, const str
 	uint64_t ns = population_wait(of, c->tl, o, &w) ? w.blocked + w.unknown : 0;
 	if (!ns)
 		return 0;
-	if (collect_row(c, w.start, sites_told(c->tl, o), &row) || rows_length(c->rows, row, ns, w.open))
+	if (collect_row(c, w.start, sites_told(c->tl, o), &row) ||
+	    rows_length(c->rows, row, ns, w.open))
 		return ERR_NOMEM;
 	rows_set(c->rows, row, COL_SITE, o->site);
 	rows_set(c->rows, row, COL_VERDICT, s->verdict);

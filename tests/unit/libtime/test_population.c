@@ -151,8 +151,8 @@ static void sums_are_by_site_longest_first(void **state)
 	struct site_sums *s = &x.by[APART_IDLE];
 	rig_init(&r, 1000);
 	/* the sites 1 and 3 differ by what called wait() */
-	uint32_t wait = text(&r, "wait"), role = text(&r, "role"),
-		 a = path(&r, "a;wait@1"), b = path(&r, "b;wait@2");
+	uint32_t wait = text(&r, "wait"), role = text(&r, "role"), a = path(&r, "a;wait@1"),
+		 b = path(&r, "b;wait@2");
 	a = r.stacks.paths.v[a].frame;
 	b = r.stacks.paths.v[b].frame;
 	const struct tl_site sites[] = {{.frame = 0},

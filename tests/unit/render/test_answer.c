@@ -87,8 +87,9 @@ static void what_all_waited_for_comes_before_who_had_the_cpu(void **state)
 	says(&r, "3 of 4 worst waits of worker: waiting for a lock in ask(); its holder lacked "
 		 "a CPU.");
 	four_waits(&r, 0, 1);
-	says(&r, "4 of 4 worst waits of worker: waiting for a CPU, which several threads had in "
-		 "turn.");
+	says(&r,
+	     "4 of 4 worst waits of worker: waiting for a CPU, which several threads had in "
+	     "turn.");
 }
 
 int main(void)
