@@ -55,6 +55,8 @@ enum told_brief {
 	BRIEF_NAMES,
 	BRIEF_WAITER,
 	BRIEF_TARGETS,
+	BRIEF_PLAIN, /* "waiting for" instead of "front waited for" */
+	BRIEF_CALLERS,
 	BRIEF_LEVELS
 };
 

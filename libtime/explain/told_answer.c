@@ -111,7 +111,7 @@ static void tell_caller(struct answer *a, const struct chain_part *p)
 	    appframe_reported(tl, p->path) != p->function ||
 	    !appframe_is_called(tl, tl->stacks->paths.v[node].parent))
 		return;
-	only_until(a, BRIEF_TARGETS);
+	only_until(a, BRIEF_CALLERS);
 	TELL(a->to, CALLED_BY, arg_frame("function", TOLD_SHORT, caller));
 	only_until(a, BRIEF_NOT);
 }
@@ -264,6 +264,25 @@ static void tell_stop_role(struct answer *a, size_t i, const struct mechanism *m
 	told_say(a->to, is_plural(a, i) ? TOLD_WERE_UNTIL : TOLD_WAS_UNTIL, args, 4);
 }
 
+/* Is the subject of the sentence, of one name, who waited for the i-th link, and no other? */
+static int is_subject(const struct answer *a, size_t i)
+{
+	return i == 1 && a->ncomms == 1 && a->x->chain.n == 2;
+}
+
+/* "front waited", or in a long sentence about front "waiting". */
+static void tell_waited(struct answer *a, size_t i)
+{
+	only_until(a, is_subject(a, i) ? BRIEF_PLAIN : BRIEF_NOT);
+	TELL(a->to, WAITED, waiter(a, i));
+	only_until(a, BRIEF_NOT);
+	if (!is_subject(a, i))
+		return;
+	a->to->from = BRIEF_PLAIN;
+	TELL_BARE(a->to, WAITING);
+	a->to->from = BRIEF_NOT;
+}
+
 /* "front waited for room in a full pipe, which reader emptied". */
 static void tell_wait_role(struct answer *a, size_t i)
 {
@@ -279,7 +298,7 @@ static void tell_wait_role(struct answer *a, size_t i)
 		what = arg_mechanism(m);
 		w.verb = m->verb;
 	}
-	TELL(a->to, WAITED, waiter(a, i));
+	tell_waited(a, i);
 	tell_where(a, i);
 	if (l[-1].cause == CAUSE_CHILD || l[-1].cause == CAUSE_JOIN) {
 		tell_exit_role(a, i);
@@ -504,8 +523,14 @@ static void tell_link(struct answer *a, const struct chain_link *root)
 		only_until(a, BRIEF_NAMES);
 		TELL(a->to, THREAD_WAS, name);
 		only_until(a, BRIEF_NOT);
+		int plain = is_subject(a, a->x->chain.n - 1);
 		a->to->from = BRIEF_NAMES;
+		only_until(a, plain ? BRIEF_PLAIN : BRIEF_NOT);
 		TELL_BARE(a->to, IT_WAS);
+		only_until(a, BRIEF_NOT);
+		a->to->from = BRIEF_PLAIN;
+		if (plain)
+			TELL_BARE(a->to, COMMA);
 		a->to->from = BRIEF_NOT;
 	}
 }

@@ -64,6 +64,7 @@
 	F(HELD, "held", "{thread} held {what} {waiter} wanted")                                \
 	F(HELD_THAT, "held-that", "{thread} held {what} that {waiter} wanted")                 \
 	F(WAITED, "waited", "{waiter} waited")                                                 \
+	F(WAITING, "waiting", "waiting")                                                       \
 	F(TO_EXIT, "to-exit",                                                                  \
 	  " for {its} [thread {joined} to exit][child {child} to exit][child {started} to "    \
 	  "call exec]")                                                                        \
