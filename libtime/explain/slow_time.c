@@ -58,6 +58,26 @@ static uint32_t common_function(const cycles_vec *v)
 	return 0;
 }
 
+/* The same for what a mechanism says of them; NULL: none. */
+static const struct mechanism *common_mechanism(const cycles_vec *v)
+{
+	for (size_t i = 0; i < v->n; i++) {
+		size_t n = 0;
+		for (size_t k = 0; k < v->n; k++)
+			n += v->v[k].mechanism == v->v[i].mechanism;
+		if (n * 2 > v->n)
+			return v->v[i].mechanism;
+	}
+	return NULL;
+}
+
+/* Does a cycle have in common with most of them what `out` says? */
+static int is_alike(const struct cycle *c, const struct slow_time *out)
+{
+	return out->function ? c->function == out->function
+			     : !out->mechanism || c->mechanism == out->mechanism;
+}
+
 /* For how long a thread was ready in [from, to), but without a CPU. */
 static uint64_t lacked_cpu(const struct timeline *tl, uint32_t thread, uint64_t from,
 			   uint64_t to)
@@ -105,7 +125,7 @@ static void find_stalled(const struct timeline *tl, const cycles_vec *v, struct 
 			uint32_t own = c->ep->thread;
 			if (i != own && t->pid >= 0 && t->pid == tl->threads.v[own].pid &&
 			    timeline_part_of(tl, i) == timeline_part_of(tl, own) &&
-			    (!out->function || c->function == out->function))
+			    is_alike(c, out))
 				ns += lacked_while(tl, i, c->ep);
 		}
 		if (ns > most) {
@@ -115,29 +135,28 @@ static void find_stalled(const struct timeline *tl, const cycles_vec *v, struct 
 	}
 }
 
-/* Sum up the cycles that ran the function which most ran, or all. */
+/* Sum up the cycles that ran the function which most ran, or did what most did, or all. */
 static void sum_up(const struct timeline *tl, const cycles_vec *v, struct slow_time *out)
 {
+	const struct mechanism *same = NULL;
 	out->function = common_function(v);
+	out->mechanism = out->function ? NULL : common_mechanism(v);
 	for (size_t i = 0; i < v->n; i++) {
 		const struct cycle *c = &v->v[i];
 		if (!out->cycles++)
 			out->comm = c->ep->comm;
 		else if (c->ep->comm != out->comm)
 			out->comm = 0;
-		if (out->function && c->function != out->function)
+		if (!is_alike(c, out))
 			continue;
-		if (!out->alike++)
-			out->mechanism = c->mechanism;
-		else if (c->mechanism != out->mechanism)
-			out->mechanism = NULL;
+		same = !out->alike++ || c->mechanism == same ? c->mechanism : NULL;
 		out->ns += episode_ns(c->ep);
 		out->run_ns += c->run_ns;
 		out->samples += c->samples;
 		out->in_function += out->function ? c->in_function : 0;
 	}
-	out->mechanism = out->function ? out->mechanism : NULL;
 	find_stalled(tl, v, out);
+	out->mechanism = same;
 }
 
 /* Does running explain the cycles, and more than the waits? */

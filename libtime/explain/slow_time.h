@@ -19,7 +19,8 @@ struct slow_time {
 	/* Of more than half of them samples show that they ran this function most, a frame id;
 	 * 0: no such function is known. */
 	uint32_t function;
-	/* The rest is of those alone, or of all if there is no such function: */
+	/* The rest is of those alone; without such a function of those with the mechanism that
+	 * more than half have, else of all: */
 	uint32_t alike;                    /* how many, */
 	uint64_t ns, run_ns;               /* their length and running time, */
 	uint64_t samples, in_function;     /* the samples of that, and those in the function, */

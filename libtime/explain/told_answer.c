@@ -535,6 +535,31 @@ static void tell_link(struct answer *a, const struct chain_link *root)
 	}
 }
 
+/* ", collecting garbage in 6 of them": what most roots of a group did that ran functions of
+ * several names. 0 if that is not known. */
+static int tell_common_doing(struct answer *a)
+{
+	const struct mechanism *most = NULL;
+	uint64_t lead = 0, n = 0;
+	for (size_t i = 0; i < a->t->rows.n; i++) {
+		const struct tail_row *row = &a->t->rows.v[i];
+		if (row->group != a->group->id)
+			continue;
+		most = lead ? most : row->root.mechanism; /* Boyer and Moore's majority vote */
+		lead += row->root.mechanism == most ? 1 : (uint64_t)-1;
+	}
+	for (size_t i = 0; most && i < a->t->rows.n; i++) {
+		const struct tail_row *row = &a->t->rows.v[i];
+		n += row->group == a->group->id && row->root.mechanism == most &&
+		     row->root.state == PART_RUNNING;
+	}
+	if (n * 2 <= a->group->count)
+		return 0;
+	TELL(a->to, OF_MECHANISM, arg_mechanism(most));
+	tell_in_some(a, n);
+	return 1;
+}
+
 /* What the root did, after its role: ", asleep in f()", "; reader was asleep in f()", "; what
  * reader did is unknown".
  * 0 when it adds nothing. */
@@ -546,7 +571,9 @@ static int tell_root(struct answer *a)
 	int did = root->via == VIA_CPU || m || link_held_lock(a->x, root) ||
 		  !ends_in_name(a, a->x->chain.n - 1);
 	int unnamed = p && p->state == PART_RUNNING && !p->function;
-	if (did && (a->group->unnamed || unnamed))
+	if (did && a->group->unnamed)
+		return tell_common_doing(a);
+	if (did && unnamed)
 		return 0;
 	if (!p || p->state == PART_UNKNOWN) {
 		TELL(a->to, DID_UNKNOWN, arg_string("thread", root->comm));
