@@ -35,30 +35,25 @@ void say_over(int line)
 	atomic_store(&covers, line);
 }
 
-static void line_of(const char *before, const char *fmt, va_list ap, int filled)
+static void line_of(const char *before, const char *fmt, va_list ap)
 {
 	char line[8192];
 	vsnprintf(line, sizeof(line), fmt, ap);
 	if (atomic_exchange(&covers, 0))
 		fputs("\r\033[K", stderr);
-	put_visible(before, line, filled || isatty(2));
-}
-
-void say_filled(const char *fmt, va_list ap)
-{
-	line_of("perfkit: ", fmt, ap, 1);
+	put_visible(before, line, isatty(2));
 }
 
 void say_args(const char *fmt, va_list ap)
 {
-	line_of("perfkit: ", fmt, ap, 0);
+	line_of("perfkit: ", fmt, ap);
 }
 
 void say(const char *fmt, ...)
 {
 	va_list ap;
 	va_start(ap, fmt);
-	line_of("perfkit: ", fmt, ap, 0);
+	line_of("perfkit: ", fmt, ap);
 	va_end(ap);
 }
 
@@ -66,6 +61,6 @@ void say_line(const char *fmt, ...)
 {
 	va_list ap;
 	va_start(ap, fmt);
-	line_of("", fmt, ap, 0);
+	line_of("", fmt, ap);
 	va_end(ap);
 }

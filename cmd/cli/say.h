@@ -10,12 +10,10 @@
 /* The text and a newline on stderr. */
 void say_line(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-/* "perfkit: <text>" and a newline on stderr. */
+/* "perfkit: <text>" and a newline on stderr; on a terminal all messages have lines of 80 columns.
+ */
 void say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void say_args(const char *fmt, va_list ap);
-
-/* The same, broken at blanks into lines of 80 columns, as all messages are on a terminal. */
-void say_filled(const char *fmt, va_list ap);
 
 /* A progress line is on the terminal, which the next message takes the place of; 0: no longer. */
 void say_over(int line);

@@ -93,16 +93,6 @@ void input_warn(struct input *in, const char *fmt, ...)
 	va_end(ap);
 }
 
-/* A warning, or a refusal with its reason, is prose: it has lines of 80 columns. */
-static void say_prose(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-static void say_prose(const char *fmt, ...)
-{
-	va_list ap;
-	va_start(ap, fmt);
-	say_filled(fmt, ap);
-	va_end(ap);
-}
-
 int input_exit(const struct err *e)
 {
 	if (e->code == ERR_USAGE)
@@ -631,11 +621,8 @@ void input_say_findings(struct input *in, const struct findings *f, unsigned top
 		finding_title(&title, x);
 		if (x->kind->topics & topics)
 			say_note(in, x, of, buf_cstr(&title));
-		if (!is_said(x, topics))
-			continue;
-		in->warned++;
-		if (said++ < SHOWN && !in->opt->quiet)
-			say_prose("%s%s: %s", input_shown(in->path), of, buf_cstr(&title));
+		if (is_said(x, topics) && said++ < SHOWN)
+			input_warn(in, "%s%s: %s", input_shown(in->path), of, buf_cstr(&title));
 	}
 	buf_release(&title);
 	if (said)
@@ -650,10 +637,9 @@ int input_refuse(const struct input *in, const struct findings *f, unsigned topi
 	if (!x || x->kind->refused || in->opt->force)
 		return 0;
 	finding_title(&title, x);
-	say_prose(
-		"%s%s: refused, as the answer would mislead: %s; --force answers all the same, "
-		"perfkit doctor %s says what would help",
-		input_shown(in->path), of, buf_cstr(&title), in->path);
+	say("%s%s: refused, as the answer would mislead: %s; --force answers all the same, "
+	    "perfkit doctor %s says what would help",
+	    input_shown(in->path), of, buf_cstr(&title), in->path);
 	buf_release(&title);
 	return 3;
 }

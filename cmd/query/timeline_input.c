@@ -433,19 +433,13 @@ static int fold_paths(struct tlinput *ti, int waits)
 	return r;
 }
 
-/* The findings of an open recording; if `of` is not everybody, with the numbers of those alone.
- */
-static int own_findings(struct tlinput *ti, unsigned asked, const struct population *of,
-			struct findings *out, struct err *e)
+/* The findings of an open recording. */
+static int own_findings(struct tlinput *ti, unsigned asked, struct findings *out, struct err *e)
 {
-	int some = scope_is_filtered(of) && !(asked & ASKED_OF_SAMPLES);
 	struct findings_input in = {.profile = ti->in.profile,
 				    .asked = asked & ~(unsigned)ASKED_OF_SAMPLES,
-				    .of = some ? of : NULL};
-	if (!some) {
-		in.names = &ti->names_of[!!(asked & ASKED_OF_SAMPLES)];
-		in.maps = &ti->maps;
-	}
+				    .names = &ti->names_of[!!(asked & ASKED_OF_SAMPLES)],
+				    .maps = &ti->maps};
 	int rc = 0;
 	if (!(asked & ASKED_OF_SAMPLES)) {
 		in.timeline = &ti->tl;
@@ -463,7 +457,7 @@ int tlinput_findings(struct tlinput *ti, unsigned asked, struct findings *out, s
 	*out = (struct findings){0};
 	if (!ti->in.profile)
 		return stored_findings(ti, asked, out, e);
-	return own_findings(ti, asked, NULL, out, e);
+	return own_findings(ti, asked, out, e);
 }
 
 int tlinput_finding_rows(struct tlinput *ti, unsigned topics, struct finding_rows *out,
@@ -515,8 +509,7 @@ int tlinput_check_findings(struct tlinput *ti, unsigned asked, unsigned topics, 
 	struct findings f = {0};
 	struct err e = {0};
 	int status = 0;
-	const struct population of = waits_population(ti, NULL);
-	int rc = ti->in.profile ? own_findings(ti, asked, &of, &f, &e)
+	int rc = ti->in.profile ? own_findings(ti, asked, &f, &e)
 				: warn_all_stored(ti, q, &status, &e);
 	if (!rc && ti->in.profile && (rc = say_found(ti, &f, &q, "", &e)) == ERR_REFUSED)
 		rc = status = 3;
@@ -662,9 +655,7 @@ static int check_findings(struct tlinput *ti, int need_time)
 	const struct asking q = asking_for(need_time);
 	if (need_time == TLINPUT_CONTENTS || need_time == TLINPUT_REPORT)
 		return 0;
-	const struct population of = waits_population(ti, NULL);
-	int rc = ti->in.profile ? own_findings(ti, q.asked, &of, &f, &e)
-				: tlinput_findings(ti, q.asked, &f, &e);
+	int rc = tlinput_findings(ti, q.asked, &f, &e);
 	if (!rc)
 		rc = say_found(ti, &f, &q, "", &e);
 	findings_release(&f);

@@ -333,15 +333,18 @@ static void release(struct sites *x)
 
 uint64_t sites_told(const struct timeline *tl, const struct offcpu *o)
 {
-	const struct tl_site *t = timeline_site(tl, o->site);
-	const struct frame *f = &tl->stacks->frames.v[t->frame];
-	const struct tl_part *part = timeline_part_of(tl, o->thread);
-	uint64_t name = f->name ? f->name : (uint64_t)f->dso << 32;
-	uint64_t judged = (uint64_t)t->cause << 24 | (uint64_t)t->verdict << 16 |
-			  (uint64_t)t->reason << 8 | t->loop;
 	if (!o->site)
 		return 0;
-	name = hash_u64((t->frame ? name : 1) ^ hash_u64(judged));
+	const struct tl_site *t = timeline_site(tl, o->site);
+	const struct tl_part *part = timeline_part_of(tl, o->thread);
+	uint64_t name = 1;
+	if (t->frame) {
+		const struct frame *f = &tl->stacks->frames.v[t->frame];
+		name = f->name ? f->name : (uint64_t)f->dso << 32;
+	}
+	uint64_t judged = (uint64_t)t->cause << 24 | (uint64_t)t->verdict << 16 |
+			  (uint64_t)t->reason << 8 | t->loop;
+	name = hash_u64(name ^ hash_u64(judged));
 	name = hash_u64(name ^ ((uint64_t)t->program << 32 | t->role));
 	return part ? hash_u64(name ^ part->label) : name;
 }

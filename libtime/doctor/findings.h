@@ -19,7 +19,6 @@
 
 #include "libtime/doctor/forms.h"
 #include "libtime/doctor/survey.h"
-#include "libtime/population/population.h"
 #include "libtime/record/remedy.h"
 #include "libtime/sched/timeline.h"
 #include "libsym/profile.h"
@@ -86,8 +85,6 @@ struct findings_input {
 	 * waits. *names is NULL at first; the caller frees it. NULL: do not keep them. */
 	struct name_weights **names;
 	struct mapless **maps; /* the same for samples and waits without mappings */
-	/* With a timeline: count the samples and waits of this population alone; NULL: all. */
-	const struct population *of;
 };
 
 /* NULL is accepted. */

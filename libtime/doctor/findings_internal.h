@@ -5,7 +5,6 @@
 #ifndef LIBTIME_DOCTOR_FINDINGS_INTERNAL_H
 #define LIBTIME_DOCTOR_FINDINGS_INTERNAL_H
 
-#include "libtime/doctor/scope.h"
 #include "libtime/doctor/findings.h"
 
 typedef unsigned long long ull; /* for printf */
@@ -15,13 +14,12 @@ struct diagnosis {
 	const struct recording *rec;
 	struct findings *out;
 	unsigned asked;
-	uint64_t samples;     /* records with a stack or a weight */
-	struct remedy remedy; /* the changes of all findings to the recorded line */
-	int no_kernel_map;    /* there are kernel samples, but no mapping of the kernel */
-	uint64_t mapless;     /* samples and waits that diagnose_maps has reported */
-	uint64_t waits, suspect,
-		unwoken; /* those asked about: OFF_SUSPECT, UNKNOWN_NO_WAKE; by diagnose_loss */
-	int failed;      /* ERR_NOMEM */
+	uint64_t samples;          /* records with a stack or a weight */
+	struct remedy remedy;      /* the changes of all findings to the recorded line */
+	int no_kernel_map;         /* there are kernel samples, but no mapping of the kernel */
+	uint64_t mapless;          /* samples and waits that diagnose_maps has reported */
+	uint64_t suspect, unwoken; /* waits: OFF_SUSPECT, UNKNOWN_NO_WAKE; by diagnose_loss */
+	int failed;                /* ERR_NOMEM */
 };
 
 /* Facts as two arguments: FACTS(fact_number(...), fact_text(...)), NO_FACTS. */

@@ -84,13 +84,11 @@ static void count_all(const struct diagnosis *j, struct mapless *l)
 {
 	const struct timeline *tl = l->tl;
 	for (size_t i = 0; i < tl->samples.n; i++)
-		if (scope_has_sample(j->in->of, tl, &tl->samples.v[i]))
-			count(j, l, tl->samples.v[i].thread, tl->samples.v[i].path,
-			      tl->samples.v[i].time_ns);
+		count(j, l, tl->samples.v[i].thread, tl->samples.v[i].path,
+		      tl->samples.v[i].time_ns);
 	for (size_t i = 0; i < tl->offcpu.n; i++)
-		if (scope_has_wait(j->in->of, tl, &tl->offcpu.v[i]))
-			count(j, l, tl->offcpu.v[i].thread, tl->offcpu.v[i].path,
-			      tl->offcpu.v[i].start_ns);
+		count(j, l, tl->offcpu.v[i].thread, tl->offcpu.v[i].path,
+		      tl->offcpu.v[i].start_ns);
 }
 
 static int by_pid(const void *a, const void *b)

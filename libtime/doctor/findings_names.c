@@ -77,12 +77,10 @@ uint64_t *diagnose_path_sums(const struct findings_input *in)
 	for (size_t i = 0; !tl && i < p->folded.n; i++)
 		sums[p->folded.v[i].path] += n ? p->folded.v[i].samples : 0;
 	for (size_t i = 0; tl && n && i < tl->samples.n; i++)
-		sums[tl->samples.v[i].path] +=
-			(uint64_t)scope_has_sample(in->of, tl, &tl->samples.v[i]);
+		sums[tl->samples.v[i].path]++;
 	for (size_t i = 0; tl && n > 1 && i < tl->offcpu.n; i++) /* 0: no stack */
-		sums[tl->offcpu.v[i].path] +=
-			(uint64_t)scope_has_wait(in->of, tl, &tl->offcpu.v[i]);
-	for (size_t i = 0; tl && n && !in->of && i < tl->totals.n; i++)
+		sums[tl->offcpu.v[i].path]++;
+	for (size_t i = 0; tl && n && i < tl->totals.n; i++)
 		sums[tl->totals.v[i].path]++;
 	return sums;
 }

@@ -1,9 +1,12 @@
 /* findings_order.c - findings about times: late records, CPUs whose clocks differ. */
 #include "libtime/doctor/findings_internal.h"
 
-static struct fact suspect_share(const struct diagnosis *j)
+static struct fact suspect_share(const struct timeline *tl)
 {
-	return fact_share("suspect", j->suspect, j->waits);
+	uint64_t suspect = 0;
+	for (size_t i = 0; i < tl->offcpu.n; i++)
+		suspect += !!(tl->offcpu.v[i].flags & OFF_SUSPECT);
+	return fact_share("suspect", suspect, tl->offcpu.n);
 }
 
 static enum finding_severity severity_of(const struct fact *suspect)
@@ -80,7 +83,7 @@ void diagnose_order(struct diagnosis *j)
 	const struct tl_disorder *d = &j->in->timeline->disorder;
 	if (!d->late && !d->skew_ns && !d->back)
 		return;
-	const struct fact suspect = suspect_share(j);
+	const struct fact suspect = suspect_share(j->in->timeline);
 	diagnose_late(j, d, &suspect);
 	diagnose_skew(j, d, &suspect);
 	diagnose_back(j, d, &suspect);

@@ -316,11 +316,11 @@ static void diagnose_holes(struct diagnosis *j)
 	uint64_t holes = count_holes(tl);
 	if (!holes || tl->flags & TL_SAMPLED) /* reported as switch-sampled: nothing was lost */
 		return;
-	struct finding *f = diagnose_add(j, FORM_HOLES,
-					 percent(j->suspect, j->waits) >= 50 ? SEVERITY_WRONG
-									     : SEVERITY_PARTIAL,
-					 FACTS(fact_number("missing", FACT_COUNT, holes),
-					       fact_share("suspect", j->suspect, j->waits)));
+	struct finding *f = diagnose_add(
+		j, FORM_HOLES,
+		percent(j->suspect, tl->offcpu.n) >= 50 ? SEVERITY_WRONG : SEVERITY_PARTIAL,
+		FACTS(fact_number("missing", FACT_COUNT, holes),
+		      fact_share("suspect", j->suspect, tl->offcpu.n)));
 	remedy_holes(j, f);
 }
 
@@ -347,9 +347,6 @@ void diagnose_loss(struct diagnosis *j)
 {
 	const struct timeline *tl = j->in->timeline;
 	for (size_t i = 0; tl && i < tl->offcpu.n; i++) {
-		if (!scope_has_wait(j->in->of, tl, &tl->offcpu.v[i]))
-			continue;
-		j->waits++;
 		j->suspect += !!(tl->offcpu.v[i].flags & OFF_SUSPECT);
 		j->unwoken += tl->offcpu.v[i].unknown == UNKNOWN_NO_WAKE;
 	}
@@ -599,10 +596,10 @@ static void diagnose_wakeups(struct diagnosis *j, uint32_t flags)
 		return;
 	if (!(flags & (TL_HAS_WAKING | TL_HAS_WAKEUP)))
 		f = diagnose_add(j, FORM_NO_WAKEUPS, SEVERITY_PARTIAL, NO_FACTS);
-	else if (percent(j->unwoken, j->waits) >= 1)
+	else if (percent(j->unwoken, tl->offcpu.n) >= 1)
 		f = diagnose_add(j, FORM_WAKEUPS_MISSING, SEVERITY_PARTIAL,
 				 FACTS(fact_number("missing", FACT_COUNT, j->unwoken),
-				       fact_number("waits", FACT_COUNT, j->waits)));
+				       fact_number("waits", FACT_COUNT, tl->offcpu.n)));
 	if (tl->disorder.skew_ns) /* they are not missing: they seem to come later */
 		return;
 	if (remedy_counts_calls(j->rec)) /* on all CPUs, its counters would count everybody */

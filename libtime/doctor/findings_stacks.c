@@ -327,18 +327,15 @@ static void count_chains(struct chains *c, const struct diagnosis *j)
 {
 	const struct profile *p = j->in->profile;
 	const struct timeline *tl = j->in->timeline;
-	const struct population *of = j->in->of;
 	const struct event_attr *waits = tl ? switch_attr(j) : NULL;
 	for (size_t i = 0; !tl && i < p->folded.n; i++)
 		count_chain(c, &j->rec->events.v[p->folded.v[i].event].attr,
 			    p->folded.v[i].path, p->folded.v[i].samples);
 	for (size_t i = 0; tl && i < tl->samples.n; i++)
-		if (scope_has_sample(of, tl, &tl->samples.v[i]))
-			count_chain(c, &j->rec->events.v[tl->samples.v[i].event].attr,
-				    tl->samples.v[i].path, 1);
+		count_chain(c, &j->rec->events.v[tl->samples.v[i].event].attr,
+			    tl->samples.v[i].path, 1);
 	for (size_t i = 0; waits && i < tl->offcpu.n; i++)
-		if (scope_has_wait(of, tl, &tl->offcpu.v[i]))
-			count_chain(c, waits, tl->offcpu.v[i].path, 1);
+		count_chain(c, waits, tl->offcpu.v[i].path, 1);
 }
 
 /* Callchains with the maximum number of frames lack their outermost callers. */

@@ -78,17 +78,9 @@ static void count(struct scope *s, unsigned lacks)
 		s->lacking[i] += lacks >> i & 1;
 }
 
-int scope_is_filtered(const struct population *p)
+static int has_wait(const struct population *of, const struct timeline *tl,
+		    const struct offcpu *o)
 {
-	return p && (p->meant || p->ncomms || p->npids || p->ntids || p->ncpus || p->start_ns ||
-		     p->stop_ns);
-}
-
-int scope_has_wait(const struct population *of, const struct timeline *tl,
-		   const struct offcpu *o)
-{
-	if (!of)
-		return 1;
 	const struct tl_thread *t = &tl->threads.v[o->thread];
 	return population_has_task(of, tl, t->pid, t->tid, o->comm) &&
 	       (!of->meant || t->flags & THREAD_MEANT) &&
@@ -96,17 +88,11 @@ int scope_has_wait(const struct population *of, const struct timeline *tl,
 	       (!of->stop_ns || o->start_ns < of->stop_ns);
 }
 
-int scope_has_sample(const struct population *of, const struct timeline *tl,
-		     const struct tl_sample *s)
-{
-	return !of || (s->thread != TL_NONE && population_has_sample(of, tl, s));
-}
-
 static void count_waits(struct scope *s, const struct population *of, const struct timeline *tl)
 {
 	for (size_t i = 0; i < tl->offcpu.n; i++) {
 		const struct offcpu *o = &tl->offcpu.v[i];
-		if (!scope_has_wait(of, tl, o))
+		if (!has_wait(of, tl, o))
 			continue;
 		count(s, s->paths[o->path] | (o->flags & OFF_SUSPECT ? LACKS_RECORDS : 0) |
 				 (o->unknown == UNKNOWN_NO_WAKE ? LACKS_WAKEUP : 0));
@@ -118,7 +104,7 @@ static void count_samples(struct scope *s, const struct population *of,
 {
 	for (size_t i = 0; i < tl->samples.n; i++) {
 		const struct tl_sample *x = &tl->samples.v[i];
-		if (scope_has_sample(of, tl, x))
+		if (x->thread != TL_NONE && population_has_sample(of, tl, x))
 			count(s, s->paths[x->path]);
 	}
 	for (size_t i = 0; i < tl->event_samples.n; i++)
@@ -141,12 +127,18 @@ static int touches(const struct scope *s, const struct finding *f)
 	return 1;
 }
 
+static int is_filtered(const struct population *p)
+{
+	return p->meant || p->ncomms || p->npids || p->ntids || p->ncpus || p->start_ns ||
+	       p->stop_ns;
+}
+
 int scope_findings(const struct timeline *tl, const struct population *of, unsigned topics,
 		   struct findings *f)
 {
 	struct scope s = {.of_samples = !tl->offcpu.n || topics & ABOUT_CPU};
 	size_t n = 0;
-	if (!scope_is_filtered(of) || !f->v.n)
+	if (!is_filtered(of) || !f->v.n)
 		return 0;
 	if (find_lacks(&s, tl->stacks))
 		return ERR_NOMEM;

@@ -14,15 +14,4 @@
 int scope_findings(const struct timeline *tl, const struct population *of, unsigned topics,
 		   struct findings *f);
 
-/* 1 if the population is not everybody; NULL is. */
-int scope_is_filtered(const struct population *of);
-
-/* 1 if a wait is of the population; NULL is everybody. */
-int scope_has_wait(const struct population *of, const struct timeline *tl,
-		   const struct offcpu *o);
-
-/* 1 if a sample is of the population; NULL is everybody. */
-int scope_has_sample(const struct population *of, const struct timeline *tl,
-		     const struct tl_sample *s);
-
 #endif
