@@ -57,7 +57,7 @@ works("compare", "cannot say", before=[o], after=["waits.data"])
 json.loads(call("report", file=o, by="function", format="json", budget=700)[0])
 # outside, by any way
 for path in ("../outside/perf.data", here + "/outside/perf.data", "link.data", "linked/perf.data", "/etc/passwd", "",
-             "in", "/proc/self/maps", "-", "--stats", "orders.tar.zst/../../outside/perf.data"):
+             "in", "/proc/self/maps", "-", "--stats", "orders.tar.zst/../../outside/perf.data", "\u202e" * 70000):
     text, failed = call("report", file=path)
     assert failed and "waits" not in text and "root:" not in text, (path, text)
 fails("no such file below", "tail", file=o, symfs="../outside")
