@@ -310,7 +310,8 @@ static int add_files(struct line *l, const struct folders *f, const struct mcp_a
 			continue;
 		if (!resolve(f, args[i].value, path)) {
 			buf_str(why, "no such file below the folders: ");
-			escape_visible(why, args[i].value, strnlen(args[i].value, MESSAGES / 2));
+			escape_visible(why, args[i].value,
+				       strnlen(args[i].value, MESSAGES / 2));
 			return 0;
 		}
 		add_word(l, strcmp(name, "symfs") ? "" : "--symfs=", path, "");
