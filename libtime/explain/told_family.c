@@ -98,7 +98,7 @@ static void tell_taker(struct told *to, const struct tail *t)
 {
 	const struct tail_family *f = &t->family;
 	if (f->taken * 2 < f->count) {
-		TELL_BARE(to, SEVERAL_HAD);
+		TELL_BARE(to, SEVERAL_USED);
 		return;
 	}
 	TELL(to, TAKER_HAD, arg_string("thread", f->taker));

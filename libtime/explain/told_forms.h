@@ -104,7 +104,6 @@
 	F(BEHIND_MORE, "behind-more", ", behind {n} more")                                     \
 	/* what most of them waited for, whoever held them up */                               \
 	F(TAKER_HAD, "taker-had", ", which {thread} had")                                      \
-	F(SEVERAL_HAD, "several-had", ", which several threads had in turn")                   \
 	F(WHICH_DID, "which-did", ", which {thread} {did}")                                    \
 	F(THEN_FOR_CPU, "then-for-cpu", ", then for a CPU")                                    \
 	F(HOLDER_LACKED, "holder-lacked", "; its holder lacked a CPU")                         \
