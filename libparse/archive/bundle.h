@@ -1,17 +1,16 @@
 /*
  * bundle.h - one compressed tar with a recording and the files that name its frames.
  *
- *	MANIFEST                             text, the first entry: what is inside
- *	perf.data                            the recording (a folder for `record --threads`)
- *	perf.data.context                    what the host's file descriptors were
- * (fd_context.h) perf.data.gaps what a jitter sampler measured (libtime/side/gaps.h)
- * debug/.build-id/xx/yyyy…/elf files by build-id: a build-id cache as perf's, with /debug
- * separate debug file /vdso /kallsyms symfs/<path> files without a build-id, and perf-PID.map,
- * jitdump: a --symfs folder
+ *	MANIFEST                     text, the first entry: what is inside
+ *	perf.data                    the recording (a folder for `record --threads`)
+ *	perf.data.context            what the host's file descriptors were (fd_context.h)
+ *	perf.data.gaps               what a jitter sampler measured (libtime/side/gaps.h)
+ *	debug/.build-id/xx/yyyy…/    files by build-id, as perf's cache: elf, debug, vdso, kallsyms
+ *	symfs/<path>                 a --symfs folder: files without build-id, perf maps, jitdumps
  *
  * Unpacked it is `--buildid-dir DIR/debug --symfs DIR/symfs DIR/perf.data`; reading needs no
- * more than that. perfkit writes zstd, the shell script zstd or gzip; anything that unzip.h
- * knows is read. What `perf archive --all` makes (the recording, and its perf.symbols.tar.bz2)
+ * more than that. perfkit writes zstd; anything that unzip.h knows is read. What
+ * `perf archive --all` makes (the recording, and its perf.symbols.tar.bz2)
  * unpacks into the same folders. MANIFEST begins with the line "perfkit-bundle 1"; nothing in
  * it is needed for reading.
  *
