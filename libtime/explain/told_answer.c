@@ -264,19 +264,24 @@ static void tell_stop_role(struct answer *a, size_t i, const struct mechanism *m
 	told_say(a->to, is_plural(a, i) ? TOLD_WERE_UNTIL : TOLD_WAS_UNTIL, args, 4);
 }
 
-/* Is the subject of the sentence, of one name, who waited for the i-th link, and no other? */
-static int is_subject(const struct answer *a, size_t i)
+/* May a long sentence say "waiting for a semaphore, which archiver posted, running write()" of the
+ * i-th link? If its subject, of one name, waited for that link and no other, and what the root did
+ * is no wait of its own: another "waiting" would seem to be the subject's. */
+static int is_plain(const struct answer *a, size_t i)
 {
-	return i == 1 && a->ncomms == 1 && a->x->chain.n == 2;
+	const struct chain_part *p = root_part(a);
+	return i == 1 && a->ncomms == 1 && a->x->chain.n == 2 && p &&
+	       ((p->state == PART_RUNNING && p->end != END_IRQ) ||
+		(p->state == PART_BLOCKED && p->cause == CAUSE_SLEEP && !p->mechanism));
 }
 
 /* "front waited", or in a long sentence about front "waiting". */
 static void tell_waited(struct answer *a, size_t i)
 {
-	only_until(a, is_subject(a, i) ? BRIEF_PLAIN : BRIEF_NOT);
+	only_until(a, is_plain(a, i) ? BRIEF_PLAIN : BRIEF_NOT);
 	TELL(a->to, WAITED, waiter(a, i));
 	only_until(a, BRIEF_NOT);
-	if (!is_subject(a, i))
+	if (!is_plain(a, i))
 		return;
 	a->to->from = BRIEF_PLAIN;
 	TELL_BARE(a->to, WAITING);
@@ -523,7 +528,7 @@ static void tell_link(struct answer *a, const struct chain_link *root)
 		only_until(a, BRIEF_NAMES);
 		TELL(a->to, THREAD_WAS, name);
 		only_until(a, BRIEF_NOT);
-		int plain = is_subject(a, a->x->chain.n - 1);
+		int plain = is_plain(a, a->x->chain.n - 1);
 		a->to->from = BRIEF_NAMES;
 		only_until(a, plain ? BRIEF_PLAIN : BRIEF_NOT);
 		TELL_BARE(a->to, IT_WAS);

@@ -108,7 +108,7 @@ says()
 
 incident() { says "$1" "$2" "--comm front $3" fp "$bin/incident" "$here/log" "$1"; }
 
-incident pipe 'front waited( in [^ ]+)? for room in a full pipe, which reader emptied; (reader|it) was asleep' '--cause pipe --work-frame ^(full_pipe|send_report)$'
+incident pipe '(front waited|waiting)( in [^ ]+)? for room in a full pipe, which reader emptied(; (reader|it) was|,) asleep' '--cause pipe --work-frame ^(full_pipe|send_report)$'
 incident inversion 'mid had the CPU( \([0-9]+ % of the time\))?(, in [0-9]+ of them)? while low held the lock that front wanted' '--cause lock,futex'
 incident thief 'thief had the CPU, running (thief|steal|burn_ns)' ''
 # needs a CPU that is idle when it is called, which the loops of busy.sh prevent

@@ -88,7 +88,7 @@ static void what_all_waited_for_comes_before_who_had_the_cpu(void **state)
 		 "a CPU.");
 	four_waits(&r, 0, 1);
 	says(&r,
-	     "4 of 4 worst waits of worker: waiting for a CPU, which several threads had in "
+	     "4 of 4 worst waits of worker: waiting for a CPU, which several threads used in "
 	     "turn.");
 }
 
