@@ -57,7 +57,7 @@ function findMembers(p) {
 // A heading of the CPUs that folds them to one row of use; its number, -1 for a single CPU, or where they
 // stand below the threads that wait for them.
 function makeCpus(p) {
-	const members = p.rows.filter((row) => row.kind === ROW.cpu && !row.unrecorded), isFirst = p.rows[0].kind === ROW.cpu;
+	const members = p.rows.filter((row) => row.kind === ROW.cpu && !row.unrecorded), isFirst = p.rows.length > 0 && p.rows[0].kind === ROW.cpu;
 	return members.length < 2 || !isFirst ? -1 : p.rows.push({kind: ROW.group, isCpus: true, members, samples: NO_SAMPLES, spans: [], marks: [], h: conf.groupH}) - 1;
 }
 
