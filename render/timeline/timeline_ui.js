@@ -50,10 +50,11 @@ class Legend {
 	}
 
 	put(sums) {
-		for (const {text, name} of this.keys) {
+		for (const {g, text, name} of this.keys) {
 			const ns = conf.paints.reduce((all, x, i) => all + (x.name === name ? sums[i] : 0), 0);
 			text.textContent = name;
 			make("tspan", {class: "dim"}, text).textContent = ns > 0 ? " " + timeText(ns) : "";
+			g.setAttribute("aria-label", text.textContent + ": dim all else");
 		}
 	}
 }
