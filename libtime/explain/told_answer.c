@@ -264,9 +264,9 @@ static void tell_stop_role(struct answer *a, size_t i, const struct mechanism *m
 	told_say(a->to, is_plural(a, i) ? TOLD_WERE_UNTIL : TOLD_WAS_UNTIL, args, 4);
 }
 
-/* May a long sentence say "waiting for a semaphore, which archiver posted, running write()" of the
- * i-th link? If its subject, of one name, waited for that link and no other, and what the root did
- * is no wait of its own: another "waiting" would seem to be the subject's. */
+/* May a long sentence say "waiting for a semaphore, which archiver posted, running write()" of
+ * the i-th link? If its subject, of one name, waited for that link and no other, and what the
+ * root did is no wait of its own: another "waiting" would seem to be the subject's. */
 static int is_plain(const struct answer *a, size_t i)
 {
 	const struct chain_part *p = root_part(a);
