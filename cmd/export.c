@@ -66,17 +66,17 @@ struct format {
 	const char *name;
 	format_writer *rows;
 	time_writer *by_time;
-	int need_time; /* for by_time: see tlinput_open */
-	int whole;     /* filters are refused */
-	int tables;    /* a folder of tables, for any number of recordings: export_tables.h */
+	const struct tlinput_needs *needs; /* of by_time */
+	int whole;                         /* filters are refused */
+	int tables; /* a folder of tables, for any number of recordings: export_tables.h */
 };
 
 static const struct format formats[] = {
-	{"pprof", pprof_write, NULL, 0, 0, 0},
-	{"speedscope", speedscope_write, export_speedscope, 1, 0, 0},
-	{"firefox", NULL, export_firefox, TLINPUT_SAMPLES, 0, 0},
-	{"perfetto", NULL, export_perfetto, TLINPUT_ALL, 1, 0},
-	{"parquet", NULL, NULL, 0, 1, 1},
+	{"pprof", pprof_write, NULL, NULL, 0, 0},
+	{"speedscope", speedscope_write, export_speedscope, &tlinput_times, 0, 0},
+	{"firefox", NULL, export_firefox, &tlinput_samples, 0, 0},
+	{"perfetto", NULL, export_perfetto, &tlinput_any_times, 1, 0},
+	{"parquet", NULL, NULL, NULL, 1, 1},
 };
 
 struct writing {
@@ -192,7 +192,7 @@ static int export_by_time(const struct writing *w, const char *path)
 	struct tlinput ti;
 	struct outfile out;
 	struct err e = {0};
-	int rc = tlinput_open(&ti, "export", &w->opt->t.wait.tl, path, w->format->need_time);
+	int rc = tlinput_open(&ti, "export", &w->opt->t.wait.tl, path, w->format->needs);
 	if (rc)
 		return rc;
 	rc = output_open(&out, w->opt->output, &e);

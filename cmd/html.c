@@ -139,7 +139,7 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 		return usage("standard output is a terminal: name the report with -o FILE");
 	if (output_check(o->output, &e))
 		return input_fail(NULL, &e);
-	int rc = tlinput_open(&p.r.ti, "html", &p.picks.wait.tl, path, TLINPUT_CONTENTS);
+	int rc = tlinput_open(&p.r.ti, "html", &p.picks.wait.tl, path, &tlinput_contents);
 	if (rc)
 		return rc;
 	rc = tlinput_only_one(&p.r.ti, "html");

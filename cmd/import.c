@@ -118,7 +118,7 @@ static int import_one(struct store_writer *w, const struct import_opts *o, const
 	struct tlinput ti;
 	struct err e = {0};
 	struct progress p;
-	int rc = tlinput_open_nth(&ti, "import", &o->tl, path, TLINPUT_COPY, nth, of);
+	int rc = tlinput_open_nth(&ti, "import", &o->tl, path, &tlinput_copy, nth, of);
 	if (rc)
 		return rc;
 	if (!clocks_agree(before, &ti.tl, path) && !o->tl.in.force)

@@ -740,7 +740,9 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 
 static void defaults(void *opts)
 {
-	((struct pack_opts *)opts)->top = 3;
+	struct pack_opts *o = opts;
+	o->top = 3;
+	o->in.handed_on = 1;
 }
 
 const struct verb verb_pack = {

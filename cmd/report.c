@@ -503,7 +503,8 @@ static int report_store(const struct report_opts *o, const char *path)
 	size_t of = 1;
 	int rc = 0;
 	for (size_t i = 0; i < of && !rc; i++) {
-		rc = tlinput_open_nth(&ti, "report", &o->wait.tl, path, TLINPUT_REPORT, i, &of);
+		rc = tlinput_open_nth(&ti, "report", &o->wait.tl, path, &tlinput_report, i,
+				      &of);
 		if (rc)
 			break;
 		rc = print_one(&ti, o, i, of);
@@ -516,7 +517,7 @@ static int report_store(const struct report_opts *o, const char *path)
 static int report_timeline(const struct report_opts *o, struct input *in)
 {
 	struct tlinput ti;
-	int rc = tlinput_of_input(&ti, "report", &o->wait.tl, in, TLINPUT_REPORT);
+	int rc = tlinput_of_input(&ti, "report", &o->wait.tl, in, &tlinput_report);
 	if (rc)
 		return rc;
 	rc = print_one(&ti, o, 0, 1);

@@ -205,7 +205,7 @@ static int answer(struct tail_run *r)
 static int run(const void *opts, const char *const *files, size_t nfiles)
 {
 	struct tail_opts o = *(const struct tail_opts *)opts;
-	struct tail_run r = {.opt = &o};
+	struct tail_run r = {.opt = &o, .threadless = 1, .says_unnamed = 1};
 	uint32_t names[TAIL_NAMES];
 	size_t n = 0;
 	int several = 0;

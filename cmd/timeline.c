@@ -367,7 +367,7 @@ static int write_tail(const struct timeline_opts *opt, struct tail_run *r, struc
 static int draw_tail(const struct timeline_opts *opt, const char *path)
 {
 	struct tail_opts picks = opt->t;
-	struct tail_run r = {.opt = &picks};
+	struct tail_run r = {.opt = &picks, .threadless = 1};
 	struct tail t;
 	struct err e = {0};
 	uint32_t names[TAIL_NAMES];
@@ -406,7 +406,7 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 		return rc;
 	if (o->tail)
 		return draw_tail(o, path);
-	rc = tlinput_open(&d.ti, "timeline", &o->t.wait.tl, path, 1);
+	rc = tlinput_open(&d.ti, "timeline", &o->t.wait.tl, path, &tlinput_times);
 	if (rc)
 		return rc;
 	rc = tlinput_only_one(&d.ti, "timeline");

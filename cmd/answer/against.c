@@ -133,7 +133,7 @@ static int tail_print(const struct tail_opts *o, const struct compared_percentil
 static int tail_side(const struct tail_opts *o, const char *path, int side, uint64_t *least,
 		     struct compared_percentile *p, struct comparison *roots)
 {
-	struct tail_run r = {.opt = o};
+	struct tail_run r = {.opt = o, .threadless = 1, .says_unnamed = 1};
 	struct err e = {0};
 	uint32_t names[TAIL_NAMES];
 	size_t n = 0;
@@ -351,7 +351,7 @@ static int check_tables(const struct tlinput *ti, const struct report_opts *o,
 static int open_side(const struct report_opts *o, const char *path, int side, struct against *a)
 {
 	struct tlinput ti;
-	int rc = tlinput_open(&ti, "report", &o->wait.tl, path, TLINPUT_REPORT);
+	int rc = tlinput_open(&ti, "report", &o->wait.tl, path, &tlinput_report);
 	if (rc)
 		return rc;
 	rc = tlinput_only_one(&ti, "report");

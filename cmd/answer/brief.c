@@ -371,7 +371,7 @@ int report_brief(const struct report_opts *o, const char *path)
 {
 	struct brief b = {.path = input_shown(path), .json = o->json};
 	struct tlinput ti;
-	int rc = tlinput_open(&ti, "report", &o->wait.tl, path, TLINPUT_REPORT);
+	int rc = tlinput_open(&ti, "report", &o->wait.tl, path, &tlinput_report);
 	if (rc)
 		return rc;
 	b.recorded_ns = timeline_recorded_ns(&ti.tl);

@@ -345,7 +345,7 @@ int run_figures_read(struct run_figures *f, int side, const char *path)
 	int rc = 0;
 	for (size_t i = 0; i < of && !rc; i++) {
 		struct reading x = {.f = f, .side = side};
-		rc = tlinput_open_nth(&x.ti, "compare", &f->wait->tl, path, TLINPUT_REPORT, i,
+		rc = tlinput_open_nth(&x.ti, "compare", &f->wait->tl, path, &tlinput_report, i,
 				      &of);
 		if (rc)
 			break;

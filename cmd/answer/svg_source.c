@@ -264,7 +264,7 @@ static int read_chart(const struct svg_request *rq, const char *path, struct fla
 	struct flame_input fi;
 	struct sample_chart chart = {.span_ns = 0};
 	uint32_t event = 0;
-	out->status = tlinput_open(&ti, "svg", &rq->tail->wait.tl, path, TLINPUT_SAMPLES);
+	out->status = tlinput_open(&ti, "svg", &rq->tail->wait.tl, path, &tlinput_samples);
 	if (out->status)
 		return ERR_IO;
 	out->status = tlinput_only_one(&ti, "svg");

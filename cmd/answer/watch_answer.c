@@ -103,7 +103,7 @@ int watch_answer(const struct watch_plan *plan, struct history *h, struct spike_
 	if (pthread_create(&thread, NULL, feed, &x))
 		return input_fail(NULL, (err_nomem(&e), &e));
 	snprintf(path, sizeof(path), "/dev/fd/%d", fd[0]);
-	int rc = tlinput_open(&ti, "watch", &plan->opt->wait.tl, path, 1);
+	int rc = tlinput_open(&ti, "watch", &plan->opt->wait.tl, path, &tlinput_times);
 	if (rc)
 		return rc;
 	rc = checked ? check_stream(&ti, q.safe_ns == UINT64_MAX) : 0;

@@ -179,7 +179,7 @@ static int export_one(const struct tlinput_opts *opt, const char *dir, const cha
 {
 	struct tlinput ti;
 	struct err e = {0};
-	int rc = tlinput_open_nth(&ti, "export", opt, path, TLINPUT_COPY, nth, of);
+	int rc = tlinput_open_nth(&ti, "export", opt, path, &tlinput_copy, nth, of);
 	if (rc)
 		return rc;
 	struct exporting x = {.dir = dir, .ti = &ti};

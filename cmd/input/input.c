@@ -357,7 +357,7 @@ static struct profile_options profile_options(const struct input *in)
 				     .buildid_dir = buildid_dir(in),
 				     .kallsyms = opt->kallsyms,
 				     .vmlinux = opt->vmlinux,
-				     .handed_on = !strcmp(in->verb, "pack"),
+				     .handed_on = opt->handed_on,
 				     .trust_paths = &everywhere,
 				     .ntrust_paths = opt->trust_paths ? 1 : 0,
 				     .no_local = opt->no_local || b->recording,

@@ -26,6 +26,7 @@ struct input_opts {
 	int no_lines; /* set by verbs that show no lines: inlined frames lack them */
 	int places;   /* set by `source --asm`: frames have their instruction */
 	struct branches *branches; /* set by `source --asm`: aggregate_options */
+	int handed_on;             /* set by `pack`, as in struct dso_options */
 	int no_names;              /* --no-names of export: frames of files remain offsets */
 	int trust_paths, no_local;
 	int no_cache;           /* bundle_cache.h */

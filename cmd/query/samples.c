@@ -91,14 +91,14 @@ static int open_sums(struct samples *s, const char *verb, const struct tlinput_o
 		     unsigned by)
 {
 	const char *path = s->ti.path;
-	int what = !sums_suffice(opt, by) ? TLINPUT_CONTENTS
-		   : by                   ? TLINPUT_SUMS
-					  : TLINPUT_FOLDED;
+	const struct tlinput_needs *what = !sums_suffice(opt, by) ? &tlinput_contents
+					   : by                   ? &tlinput_added_up
+								  : &tlinput_folded;
 	int rc = tlinput_open(&s->ti, verb, opt, path, what);
-	if (rc || what != TLINPUT_FOLDED || !s->ti.meant)
+	if (rc || what != &tlinput_folded || !s->ti.meant)
 		return rc;
 	tlinput_close(&s->ti);
-	return tlinput_open(&s->ti, verb, opt, path, TLINPUT_SUMS);
+	return tlinput_open(&s->ti, verb, opt, path, &tlinput_added_up);
 }
 
 /* Open a store, or a recording whose samples are separated by label; `src` may be open
@@ -111,7 +111,7 @@ static int open_timeline(struct samples *s, const char *verb, const struct tlinp
 	const char *path = s->ti.path;
 	int rc = src ? input_open_source(&in, verb, &opt->in, path, src) : 0;
 	rc = rc    ? rc
-	     : src ? tlinput_of_input(&s->ti, verb, opt, &in, TLINPUT_CONTENTS)
+	     : src ? tlinput_of_input(&s->ti, verb, opt, &in, &tlinput_contents)
 		   : open_sums(s, verb, opt, by);
 	if (rc)
 		return rc;

@@ -4,12 +4,13 @@
 
 static int open_timeline(struct stack_source *s, const char *verb, const char *path)
 {
-	int need_time = s->asked == STACKS_OF_WALL || s->asked == STACKS_OF_CHAINS;
+	int times = s->asked == STACKS_OF_WALL || s->asked == STACKS_OF_CHAINS;
 	struct wait_selection unused;
 	struct err e;
 	if (waits_shown(&unused, &s->opt->wait, &e)) /* before the input is read */
 		return input_fail(NULL, &e);
-	return tlinput_open(&s->own, verb, &s->opt->wait.tl, path, need_time);
+	return tlinput_open(&s->own, verb, &s->opt->wait.tl, path,
+			    times ? &tlinput_times : &tlinput_sums);
 }
 
 int stack_source_open(struct stack_source *s, const char *verb, enum stack_question asked,

@@ -211,7 +211,8 @@ int tail_ask(struct tail_run *r, const char *verb, const char *path, uint32_t *n
 	r->verb = verb;
 	int rc = parse(r);
 	if (!rc)
-		rc = tlinput_open(&r->ti, verb, &r->opt->wait.tl, path, 1);
+		rc = tlinput_open(&r->ti, verb, &r->opt->wait.tl, path,
+				  r->says_unnamed ? &tlinput_tail : &tlinput_times);
 	if (rc)
 		return rc;
 	rc = tail_ask_opened(r, verb, names, n, several);
@@ -237,8 +238,7 @@ int tail_ask_opened(struct tail_run *r, const char *verb, uint32_t *names, size_
 	r->query.episodes.of.meant = r->ti.meant;
 	if (!rc && many && !several)
 		rc = tail_list_names(r, "choose one with --by span:NAME", names, *n);
-	int answers = !strcmp(verb, "tail") || !strcmp(verb, "timeline");
-	if (!rc && r->query.episodes.kind == EPISODE_GAP && !answers)
+	if (!rc && r->query.episodes.kind == EPISODE_GAP && !r->threadless)
 		rc = usage(r,
 			   "gaps are of CPUs, not of threads: only tail and timeline --tail "
 			   "show them",
@@ -246,7 +246,7 @@ int tail_ask_opened(struct tail_run *r, const char *verb, uint32_t *names, size_
 	if (!rc && r->query.episodes.kind == EPISODE_GAP &&
 	    tlinput_asks_threads(&r->opt->wait.tl))
 		rc = usage(r, TLINPUT_GAPS_OF_CPUS, "");
-	if (!rc && !several && r->query.episodes.kind == EPISODE_WINDOW && !answers)
+	if (!rc && !several && r->query.episodes.kind == EPISODE_WINDOW && !r->threadless)
 		rc = usage(r, "these spans are windows, of no one thread", "");
 	if (several)
 		*several = many;

@@ -25,7 +25,9 @@ struct tail_opts {
 enum { TAIL_WHERE = 16 };
 
 struct tail_run {
-	const char *verb; /* for messages */
+	const char *verb;     /* for messages */
+	uint8_t threadless;   /* the verb shows gaps and windows, which have no thread */
+	uint8_t says_unnamed; /* as in struct tlinput_needs */
 	const struct tail_opts *opt;
 	struct tlinput ti;
 	struct tail_query query;

@@ -128,22 +128,27 @@ static int needs_binaries(const struct tlinput *ti, const char *verb)
 	return 2;
 }
 
-/* The topics of the answer; see tlinput_open. */
-static unsigned topics_of(int need_time)
-{
-	switch (need_time) {
-	case TLINPUT_CONTENTS:
-	case TLINPUT_COPY:
-	case TLINPUT_SUMS:
-	case TLINPUT_FOLDED:
-	case TLINPUT_REPORT:
-		return ABOUT_CPU | ABOUT_COUNTS | ABOUT_OFFCPU | ABOUT_TAIL | ABOUT_NAMES;
-	case TLINPUT_SAMPLES:
-		return ABOUT_CPU | ABOUT_NAMES;
-	default:
-		return ABOUT_NAMES | (need_time ? ABOUT_TAIL : ABOUT_OFFCPU);
-	}
-}
+const struct tlinput_needs tlinput_sums = {WAITS_SUMMED, .findings = FINDINGS_ASKED,
+					   .is_of_stacks = 1};
+const struct tlinput_needs tlinput_times = {WAITS_PLACED, .findings = FINDINGS_ASKED,
+					    .is_of_stacks = 1};
+const struct tlinput_needs tlinput_tail = {WAITS_PLACED, .findings = FINDINGS_ASKED,
+					   .says_unnamed = 1, .is_of_stacks = 1};
+const struct tlinput_needs tlinput_any_times = {WAITS_IF_ANY, .findings = FINDINGS_ASKED,
+						.is_of_stacks = 1};
+const struct tlinput_needs tlinput_samples = {.findings = FINDINGS_ASKED};
+const struct tlinput_needs tlinput_contents = {
+	.store = STORE_ALL, .tracepoints = EVENT_SAMPLES_ELSE, .is_of_stacks = 1};
+const struct tlinput_needs tlinput_copy = {.store = STORE_ALL,
+					   .tracepoints = EVENT_SAMPLES_ALL,
+					   .findings = FINDINGS_SAID,
+					   .is_copy = 1};
+const struct tlinput_needs tlinput_report = {
+	.store = STORE_REPORT, .tracepoints = EVENT_SAMPLES_ELSE, .is_of_stacks = 1};
+const struct tlinput_needs tlinput_added_up = {
+	.store = STORE_SUMS, .tracepoints = EVENT_SAMPLES_ELSE, .findings = FINDINGS_SAID};
+const struct tlinput_needs tlinput_folded = {
+	.store = STORE_FOLDED, .tracepoints = EVENT_SAMPLES_ELSE, .findings = FINDINGS_SAID};
 
 /* --- stores --------------------------------------------------------------------------- */
 
@@ -169,57 +174,49 @@ static int is_chosen(const char *want, const struct store_recording *x)
 	return strtoll(want, NULL, 10) == x->id;
 }
 
-/* 1 for answers that count samples of tracepoints. */
-static int keeps_event_samples(int need_time)
+/* A label depends on its sample's time, so it needs all samples, not sums. */
+static enum store_contents store_contents_for(const struct tlinput *ti,
+					      const struct tlinput_needs *needs)
 {
-	return need_time == TLINPUT_CONTENTS || need_time == TLINPUT_COPY ||
-	       need_time == TLINPUT_SUMS || need_time == TLINPUT_FOLDED ||
-	       need_time == TLINPUT_REPORT;
+	int labels = needs->store == STORE_REPORT && tlinput_asks_labels(ti->opt);
+	return labels ? STORE_ALL : needs->store;
 }
 
-/* What an answer needs of a store. A label depends on its sample's time, so these need all. */
-static enum store_contents store_contents_for(const struct tlinput *ti, int need_time)
-{
-	switch (need_time) {
-	case TLINPUT_SUMS:
-		return STORE_SUMS;
-	case TLINPUT_FOLDED:
-		return STORE_FOLDED;
-	case TLINPUT_REPORT:
-		return tlinput_asks_labels(ti->opt) ? STORE_ALL : STORE_REPORT;
-	default:
-		return keeps_event_samples(need_time) ? STORE_ALL : STORE_TIMELINE;
-	}
-}
-
-/* What TLINPUT_ALL means for this recording. */
-static int settled(const struct timeline *tl, int need_time)
+/* The waits that an answer from this recording is made of. */
+static enum needed_waits settled(const struct timeline *tl, const struct tlinput_needs *needs)
 {
 	const uint32_t waits =
 		TL_SAMPLED | TL_HAS_SWITCH | TL_HAS_RECORDS | TL_HAS_DIRECT | TL_HAS_TOTALS;
-	if (need_time != TLINPUT_ALL)
-		return need_time;
-	return tl->flags & waits || timeline_unnamed_events(tl) ? 1 : TLINPUT_SAMPLES;
+	if (needs->waits != WAITS_IF_ANY)
+		return needs->waits;
+	return tl->flags & waits || timeline_unnamed_events(tl) ? WAITS_PLACED : WAITS_UNUSED;
+}
+
+/* Refuse a recording that cannot answer, unless --force. */
+static int check_answerable(struct tlinput *ti, const struct timeline *tl,
+			    const struct tlinput_needs *needs, struct err *e)
+{
+	enum needed_waits waits = settled(tl, needs);
+	if (waits == WAITS_UNUSED || !timeline_answerable(tl, waits == WAITS_PLACED, e))
+		return 0;
+	if (!ti->opt->in.force)
+		return ERR_REFUSED;
+	input_warn(&ti->in, "%s: %s", input_shown(ti->path), e->msg);
+	return 0;
 }
 
 /* Load one recording of the store; with rules given, its causes are determined again. */
 static int load_one(struct tlinput *ti, struct store *s, int64_t id, struct timeline *tl,
-		    int need_time, struct err *e)
+		    const struct tlinput_needs *needs, struct err *e)
 {
-	enum store_contents what = store_contents_for(ti, need_time);
+	enum store_contents what = store_contents_for(ti, needs);
 	struct progress p;
 	progress_start(&p, "reading", input_shows_progress(&ti->opt->in));
 	int r = store_load(s, id, what, tl, &ti->stacks, e);
 	progress_end(&p);
 	if (!r && (ti->opt->causes || ti->opt->idle_frames.n || ti->opt->work_frames.n))
 		r = causes_apply(ti->causes, tl, e);
-	need_time = settled(tl, need_time);
-	if (r || need_time < 0 || !timeline_answerable(tl, need_time, e))
-		return r;
-	if (!ti->opt->in.force)
-		return ERR_REFUSED;
-	input_warn(&ti->in, "%s: %s", input_shown(ti->path), e->msg);
-	return 0;
+	return r ? r : check_answerable(ti, tl, needs, e);
 }
 
 /* Which findings an answer needs. */
@@ -228,10 +225,16 @@ struct asking {
 	int may_refuse;         /* 0 if all contents are read, which cannot mislead */
 };
 
-static struct asking asking_for(int need_time)
+static struct asking asking_for(const struct timeline *tl, const struct tlinput_needs *needs)
 {
-	int answer = need_time >= TLINPUT_SAMPLES;
-	return (struct asking){answer ? topics_of(need_time) : 0, topics_of(need_time), answer};
+	static const unsigned about[] = {[WAITS_UNUSED] = ABOUT_CPU,
+					 [WAITS_SUMMED] = ABOUT_OFFCPU,
+					 [WAITS_PLACED] = ABOUT_TAIL};
+	int answer = needs->findings == FINDINGS_ASKED;
+	unsigned topics = ABOUT_NAMES | about[settled(tl, needs)];
+	if (!answer)
+		topics = ABOUT_CPU | ABOUT_COUNTS | ABOUT_OFFCPU | ABOUT_TAIL | ABOUT_NAMES;
+	return (struct asking){answer ? topics : 0, topics, answer};
 }
 
 /* Print the findings, or refuse. */
@@ -293,11 +296,11 @@ static int warn_all_stored(struct tlinput *ti, struct asking q, int *status, str
 }
 
 static int join_one(struct tlinput *ti, struct store *s, const struct store_recording *x,
-		    int need_time, struct err *e)
+		    const struct tlinput_needs *needs, struct err *e)
 {
 	struct timeline tl;
 	int first = !ti->tl.nstates;
-	int r = load_one(ti, s, x->id, first ? &ti->tl : &tl, need_time, e);
+	int r = load_one(ti, s, x->id, first ? &ti->tl : &tl, needs, e);
 	if (first)
 		return r ? r : mark_meant(ti, e);
 	if (!r)
@@ -319,8 +322,8 @@ static int check_time(struct tlinput *ti, const char *verb)
 	return 2;
 }
 
-static int load_chosen(struct tlinput *ti, const char *verb, struct store *s, int need_time,
-		       long nth, size_t *of, struct err *e)
+static int load_chosen(struct tlinput *ti, const char *verb, struct store *s,
+		       const struct tlinput_needs *needs, long nth, size_t *of, struct err *e)
 {
 	const struct store_recording *v, *first = NULL;
 	size_t n;
@@ -330,9 +333,9 @@ static int load_chosen(struct tlinput *ti, const char *verb, struct store *s, in
 		if (!is_chosen(ti->opt->recording, &v[i]))
 			continue;
 		if (nth == ALL || *of == (size_t)nth) {
-			r = join_one(ti, s, &v[i], need_time, e);
-			const struct asking q = asking_for(settled(&ti->tl, need_time));
-			if (!r && !keeps_event_samples(need_time))
+			r = join_one(ti, s, &v[i], needs, e);
+			const struct asking q = asking_for(&ti->tl, needs);
+			if (!r && !needs->tracepoints)
 				r = warn_stored(ti, s, &v[i], n > 1, &q, &status, e);
 			first = first ? first : &v[i];
 			ti->recording = v[i].id;
@@ -356,7 +359,8 @@ static int load_chosen(struct tlinput *ti, const char *verb, struct store *s, in
 	return r ? fail(e) : check_time(ti, verb);
 }
 
-static int load(struct tlinput *ti, const char *verb, int need_time, long nth, size_t *of)
+static int load(struct tlinput *ti, const char *verb, const struct tlinput_needs *needs,
+		long nth, size_t *of)
 {
 	struct err e = {0};
 	struct store *s;
@@ -368,7 +372,7 @@ static int load(struct tlinput *ti, const char *verb, int need_time, long nth, s
 	ti->names = &ti->stacks;
 	if (store_open(&s, ti->path, &e))
 		return fail(&e);
-	rc = load_chosen(ti, verb, s, need_time, nth, of, &e);
+	rc = load_chosen(ti, verb, s, needs, nth, of, &e);
 	store_close(s);
 	return rc;
 }
@@ -607,7 +611,7 @@ static int choose_meant(struct tlinput *ti, const struct recorded_for *w, struct
 }
 
 /* Build the timeline of the open recording. */
-static int build(struct tlinput *ti, int need_time)
+static int build(struct tlinput *ti, const struct tlinput_needs *needs)
 {
 	struct err e = {0};
 	struct progress p;
@@ -617,10 +621,9 @@ static int build(struct tlinput *ti, int need_time)
 		.watch = survey_watch, .rewatch = survey_rewatch, .watch_ctx = &ti->survey};
 	ti->names = &ti->in.profile->stacks;
 	/* a sample's label depends on its time, so all samples are needed */
-	int all = need_time == TLINPUT_COPY || tlinput_asks_labels(ti->opt);
-	bo.event_samples = !keeps_event_samples(need_time) ? EVENT_SAMPLES_NONE
-			   : all                           ? EVENT_SAMPLES_ALL
-							   : EVENT_SAMPLES_ELSE;
+	bo.event_samples = needs->tracepoints && tlinput_asks_labels(ti->opt)
+				   ? EVENT_SAMPLES_ALL
+				   : needs->tracepoints;
 	bo.spans = ti->opt->spans.v;
 	bo.nspans = ti->opt->spans.n;
 	bo.addrs = ti->opt->addrs;
@@ -632,7 +635,7 @@ static int build(struct tlinput *ti, int need_time)
 	int r = load_context(ti, &context, &e);
 	bo.context = context;
 	if (!r)
-		r = build_and_hash(ti, &bo, need_time == TLINPUT_COPY, &e);
+		r = build_and_hash(ti, &bo, needs->is_copy, &e);
 	fd_context_free(context);
 	if (!r)
 		r = recorded_for_read(&recorded_for, ti->in.profile->rec, &e);
@@ -648,12 +651,12 @@ static int build(struct tlinput *ti, int need_time)
 }
 
 /* Check a recording's findings for the question: refuse it, or print them. */
-static int check_findings(struct tlinput *ti, int need_time)
+static int check_findings(struct tlinput *ti, const struct tlinput_needs *needs)
 {
 	struct findings f;
 	struct err e = {0};
-	const struct asking q = asking_for(need_time);
-	if (need_time == TLINPUT_CONTENTS || need_time == TLINPUT_REPORT)
+	const struct asking q = asking_for(&ti->tl, needs);
+	if (needs->findings == FINDINGS_UNSAID)
 		return 0;
 	int rc = tlinput_findings(ti, q.asked, &f, &e);
 	if (!rc)
@@ -668,18 +671,6 @@ int tlinput_no_choice(const struct tlinput_opts *opt, const char *verb, const ch
 		return 0;
 	say_line("perfkit %s: %s is one recording; --recording is for stores", verb, path);
 	return 2;
-}
-
-/* Refuse a recording that cannot answer; those of a store were checked one by one. */
-static int check_answerable(struct tlinput *ti, int need_time)
-{
-	struct err e = {0};
-	if (need_time < 0 || !timeline_answerable(&ti->tl, need_time, &e))
-		return 0;
-	if (!ti->opt->in.force)
-		return fail(&e);
-	input_warn(&ti->in, "%s: %s", input_shown(ti->path), e.msg);
-	return 0;
 }
 
 /* 1 if --comm has the name of a sample without a thread, such as the idle task's. */
@@ -880,7 +871,8 @@ static int select_cgroup(struct tlinput *ti, const char *verb)
 	return ti->in.pids.n ? 0 : says_no_cgroup(ti, verb, known);
 }
 
-static int opened(struct tlinput *ti, const char *verb, int need_time, int rc)
+static int opened(struct tlinput *ti, const char *verb, const struct tlinput_needs *needs,
+		  int rc)
 {
 	struct err e = {0};
 	rc = rc ? rc : side_input_add(ti, verb);
@@ -890,72 +882,72 @@ static int opened(struct tlinput *ti, const char *verb, int need_time, int rc)
 	rc = rc ? rc : find_labels(ti, verb);
 	if (!rc && tl_choose_events(ti))
 		rc = fail((err_nomem(&e), &e));
-	if (!rc && !keeps_event_samples(need_time) && !has_named_thread(ti))
+	if (!rc && !needs->tracepoints && !has_named_thread(ti))
 		input_warn_no_thread(&ti->in);
-	if (!rc && need_time != TLINPUT_COPY)
+	if (!rc && !needs->is_copy)
 		rc = tlinput_fold_trampolines(ti, ti->in.profile ? &ti->in.profile->stacks
 								 : &ti->stacks);
 	if (!rc && shortage(&e))
 		rc = fail(&e);
-	if (!rc && need_time >= 0 && strcmp(verb, "tail") != 0)
+	if (!rc && needs->waits != WAITS_UNUSED && !needs->says_unnamed)
 		tlinput_warn_unnamed(ti);
-	if (!rc &&
-	    (need_time >= 0 || need_time == TLINPUT_CONTENTS || need_time == TLINPUT_REPORT))
+	if (!rc && needs->is_of_stacks)
 		warn_stacks_of_some(ti);
 	if (rc)
 		tlinput_close(ti);
 	return rc;
 }
 
-static int build_checked(struct tlinput *ti, int need_time)
+static int build_checked(struct tlinput *ti, const struct tlinput_needs *needs)
 {
-	int rc = build(ti, need_time);
+	struct err e = {0};
+	int rc = build(ti, needs);
 	if (rc)
 		return rc;
-	need_time = settled(&ti->tl, need_time);
-	rc = check_answerable(ti, need_time);
-	return rc ? rc : check_findings(ti, need_time);
+	rc = check_answerable(ti, &ti->tl, needs, &e) ? fail(&e) : 0;
+	return rc ? rc : check_findings(ti, needs);
 }
 
 static int open_some(struct tlinput *ti, const char *verb, const struct tlinput_opts *opt,
-		     const char *path, int need_time, long nth, size_t *of)
+		     const char *path, const struct tlinput_needs *needs, long nth, size_t *of)
 {
 	*ti = (struct tlinput){.opt = opt, .path = path, .in.opt = &opt->in};
 	*of = 1;
 	int rc = make_causes(ti);
 	if (!rc && tlinput_is_store(path)) {
 		input_keep_private(path);
-		rc = load(ti, verb, need_time, nth, of);
+		rc = load(ti, verb, needs, nth, of);
 	} else if (!rc) {
 		rc = tlinput_no_choice(opt, verb, path);
 		rc = rc ? rc : input_open(&ti->in, verb, &ti->opt->in, &ti->path, 1);
-		rc = rc ? rc : build_checked(ti, need_time);
+		rc = rc ? rc : build_checked(ti, needs);
 	}
-	return opened(ti, verb, need_time, rc);
+	return opened(ti, verb, needs, rc);
 }
 
 int tlinput_of_input(struct tlinput *ti, const char *verb, const struct tlinput_opts *opt,
-		     struct input *in, int need_time)
+		     struct input *in, const struct tlinput_needs *needs)
 {
 	*ti = (struct tlinput){.opt = opt, .path = in->path, .in = *in};
 	*in = (struct input){.opt = &opt->in};
 	int rc = tlinput_no_choice(opt, verb, ti->path);
 	rc = rc ? rc : make_causes(ti);
-	rc = rc ? rc : build_checked(ti, need_time);
-	return opened(ti, verb, need_time, rc);
+	rc = rc ? rc : build_checked(ti, needs);
+	return opened(ti, verb, needs, rc);
 }
 
 int tlinput_open(struct tlinput *ti, const char *verb, const struct tlinput_opts *opt,
-		 const char *path, int need_time)
+		 const char *path, const struct tlinput_needs *needs)
 {
 	size_t of;
-	return open_some(ti, verb, opt, path, need_time, ALL, &of);
+	return open_some(ti, verb, opt, path, needs, ALL, &of);
 }
 
 int tlinput_open_nth(struct tlinput *ti, const char *verb, const struct tlinput_opts *opt,
-		     const char *path, int need_time, size_t nth, size_t *of)
+		     const char *path, const struct tlinput_needs *needs, size_t nth,
+		     size_t *of)
 {
-	return open_some(ti, verb, opt, path, need_time, (long)nth, of);
+	return open_some(ti, verb, opt, path, needs, (long)nth, of);
 }
 
 void tlinput_close(struct tlinput *ti)

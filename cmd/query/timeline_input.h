@@ -10,7 +10,9 @@
 #include "libtime/causes/causes.h"
 #include "libtime/doctor/store_findings.h"
 #include "libtime/store/file_facts.h"
+#include "libtime/build/build.h"
 #include "libtime/spans/label_sets.h"
+#include "libtime/store/store_read.h"
 
 /* First member of a verb's options struct, for input_rows and tlinput_rows. */
 struct tlinput_opts {
@@ -68,39 +70,64 @@ struct tlinput {
 	struct buf meant_name; /* their programs */
 };
 
-enum {
-	TLINPUT_ALL = 2,       /* with times; without scheduler events TLINPUT_SAMPLES */
-	TLINPUT_SAMPLES = -1,  /* only samples of CPU time */
-	TLINPUT_CONTENTS = -2, /* everything, including samples of tracepoints */
-	TLINPUT_COPY = -3,   /* the same, with all warnings about a recording; sets rec.hash */
-	TLINPUT_SUMS = -4,   /* of a store: samples summed by event, thread and stack */
-	TLINPUT_FOLDED = -5, /* the same by thread name, unnamed frames without addresses */
-	/* TLINPUT_CONTENTS; samples of tracepoints only if no switches are recorded */
-	TLINPUT_REPORT = -6,
+/* Of which waits an answer is made. */
+enum needed_waits {
+	WAITS_UNUSED,
+	WAITS_SUMMED, /* by stack: totals that have no place in time suffice */
+	WAITS_PLACED, /* at their place in time */
+	WAITS_IF_ANY, /* the same; a recording without scheduler events has samples only */
 };
+
+/* What is done about a recording's findings. */
+enum needed_findings {
+	FINDINGS_UNSAID, /* nothing: the answer contains them */
+	FINDINGS_SAID,   /* those of reading it: all contents are read, which cannot mislead */
+	FINDINGS_ASKED,  /* those that touch the answer are said, and may refuse it */
+};
+
+/* What an answer needs of its input. */
+struct tlinput_needs {
+	enum needed_waits waits;
+	enum store_contents store;      /* of a store */
+	enum event_samples tracepoints; /* of a recording: samples of tracepoints */
+	enum needed_findings findings;
+	uint8_t says_unnamed; /* the answer tells the effect of missing kernel symbols */
+	uint8_t is_copy;      /* sets rec.hash; trampolines keep their names */
+	uint8_t is_of_stacks; /* those of waits: a warning if only chosen threads have some */
+};
+
+extern const struct tlinput_needs tlinput_sums; /* sums of waits by stack */
+extern const struct tlinput_needs tlinput_times;
+extern const struct tlinput_needs tlinput_tail;      /* the same, with says_unnamed */
+extern const struct tlinput_needs tlinput_any_times; /* WAITS_IF_ANY */
+extern const struct tlinput_needs tlinput_samples;   /* only samples of CPU time */
+extern const struct tlinput_needs tlinput_contents;  /* everything */
+extern const struct tlinput_needs tlinput_copy;      /* the same, as it is */
+extern const struct tlinput_needs tlinput_report;    /* see STORE_REPORT */
+extern const struct tlinput_needs tlinput_added_up;  /* of a store: STORE_SUMS */
+extern const struct tlinput_needs tlinput_folded;    /* of a store: STORE_FOLDED */
 
 /*
  * Open `path` and build or load its timeline; of a store, all recordings that --recording
- * selects, side by side (timeline_join.h). `need_time`: see timeline_answerable, or one of the
- * above, of which the negative ones need no waits. 0, or the exit status after one line on
- * stderr: 3 if the recording cannot answer, unless --force.
+ * selects, side by side (timeline_join.h). 0, or the exit status after one line on stderr: 3 if
+ * the recording cannot answer, unless --force.
  */
 int tlinput_open(struct tlinput *ti, const char *verb, const struct tlinput_opts *opt,
-		 const char *path, int need_time);
+		 const char *path, const struct tlinput_needs *needs);
 
 /* The same for the nth (from 0) of the selected recordings; *of is set to their number, after a
  * failure too. A perf.data file is one recording. */
 int tlinput_open_nth(struct tlinput *ti, const char *verb, const struct tlinput_opts *opt,
-		     const char *path, int need_time, size_t nth, size_t *of);
+		     const char *path, const struct tlinput_needs *needs, size_t nth,
+		     size_t *of);
 
 /* Warn on stderr about the effect of missing kernel symbols on answers about waits
- * (describe_unnamed_waits). tlinput_open does so, except for `tail` and `report`, whose answers
- * include it. */
+ * (describe_unnamed_waits). tlinput_open does so for answers about waits that do not say it. */
 void tlinput_warn_unnamed(const struct tlinput *ti);
 
 /* As tlinput_open for an opened recording, which is taken over, after a failure too. */
 int tlinput_of_input(struct tlinput *ti, const char *verb, const struct tlinput_opts *opt,
-		     struct input *in, int need_time);
+		     struct input *in, const struct tlinput_needs *needs);
 
 /* 0, or 2 after a message if --recording was given for `path`, which is not a store. */
 int tlinput_no_choice(const struct tlinput_opts *opt, const char *verb, const char *path);

@@ -96,7 +96,7 @@ uint32_t timeline_stacked_process(const struct timeline *tl)
 	return sure ? thread_of_process(tl, most) : TL_NONE;
 }
 
-int timeline_answerable(const struct timeline *tl, int need_time, struct err *e)
+int timeline_answerable(const struct timeline *tl, int in_time, struct err *e)
 {
 	static const char right[] =
 		"perfkit record tail"; /* doctor and --dry-run: perf's line */
@@ -106,7 +106,7 @@ int timeline_answerable(const struct timeline *tl, int need_time, struct err *e)
 			       "sched_switch was sampled (as by -F), so waits are missing; "
 			       "record with: %s",
 			       right);
-	if (f & TL_HAS_TOTALS && !need_time)
+	if (f & TL_HAS_TOTALS && !in_time)
 		return 0;
 	if (f & TL_PER_TASK && f & TL_HAS_SWITCH && !(f & TL_HAS_RECORDS))
 		return err_set(e, ERR_REFUSED,

@@ -11,9 +11,9 @@
  * `perf record` line: no switches recorded, sched_switch sampled, per-task without switch-ins,
  * or the events' names cut off (timeline_unnamed_events).
  * Recordings with only accumulated --off-cpu totals are answerable for sums per stack only:
- * `need_time` asks for places in time.
+ * `in_time` asks for their places in time.
  */
-int timeline_answerable(const struct timeline *tl, int need_time, struct err *e);
+int timeline_answerable(const struct timeline *tl, int in_time, struct err *e);
 
 /* How many waits have a stack that ends in an unnamed kernel frame, so that neither what they
  * waited for nor whether they were idle is known. Threads of the system are left out; *all is
