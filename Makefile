@@ -448,9 +448,10 @@ truth-incidents: all
 	$(Q)PERFKIT='$(O)/perfkit' python3 -B tests/truth/incidents/check.py $(KINDS) $(T)
 
 .PHONY: truth-compare
-truth-compare: all $(O)/tests/truth/slower
+truth-compare: all $(O)/tests/truth/slower $(O)/tests/truth/changed
 	$(Q)mkdir -p $(O)/tests/truth/runs
-	$(Q)python3 -B tests/truth/compare.py $(O)/perfkit $(O)/tests/truth/runs --record $(O)/tests/truth/slower
+	$(Q)python3 -B tests/truth/compare.py $(O)/perfkit $(O)/tests/truth/runs \
+		--record $(O)/tests/truth/slower $(O)/tests/truth/changed
 
 .PHONY: truth20
 N = 20

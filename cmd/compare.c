@@ -77,8 +77,6 @@ static int put(const struct compare_opts *o, const struct runs_answer *a)
 		runs_json(&b, a);
 	else if (is_format(o, "junit"))
 		runs_junit(&b, a);
-	else if (is_format(o, "markdown") && !form_is_data())
-		runs_markdown(&b, a);
 	else
 		runs_text(&b, a, output_width());
 	int rc = buf_failed(&b);
@@ -110,6 +108,7 @@ static int answer(const struct compare_opts *o, struct run_figures *f, struct ga
 				.per_recording = f->per_recording,
 				.clock = run_figures_clock(f),
 				.notes = buf_cstr(&notes),
+				.comment = is_format(o, "markdown"),
 				.rows = o->top >= 0                ? (size_t)o->top
 					: is_format(o, "markdown") ? 0
 								   : TOP};

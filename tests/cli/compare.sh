@@ -87,12 +87,23 @@ status 0 $work --least 0 --format markdown work0.*.data -- work25.*.data
 [ "$(wc -c <out)" -le 60000 ]
 [ "$(grep -c '<details>' out)" = "$(grep -c '</details>' out)" ]
 grep -q '^| function, self: hot, slower | ' out
+grep -q '^<details><summary>function, self</summary>$' out
+# the bound of a comment: tables of long names are cut between rows, no element stays open, the end has the command
+for size in 1000 1500 100M; do
+	status 0 $wait --least 0 --format markdown --budget $size wait0.*.data -- wait50.*.data
+	[ "$(grep -c '<details>' out)" = "$(grep -c '</details>' out)" ]
+	! grep '^|' out | grep -v '|$' || exit 1
+	[ $size = 100M ] || { [ "$(wc -c <out)" -le $size ] && grep -q '^left out: .* All: `perfkit compare ' out; }
+done
 
 # order: the groups one after the other, and swapped
 status 0 $work work0.[123].data -- work25.[456].data
 grep -q '^All runs of AFTER were recorded after' out
 status 0 $work work25.[456].data -- work0.[123].data
 tr '\n' ' ' <out | grep -q 'All runs of BEFORE were recorded after those of AFTER (by the wall clock): are *the two swapped?'
+status 0 $work work0.[1234].data work25.1.data -- work25.[3456].data work0.5.data
+grep -q '^Most runs of one side were recorded before the other' out
+! grep -q 'by turns (by' out || exit 1
 
 # a run counts once, whatever it is called
 cp work0.1.data again.data
