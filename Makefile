@@ -170,7 +170,8 @@ $(O)/render/%_embed.c: $(O)/render/%.js $$($$*_CSS)
 		echo 'extern const char $*_css[], $*_js[];'; \
 		echo 'const char $*_css[] = {'; cat $($*_CSS) | $(c_bytes); echo '0};'; \
 		echo 'const char $*_js[] = {'; cat $< | $(c_bytes); echo '0};'; \
-		[ $* != html ] || echo "extern const char html_js_hash[]; const char html_js_hash[] = \"`$(call csp_hash,$<)`\";"; \
+		{ [ $* = html ] || echo; cat $<; } >$@.script; \
+		[ $* = timeline ] || echo "extern const char $*_js_hash[]; const char $*_js_hash[] = \"`$(call csp_hash,$@.script)`\";"; \
 	} >$@.tmp && mv $@.tmp $@
 $(O)/render/%_embed.o: $(O)/render/%_embed.c
 	$(call say,CC,$<)$(CC) $(ALL_CFLAGS) -c -o $@ $<

@@ -412,6 +412,110 @@ void runs_text(struct buf *b, const struct runs_answer *a, size_t width)
 	buf_release(&notes);
 }
 
+/* --- HTML ------------------------------------------------------------------------------- */
+
+/* The text of `part`, which is cleared. */
+static void html_take(struct buf *b, const char *open, struct buf *part, const char *close)
+{
+	buf_str(b, open);
+	escape_xml(b, part->v, part->n);
+	buf_str(b, close);
+	b->failed |= part->failed;
+	buf_clear(part);
+}
+
+static void html_paragraphs(struct buf *b, const char *text)
+{
+	for (const char *s = text; *s; s += strcspn(s, "\n"), s += *s == '\n') {
+		buf_str(b, "<p>");
+		escape_xml(b, s, strcspn(s, "\n"));
+		buf_str(b, "</p>\n");
+	}
+}
+
+/* "before: 380 ms, 391 ms; after: ..." */
+static void put_runs(struct buf *b, const struct runs_answer *a, const struct figure *f)
+{
+	const struct runs *r = a->runs;
+	for (size_t i = 0; i < r->v.n; i++) {
+		buf_str(b, i == 0 ? "runs before: " : i == r->n[BEFORE] ? "; after: " : ", ");
+		put_value(b, a, f, f->value[i]);
+	}
+}
+
+/* A dot for each run, those before above those after. */
+static void html_dots(struct buf *b, const struct runs_answer *a, const struct figure *f)
+{
+	enum { WIDTH = 150 };
+	double low = INFINITY, high = -INFINITY;
+	for (size_t i = 0; i < a->runs->v.n; i++) {
+		low = fmin(low, f->value[i]);
+		high = fmax(high, f->value[i]);
+	}
+	buf_fmt(b, "<svg width=\"%d\" height=\"18\" aria-hidden=\"true\">", WIDTH + 10);
+	for (size_t i = 0; i < a->runs->v.n; i++)
+		if (!isnan(f->value[i]))
+			buf_fmt(b, "<circle r=\"3\" cx=\"%.1f\" cy=\"%d\"/>",
+				5 + (high > low ? WIDTH * (f->value[i] - low) / (high - low)
+						: WIDTH / 2.0),
+				a->runs->v.v[i].side == BEFORE ? 5 : 13);
+	buf_str(b, "</svg>");
+}
+
+static void html_row(struct buf *b, const struct runs_answer *a, const struct figure *f)
+{
+	struct buf part = {0};
+	const char *verdict = runs_verdict_name(f->verdict);
+	put_runs(&part, a, f);
+	html_take(b, "<tr title=\"", &part, "\"");
+	if (f->verdict >= RUNS_LESS)
+		buf_fmt(b, " class=\"%s\"", verdict);
+	put_name(&part, f);
+	html_take(b, "><th>", &part, "</th><td>");
+	put_value(b, a, f, f->before);
+	buf_str(b, "</td><td>");
+	put_value(b, a, f, f->after);
+	buf_str(b, "</td><td>");
+	put_change(b, f);
+	buf_str(b, "</td><td>");
+	put_range(b, f);
+	buf_fmt(b, "</td><td>%s</td><td>", verdict);
+	html_dots(b, a, f);
+	buf_str(b, "</td></tr>\n");
+	buf_release(&part);
+}
+
+void runs_html(struct buf *b, const struct runs_answer *a)
+{
+	struct buf part = {0};
+	const struct figure *v = a->runs->figures.v;
+	put_group(&part, a, BEFORE);
+	html_take(b, "<p>before: ", &part, "<br>\nafter: ");
+	put_group(&part, a, AFTER);
+	html_take(b, "", &part, "</p>\n");
+	put_per(&part, a);
+	put_notes(&part, a);
+	html_paragraphs(b, buf_cstr(&part));
+	buf_clear(&part);
+	for (size_t i = 0; i < a->ngates; i++) {
+		gate_line(&part, a, &a->gates[i]);
+		html_take(b, "<p class=\"gate\">", &part, "</p>\n");
+	}
+	for (size_t from = 0, to; from < a->runs->figures.n; from = to) {
+		to = kind_end(a->runs, from);
+		buf_fmt(b,
+			"<table>\n<tr><th>%s</th><td>before</td><td>after</td><td>change</td>"
+			"<td>95 %% range</td><td>verdict</td><td>runs, before "
+			"above</td></tr>\n",
+			heads[v[from].kind]);
+		for (size_t i = from; i < to; i++)
+			if ((v[i].tested || v[i].kind == FIGURE_WHOLE) && !is_rare(&v[i]))
+				html_row(b, a, &v[i]);
+		buf_str(b, "</table>\n");
+	}
+	buf_release(&part);
+}
+
 /* --- JSON ------------------------------------------------------------------------------- */
 
 static void json_number(struct json *j, const char *key, double x)

@@ -27,6 +27,8 @@ void runs_text(struct buf *b, const struct runs_answer *a, size_t width);
  * "before","after","difference","low","high","chance","verdict","runs":[]}]}; null: unknown or
  * unbounded. */
 void runs_json(struct buf *b, const struct runs_answer *a);
+/* The same for a page: paragraphs, the conditions, tables whose rows show their runs. */
+void runs_html(struct buf *b, const struct runs_answer *a);
 /* One test case for each condition; one that the runs cannot answer is skipped. */
 void runs_junit(struct buf *b, const struct runs_answer *a);
 
