@@ -52,6 +52,13 @@ assert hot["low"] <= .25 * hot["before"] <= hot["high"], hot
 assert not any(f["verdict"] in ("more", "less") for f in json.load(open("mixed.json"))["figures"])
 END
 
+# the smallest effect: 18 % of all CPU time is none of 30, and one of 10
+status 0 $work --least 30 work0.*.data -- work25.*.data
+! grep -q '\(more\|less\)$' out || exit 1
+grep -q '^hot, slower .* same$' out
+status 0 $work --least 10 work0.*.data -- work25.*.data
+grep -q '^hot, slower .* more$' out
+
 # conditions: 4 it holds, 3 the runs cannot say, 0 neither
 status 4 $work --fail-on 'function hot self more 10%' --fail-on 'function nosuch more' work0.*.data -- work25.*.data
 grep -q '^yes: function hot self more 10%: hot, slower: ' out

@@ -116,7 +116,7 @@ def peers(perfkit, where):
         before, after = runs_of(where, one)[:10], runs_of(where, other)[:10]
         print("=== " + title)
         show("perf diff, the first run of each", ["perf", "diff", "-q", before[0], after[0]], 6)
-        how = ["--offcpu"] if one == "lock0" else []
+        how = ["--offcpu", "--comm", "changed"] if one == "lock0" else []
         for side, files in (("before", before), ("after", after)):
             for i, f in enumerate(files):
                 base = "%s/peer.%s.%d" % (where, side, i)
