@@ -3,7 +3,8 @@
  *
  *	changed lock US     four threads serve 400 requests each, of which one in 100 keeps the
  *	                    lock US longer than the others' 200 us
- *	changed copies N    N percent of one sum is done by the first of two copies of mix() that
+ *	changed copies N [TIMES]
+ *	                    N percent of one sum is done by the first of two copies of mix() that
  *	                    are inlined in work(), and N percent of another by split.part.0(),
  *	                    which is split() under the name that compilers give a piece; the
  *	                    others do the rest
@@ -76,7 +77,8 @@ int main(int argc, char **argv)
 	if (argc < 3)
 		return 2;
 	if (!strcmp(argv[1], "copies")) {
-		for (int i = 0; i < ROUNDS; i++) {
+		long rounds = ROUNDS * (argc > 3 ? strtol(argv[3], NULL, 10) : 1);
+		for (long i = 0; i < rounds; i++) {
 			work(STEPS * n, STEPS * (100 - n));
 			split(STEPS * (100 - n) / 2);
 			split_part(STEPS * n / 2);

@@ -16,7 +16,7 @@ the same runs.
 import glob, json, os, random, subprocess, sys
 
 SLOWER = ["0", "0b", "3", "5", "10"]
-CHANGED = {"copies": ("30", "70"), "lock": ("0", "3000")}
+CHANGED = {"copies": ("30", "70"), "copies-long": ("30", "70"), "lock": ("0", "3000")}
 CPU = ["-e", "cpu-clock:u", "-F", "997", "-g"]
 SWITCHES = ["-a", "-N", "-m", "1024", "-g"] + [w for e in ("switch", "waking", "wakeup", "wakeup_new", "process_exit")
                                                for w in ("-e", "sched:sched_" + e)]
@@ -33,7 +33,8 @@ def record(slower, changed, where, n):
             perf("%s/p%s.%d.data" % (where, plant, i), CPU, [slower, plant.rstrip("b"), "3000"])
         for what, sides in CHANGED.items() if i <= 10 else ():
             for side in sides:
-                perf("%s/%s%s.%d.data" % (where, what, side, i), CPU if what == "copies" else SWITCHES, [changed, what, side])
+                perf("%s/%s%s.%d.data" % (where, what, side, i), SWITCHES if what == "lock" else CPU,
+                     [changed, what.split("-")[0], side, *(["6"] if "long" in what else [])])
 
 
 def runs_of(where, plant):
@@ -68,6 +69,7 @@ def planted(perfkit, where):
             ("hot() 3 % slower", runs_of(where, "p0")[:10], runs_of(where, "p3")[:10], ()),
             ("time moved between copies", runs_of(where, "copies30"), runs_of(where, "copies70"), ()),
             ("time moved between copies, --least 10", runs_of(where, "copies30"), runs_of(where, "copies70"), ("--least", "10")),
+            ("time moved between copies, runs six times as long", runs_of(where, "copies-long30"), runs_of(where, "copies-long70"), ()),
             ("a lock held longer by 1 of 100", runs_of(where, "lock0"), runs_of(where, "lock3000"), ())):
         if not before or not after:
             continue
