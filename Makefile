@@ -170,7 +170,8 @@ $(O)/render/%_embed.c: $(O)/render/%.js $$($$*_CSS)
 		echo 'extern const char $*_css[], $*_js[];'; \
 		echo 'const char $*_css[] = {'; cat $($*_CSS) | $(c_bytes); echo '0};'; \
 		echo 'const char $*_js[] = {'; cat $< | $(c_bytes); echo '0};'; \
-		[ $* != html ] || echo "extern const char html_js_hash[]; const char html_js_hash[] = \"`$(call csp_hash,$<)`\";"; \
+		{ [ $* = html ] || echo; cat $<; } >$@.script; \
+		[ $* = timeline ] || echo "extern const char $*_js_hash[]; const char $*_js_hash[] = \"`$(call csp_hash,$@.script)`\";"; \
 	} >$@.tmp && mv $@.tmp $@
 $(O)/render/%_embed.o: $(O)/render/%_embed.c
 	$(call say,CC,$<)$(CC) $(ALL_CFLAGS) -c -o $@ $<
@@ -448,9 +449,10 @@ truth-incidents: all
 	$(Q)PERFKIT='$(O)/perfkit' python3 -B tests/truth/incidents/check.py $(KINDS) $(T)
 
 .PHONY: truth-compare
-truth-compare: all $(O)/tests/truth/slower
+truth-compare: all $(O)/tests/truth/slower $(O)/tests/truth/changed
 	$(Q)mkdir -p $(O)/tests/truth/runs
-	$(Q)python3 -B tests/truth/compare.py $(O)/perfkit $(O)/tests/truth/runs --record $(O)/tests/truth/slower
+	$(Q)python3 -B tests/truth/compare.py $(O)/perfkit $(O)/tests/truth/runs \
+		--record $(O)/tests/truth/slower $(O)/tests/truth/changed
 
 .PHONY: truth20
 N = 20

@@ -4,9 +4,11 @@
 #include "cmd/answer/run_figures.h"
 #include "cmd/cli/say.h"
 #include "cmd/input/output.h"
+#include "cmd/svg.h"
 #include "cmd/verbs.h"
 #include "base/mem.h"
-#include "render/text/runs_text.h"
+#include "base/outfile.h"
+#include "render/html/runs_page.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -18,6 +20,7 @@ struct compare_opts {
 	double least;
 	int top;
 	struct opt_list fail_on;
+	const char *html;
 };
 
 #define AT(field) offsetof(struct compare_opts, field)
@@ -35,6 +38,8 @@ static const struct opt rows[] = {
 	 "what to print (default text);\nmarkdown is a comment of at most 60 kB, junit has the "
 	 "conditions"},
 	FORM_BUDGET,
+	{"html", 0, OPT_OUTPUT, AT(html), "FILE",
+	 "also a page: every row with its runs, and flame graphs\nof the difference"},
 	{"top", 'n', OPT_INT, AT(top), "N", "rows of each table (default 10; 0 = all)"},
 	MEANT_ROWS,
 	CGROUP_ROWS,
@@ -77,8 +82,6 @@ static int put(const struct compare_opts *o, const struct runs_answer *a)
 		runs_json(&b, a);
 	else if (is_format(o, "junit"))
 		runs_junit(&b, a);
-	else if (is_format(o, "markdown") && !form_is_data())
-		runs_markdown(&b, a);
 	else
 		runs_text(&b, a, output_width());
 	int rc = buf_failed(&b);
@@ -87,6 +90,59 @@ static int put(const struct compare_opts *o, const struct runs_answer *a)
 	buf_release(&b);
 	return fail(rc);
 }
+
+/* --- the page --------------------------------------------------------------------------- */
+
+struct groups {
+	const char *const *files;
+	size_t n;
+};
+
+static int has_kind(const struct runs_answer *a, unsigned kind)
+{
+	for (size_t i = 0; i < a->runs->figures.n; i++)
+		if (a->runs->figures.v[i].kind == kind)
+			return 1;
+	return 0;
+}
+
+static int put_picture(const struct compare_opts *o, const struct runs_answer *a,
+		       const struct groups *g, int offcpu, FILE *out)
+{
+	FILE *f = runs_page_picture(offcpu ? "Waiting" : "CPU time", out);
+	if (!f)
+		return fail(ERR_NOMEM);
+	int rc = svg_of_groups(&o->wait, offcpu, a->per_recording, g->files, g->n, f);
+	int failed = fclose(f);
+	runs_page_picture_end(out);
+	return rc || !failed ? rc : fail(ERR_NOMEM);
+}
+
+static int put_page(const struct compare_opts *o, const struct runs_answer *a,
+		    const struct groups *g)
+{
+	struct outfile out;
+	struct buf b = {0};
+	struct err e = {0};
+	if (output_open(&out, o->html, &e))
+		return input_fail(NULL, &e);
+	runs_page_begin(&b, a);
+	int rc = fail(buf_failed(&b));
+	fwrite(b.v, 1, b.n, out.f);
+	if (!rc && has_kind(a, FIGURE_SELF))
+		rc = put_picture(o, a, g, 0, out.f);
+	if (!rc && has_kind(a, FIGURE_SITE))
+		rc = put_picture(o, a, g, 1, out.f);
+	runs_page_end(out.f);
+	buf_release(&b);
+	if (outfile_end(&out, rc ? ERR_REFUSED : 0, &e) && !rc)
+		return input_fail(NULL, &e);
+	if (!rc)
+		output_say_written(o->html, o->wait.tl.in.quiet);
+	return rc;
+}
+
+/* --- the verb --------------------------------------------------------------------------- */
 
 static int status_of(const struct gate *v, size_t n)
 {
@@ -99,7 +155,8 @@ static int status_of(const struct gate *v, size_t n)
 	return rc;
 }
 
-static int answer(const struct compare_opts *o, struct run_figures *f, struct gate *gates)
+static int answer(const struct compare_opts *o, struct run_figures *f, struct gate *gates,
+		  const struct groups *g)
 {
 	struct buf notes = {0};
 	size_t n = o->fail_on.n;
@@ -110,6 +167,7 @@ static int answer(const struct compare_opts *o, struct run_figures *f, struct ga
 				.per_recording = f->per_recording,
 				.clock = run_figures_clock(f),
 				.notes = buf_cstr(&notes),
+				.comment = is_format(o, "markdown"),
 				.rows = o->top >= 0                ? (size_t)o->top
 					: is_format(o, "markdown") ? 0
 								   : TOP};
@@ -117,6 +175,8 @@ static int answer(const struct compare_opts *o, struct run_figures *f, struct ga
 	if (!rc && !f->runs.figures.n)
 		rc = usage("the recordings have nothing in common to compare");
 	rc = rc ? rc : put(o, &a);
+	if (!rc && o->html)
+		rc = put_page(o, &a, g);
 	buf_release(&notes);
 	return rc ? rc : status_of(gates, n);
 }
@@ -151,11 +211,17 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 	if (!(o->least >= 0 && o->least <= 100))
 		return usage("--least is a percentage from 0 to 100");
 	f.runs.least_share = o->least / 100;
+	struct err e = {0};
+	if (output_check(o->html, &e))
+		return input_fail(NULL, &e);
+	for (size_t i = 0; o->html && i < nfiles; i++)
+		if (output_is_input(o->html, files[i]))
+			return usage("--html names one of the recordings");
 	int rc = parse_gates(o, gates);
 	for (size_t i = 0; i < nfiles && !rc; i++)
 		if (i != split)
 			rc = run_figures_read(&f, i < split ? BEFORE : AFTER, files[i]);
-	rc = rc ? rc : answer(o, &f, gates);
+	rc = rc ? rc : answer(o, &f, gates, &(struct groups){files, nfiles});
 	for (size_t i = 0; i < MOST_GATES; i++)
 		gate_release(&gates[i]);
 	run_figures_release(&f);

@@ -90,7 +90,8 @@ static int ask_tail(struct question *p)
 		return 0;
 	if (!tlinput_has_scheduler(&p->r.ti))
 		return 0;
-	int by_default = !o->preset && !o->pct && !o->over && !o->key && o->top == TAIL_NO_TOP;
+	int by_default = !o->preset && !o->pct && !o->over && !o->key && !o->episode &&
+			 o->top == TAIL_NO_TOP;
 	if (by_default)
 		o->top = HTML_EPISODES;
 	int rc = tail_ask_opened(&p->r, "html", names, &n, &several);

@@ -8,6 +8,7 @@
 #include "base/outfile.h"
 #include "cmd/input/output.h"
 #include "cmd/answer/svg_source.h"
+#include "cmd/svg.h"
 #include "cmd/verbs.h"
 #include "cmd/cli/say.h"
 #include "cmd/query/caption.h"
@@ -133,6 +134,7 @@ struct drawing {
 	struct buf title, compared;
 	const char *hidden[5];
 	int status; /* exit status of what already printed its failure */
+	FILE *to;   /* where it goes; NULL: --output */
 };
 
 static int fail(const struct err *e)
@@ -550,6 +552,8 @@ static int save_map(struct drawing *d, struct err *e)
 static int write_picture(struct drawing *d, struct err *e)
 {
 	struct outfile out;
+	if (d->to)
+		return flame_svg_write(&d->flame, &d->o, d->to, NULL, e);
 	int rc = output_open(&out, d->opt->output, e);
 	if (rc)
 		return rc;
@@ -593,10 +597,12 @@ static int draw(struct drawing *d, const char *const *files, size_t nfiles, stru
 	return rc || !d->opt->cp ? rc : save_map(d, e);
 }
 
-static int run(const void *opts, const char *const *files, size_t nfiles)
+/* `to`: instead of the file of --output. */
+static int picture(const struct svg_opts *opts, const char *const *files, size_t nfiles,
+		   FILE *to)
 {
-	struct svg_opts own = *(const struct svg_opts *)opts;
-	struct drawing d = {.opt = &own, .split = own.t.wait.tl.split};
+	struct svg_opts own = *opts;
+	struct drawing d = {.opt = &own, .split = own.t.wait.tl.split, .to = to};
 	struct err e = {0};
 	d.rq.color_label = own.color && !strncmp(own.color, "label:", 6) && own.color[6];
 	if (d.rq.color_label)
@@ -608,7 +614,7 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 	rc = rc ? rc : parse_minwidth(d.opt->minwidth, &d.o);
 	if (rc)
 		return rc;
-	if (!d.opt->output && isatty(STDOUT_FILENO))
+	if (!to && !d.opt->output && isatty(STDOUT_FILENO))
 		return usage("standard output is a terminal: name the picture with -o FILE");
 	rc = flame_init(&d.flame) ? err_nomem(&e) : 0;
 	set_options(&d);
@@ -627,6 +633,11 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 	return rc;
 }
 
+static int run(const void *opts, const char *const *files, size_t nfiles)
+{
+	return picture(opts, files, nfiles, NULL);
+}
+
 static void defaults(void *opts)
 {
 	struct svg_opts *o = opts;
@@ -642,6 +653,19 @@ static void defaults(void *opts)
 	o->countname = d.countname;
 	o->nametype = d.nametype;
 	o->factor = d.factor;
+}
+
+int svg_of_groups(const struct wait_opts *filters, int offcpu, int per_recording,
+		  const char *const *files, size_t nfiles, FILE *to)
+{
+	struct svg_opts o = {.title = NULL};
+	defaults(&o);
+	o.t.wait = *filters;
+	o.t.wait.tl.in.quiet = 1;
+	o.diff = 1;
+	o.offcpu = offcpu;
+	o.normalize = per_recording ? "none" : NULL;
+	return picture(&o, files, nfiles, to);
 }
 
 const struct verb verb_svg = {

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { LEAST = 256, TOKEN = 3 };
+enum { LEAST = 256, TOKEN = 3, COMMENT = 60000 };
 
 /* What is done at the end. */
 static struct {
@@ -60,11 +60,11 @@ static int usage(const struct verb *v, const char *what)
 	return 2;
 }
 
-/* The command line without --budget and its argument. */
-static void put_command(struct buf *b, int argc, char **argv)
+/* The command line without --budget and its argument; `bounded`: there is a bound without. */
+static void put_command(struct buf *b, int argc, char **argv, int bounded)
 {
-	buf_str(b, "perfkit");
-	for (int i = 0; i < argc; i++) {
+	buf_fmt(b, "perfkit %s%s", argv[0], bounded ? " --budget 100M" : "");
+	for (int i = 1; i < argc; i++) {
 		if (!strcmp(argv[i], "--budget")) {
 			i++;
 			continue;
@@ -115,7 +115,6 @@ int form_begin(const struct verb *v, void *opts, int argc, char **argv)
 		return 0;
 	const char *as = o->format ? o->format : is_set(v, opts, "json") ? "json" : "text";
 	int to_json = !strcmp(as, "json"), markdown = !strcmp(as, "markdown");
-	/* a verb with words of its own for --format has its own JSON and Markdown */
 	int own_words = strcmp(format->arg, "text|markdown|json") != 0;
 	form.most = o->budget ? form_budget(o->budget) : 0;
 	if (o->budget && form.most < LEAST)
@@ -127,9 +126,11 @@ int form_begin(const struct verb *v, void *opts, int argc, char **argv)
 		return usage(v, "--budget is for text, markdown and json");
 	form.own_json = to_json && (own_words || take_own_json(v, opts));
 	form.form = to_json ? PARTS_JSON : markdown ? PARTS_MARKDOWN : PARTS_TEXT;
-	if (!form.most && (form.own_json || own_words || form.form == PARTS_TEXT))
+	int comment = markdown && own_words && !form.most;
+	form.most = comment ? COMMENT : form.most;
+	if (!form.most && (form.own_json || form.form == PARTS_TEXT))
 		return 0;
-	put_command(&form.command, argc, argv);
+	put_command(&form.command, argc, argv, comment);
 	return keep();
 }
 

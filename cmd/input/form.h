@@ -3,7 +3,8 @@
  * greatest length.
  *
  * What the verb prints on stdout is kept, and written at its end in another form or shortened
- * (parts.h). JSON is the verb's own if it has --json for what is asked.
+ * (parts.h). JSON is the verb's own if it has --json for what is asked, or words of its own for
+ * --format; the Markdown of such a verb is a comment for a forge, and no longer than one may be.
  */
 #ifndef CMD_INPUT_FORM_H
 #define CMD_INPUT_FORM_H

@@ -490,15 +490,20 @@ static int judge(struct runs *r, struct room *w)
 static void set_order(struct runs *r)
 {
 	uint64_t first[COMPARE_SIDES] = {UINT64_MAX, UINT64_MAX}, last[COMPARE_SIDES] = {0};
+	double later = 0, pairs = (double)r->n[BEFORE] * (double)r->n[AFTER];
 	for (size_t i = 0; i < r->v.n; i++) {
 		const struct run *x = &r->v.v[i];
 		if (!x->when_ns)
 			return;
 		first[x->side] = x->when_ns < first[x->side] ? x->when_ns : first[x->side];
 		last[x->side] = x->when_ns > last[x->side] ? x->when_ns : last[x->side];
+		for (size_t k = r->n[BEFORE]; x->side == BEFORE && k < r->v.n; k++)
+			later += r->v.v[k].when_ns > x->when_ns;
 	}
+	double chance = chance_at_most(r->n[BEFORE], r->n[AFTER], fmin(later, pairs - later));
 	r->order = last[BEFORE] < first[AFTER]   ? RUNS_SPLIT
 		   : last[AFTER] < first[BEFORE] ? RUNS_SWAPPED
+		   : 2 * chance <= RUNS_LEVEL    ? RUNS_APART
 						 : RUNS_MIXED;
 }
 

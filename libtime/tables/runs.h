@@ -70,7 +70,7 @@ struct run {
 	uint64_t recorded_ns;
 };
 
-enum { RUNS_SPLIT = 1, RUNS_SWAPPED, RUNS_MIXED }; /* order of the groups in time */
+enum { RUNS_SPLIT = 1, RUNS_SWAPPED, RUNS_MIXED, RUNS_APART }; /* order of the groups in time */
 
 /* Zero-initialised is empty. */
 struct runs {
@@ -82,7 +82,8 @@ struct runs {
 	size_t tested;
 	double attainable; /* the smallest two-sided chance that so many runs can have */
 	int order;         /* RUNS_SPLIT: all of AFTER after all of BEFORE; RUNS_SWAPPED: the
-			      other way; 0: times are not known */
+			      other way; RUNS_APART: more so than chance explains; 0: times are
+			      not known */
 };
 
 /* Chances up to this are a change. */

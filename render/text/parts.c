@@ -12,7 +12,7 @@ enum { ROWS_LEAST = 3 }; /* of a table, before parts are left out; 1 if none fit
 
 /* A line, without its end and its mark. */
 struct line {
-	char mark; /* TABLE_HEAD, TABLE_ROW, or 0 */
+	char mark; /* TABLE_HEAD, TABLE_ROW, TABLE_FOLD, or 0 */
 	const char *s;
 	size_t n;
 };
@@ -39,7 +39,7 @@ struct left {
 static int add_line(struct parts *p, const char *s, size_t n, int *inside)
 {
 	struct line l = {0, s, n};
-	if (n && (*s == TABLE_HEAD || *s == TABLE_ROW))
+	if (n && (*s == TABLE_HEAD || *s == TABLE_ROW || *s == TABLE_FOLD))
 		l = (struct line){*s, s + 1, n - 1};
 	if (!n) {
 		*inside = 0;
@@ -282,8 +282,13 @@ static void put_part(struct buf *out, struct json *j, const struct parts *p,
 		     const struct part *x, struct left *left)
 {
 	const struct line *v = p->lines.v;
-	int md = p->style->form == PARTS_MARKDOWN;
-	for (size_t i = x->from, to; i < x->to; i = to) {
+	int md = p->style->form == PARTS_MARKDOWN, folded = v[x->from].mark == TABLE_FOLD;
+	if (folded && md) {
+		buf_str(out, "<details><summary>");
+		escape_xml(out, v[x->from].s, v[x->from].n);
+		buf_str(out, "</summary>\n");
+	}
+	for (size_t i = x->from + (size_t)folded, to; i < x->to; i = to) {
 		if (i > x->from && md)
 			buf_char(out, '\n');
 		to = i;
@@ -298,6 +303,8 @@ static void put_part(struct buf *out, struct json *j, const struct parts *p,
 			put_lines(out, j, p, &v[i], to - i);
 		}
 	}
+	if (folded && md)
+		buf_str(out, "\n</details>\n");
 }
 
 /* "34 rows, 2 parts: #1 waits/1293, ..." */
@@ -315,7 +322,7 @@ static void put_left_words(struct buf *b, const struct parts *p, const struct le
 		struct line l = p->lines.v[p->v.v[i].from];
 		if (p->v.v[i].chosen)
 			continue;
-		if (l.mark) { /* by its first column */
+		if (l.mark == TABLE_HEAD) { /* by its first column */
 			l.n = cell_length(l.s, l.s + l.n) - TABLE_MARKS;
 			l.s += TABLE_MARKS;
 		}

@@ -131,6 +131,13 @@ static void note_order(struct buf *b, const struct runs_answer *a)
 				"by turns.\n",
 				a->clock);
 		break;
+	case RUNS_APART:
+		buf_fmt(b,
+			"Most runs of one side were recorded before the other's (by %s): what "
+			"else "
+			"changed meanwhile looks like the change. Record them by turns.\n",
+			a->clock);
+		break;
 	case RUNS_MIXED:
 		break;
 	default:
@@ -246,8 +253,12 @@ static void gate_line(struct buf *b, const struct runs_answer *a, const struct g
 
 /* --- text ------------------------------------------------------------------------------- */
 
-static void row_cells(struct table *t, const struct runs_answer *a, const struct figure *f)
+/* `of_all`: among rows of other kinds. */
+static void row_cells(struct table *t, const struct runs_answer *a, const struct figure *f,
+		      int of_all)
 {
+	if (of_all)
+		buf_fmt(&t->text, "%s: ", heads[f->kind]);
 	put_name(&t->text, f);
 	table_next(t);
 	put_value(&t->text, a, f, f->before);
@@ -280,18 +291,46 @@ static int is_rare(const struct figure *f)
 	return !(f->before > 0) && !(f->after > 0) && f->verdict < RUNS_LESS;
 }
 
+enum { COLUMNS = 6 };
+
+static struct table table_of(struct table_column *columns, const char *head)
+{
+	static const struct table_column all[COLUMNS] = {{"", .cut = TABLE_CUT_KEY},
+							 {"before", .right = 1},
+							 {"after", .right = 1},
+							 {"change", .right = 1},
+							 {"95 % range", .right = 1, .drop = 1},
+							 {"verdict"}};
+	memcpy(columns, all, sizeof(all));
+	columns[0].head = head;
+	return (struct table){columns, COLUMNS};
+}
+
+/* All changes of a comment, whose other tables are collapsed. */
+static void changes_text(struct buf *b, const struct runs_answer *a, size_t width)
+{
+	struct table_column columns[COLUMNS];
+	struct table t = table_of(columns, "change");
+	size_t n = 0;
+	for (size_t i = 0; i < a->runs->figures.n; i++)
+		if (a->runs->figures.v[i].verdict >= RUNS_LESS) {
+			row_cells(&t, a, &a->runs->figures.v[i], 1);
+			n++;
+		}
+	if (n)
+		table_write(b, &t, width);
+	else
+		buf_str(b, "No change that chance does not explain.\n");
+	table_release(&t);
+}
+
 /* The rows [from, to) are of one kind. */
 static void kind_text(struct buf *b, const struct runs_answer *a, size_t from, size_t to,
 		      size_t width)
 {
 	const struct figure *v = a->runs->figures.v;
-	const struct table_column columns[] = {{heads[v[from].kind], .cut = TABLE_CUT_KEY},
-					       {"before", .right = 1},
-					       {"after", .right = 1},
-					       {"change", .right = 1},
-					       {"95 % range", .right = 1, .drop = 1},
-					       {"verdict"}};
-	struct table t = {columns, 6};
+	struct table_column columns[COLUMNS];
+	struct table t = table_of(columns, heads[v[from].kind]);
 	size_t more = 0, small = 0, shown = 0, rare = 0;
 	for (size_t i = from; i < to; i++) {
 		if (!v[i].tested && v[i].kind != FIGURE_WHOLE) {
@@ -301,12 +340,14 @@ static void kind_text(struct buf *b, const struct runs_answer *a, size_t from, s
 		} else if (a->rows && shown == a->rows) {
 			more++;
 		} else {
-			row_cells(&t, a, &v[i]);
+			row_cells(&t, a, &v[i], 0);
 			shown++;
 		}
 	}
 	if (shown) {
 		buf_char(b, '\n');
+		if (a->comment)
+			buf_fmt(b, "%c%s\n", TABLE_FOLD, heads[v[from].kind]);
 		table_write(b, &t, width);
 	}
 	table_release(&t);
@@ -344,16 +385,23 @@ void runs_text(struct buf *b, const struct runs_answer *a, size_t width)
 	struct buf notes = {0};
 	buf_str(b, "before: ");
 	put_group(b, a, BEFORE);
-	buf_str(b, "\nafter:  ");
+	buf_str(b, a->comment ? "\nafter: " : "\nafter:  ");
 	put_group(b, a, AFTER);
 	buf_char(b, '\n');
 	put_per(b, a);
 	put_notes(&notes, a);
-	wrapped_lines(b, buf_cstr(&notes), width);
+	if (a->comment)
+		buf_add(b, notes.v, notes.n);
+	else
+		wrapped_lines(b, buf_cstr(&notes), width);
 	for (size_t i = 0; i < a->ngates; i++) {
 		buf_str(b, i ? "" : "\n");
 		gate_line(b, a, &a->gates[i]);
 		buf_char(b, '\n');
+	}
+	if (a->comment) {
+		buf_char(b, '\n');
+		changes_text(b, a, width);
 	}
 	for (size_t from = 0, to; from < a->runs->figures.n; from = to) {
 		to = kind_end(a->runs, from);
@@ -364,134 +412,108 @@ void runs_text(struct buf *b, const struct runs_answer *a, size_t width)
 	buf_release(&notes);
 }
 
-/* --- Markdown --------------------------------------------------------------------------- */
+/* --- HTML ------------------------------------------------------------------------------- */
 
-/* `of_all`: among rows of other kinds. */
-static void md_row(struct buf *b, const struct runs_answer *a, const struct figure *f,
-		   int of_all)
+/* The text of `part`, which is cleared. */
+static void html_take(struct buf *b, const char *open, struct buf *part, const char *close)
 {
-	struct buf name = {0};
-	if (of_all)
-		buf_fmt(&name, "%s: ", heads[f->kind]);
-	put_name(&name, f);
-	buf_str(b, "| ");
-	escape_markdown(b, name.v, name.n);
-	buf_str(b, " | ");
-	put_value(b, a, f, f->before);
-	buf_str(b, " | ");
-	put_value(b, a, f, f->after);
-	buf_str(b, " | ");
-	put_change(b, f);
-	buf_str(b, " | ");
-	put_range(b, f);
-	buf_fmt(b, " | %s |\n", runs_verdict_name(f->verdict));
-	buf_release(&name);
+	buf_str(b, open);
+	escape_xml(b, part->v, part->n);
+	buf_str(b, close);
+	b->failed |= part->failed;
+	buf_clear(part);
 }
 
-static void md_head(struct buf *b, const char *name)
+static void html_paragraphs(struct buf *b, const char *text)
 {
-	buf_fmt(b,
-		"| %s | before | after | change | 95 %% range | verdict |\n"
-		"|---|--:|--:|--:|--:|---|\n",
-		name);
+	for (const char *s = text; *s; s += strcspn(s, "\n"), s += *s == '\n') {
+		buf_str(b, "<p>");
+		escape_xml(b, s, strcspn(s, "\n"));
+		buf_str(b, "</p>\n");
+	}
 }
 
-/* Room for the ends of what is open. */
-enum { MD_ROOM = RUNS_MARKDOWN_MOST - 1000 };
-
-/* Append a row if it fits; 1 if it did. */
-static int md_fits(struct buf *b, const struct runs_answer *a, const struct figure *f,
-		   int of_all)
-{
-	size_t at = b->n;
-	md_row(b, a, f, of_all);
-	if (b->n <= MD_ROOM)
-		return 1;
-	b->n = at;
-	return 0;
-}
-
-static void md_changes(struct buf *b, const struct runs_answer *a)
+/* "before: 380 ms, 391 ms; after: ..." */
+static void put_runs(struct buf *b, const struct runs_answer *a, const struct figure *f)
 {
 	const struct runs *r = a->runs;
-	size_t n = 0, left = 0;
-	for (size_t i = 0; i < r->figures.n; i++)
-		n += r->figures.v[i].verdict >= RUNS_LESS;
-	buf_str(b, "\n");
-	if (!n) {
-		buf_str(b, "No change that chance does not explain.\n");
-		return;
+	for (size_t i = 0; i < r->v.n; i++) {
+		buf_str(b, i == 0 ? "runs before: " : i == r->n[BEFORE] ? "; after: " : ", ");
+		put_value(b, a, f, f->value[i]);
 	}
-	md_head(b, "change");
-	for (size_t i = 0; i < r->figures.n; i++)
-		if (r->figures.v[i].verdict >= RUNS_LESS)
-			left += !md_fits(b, a, &r->figures.v[i], 1);
-	if (left)
-		buf_fmt(b, "\n%zu more changes: `perfkit compare` shows them.\n", left);
 }
 
-static void md_kind(struct buf *b, const struct runs_answer *a, size_t from, size_t to)
+/* A dot for each run, those before above those after. */
+static void html_dots(struct buf *b, const struct runs_answer *a, const struct figure *f)
 {
+	enum { WIDTH = 150 };
+	double low = INFINITY, high = -INFINITY;
+	for (size_t i = 0; i < a->runs->v.n; i++) {
+		low = fmin(low, f->value[i]);
+		high = fmax(high, f->value[i]);
+	}
+	buf_fmt(b, "<svg width=\"%d\" height=\"18\" aria-hidden=\"true\">", WIDTH + 10);
+	for (size_t i = 0; i < a->runs->v.n; i++)
+		if (!isnan(f->value[i]))
+			buf_fmt(b, "<circle r=\"3\" cx=\"%.1f\" cy=\"%d\"/>",
+				5 + (high > low ? WIDTH * (f->value[i] - low) / (high - low)
+						: WIDTH / 2.0),
+				a->runs->v.v[i].side == BEFORE ? 5 : 13);
+	buf_str(b, "</svg>");
+}
+
+static void html_row(struct buf *b, const struct runs_answer *a, const struct figure *f)
+{
+	struct buf part = {0};
+	const char *verdict = runs_verdict_name(f->verdict);
+	put_runs(&part, a, f);
+	html_take(b, "<tr title=\"", &part, "\"");
+	if (f->verdict >= RUNS_LESS)
+		buf_fmt(b, " class=\"%s\"", verdict);
+	put_name(&part, f);
+	html_take(b, "><th>", &part, "</th><td>");
+	put_value(b, a, f, f->before);
+	buf_str(b, "</td><td>");
+	put_value(b, a, f, f->after);
+	buf_str(b, "</td><td>");
+	put_change(b, f);
+	buf_str(b, "</td><td>");
+	put_range(b, f);
+	buf_fmt(b, "</td><td>%s</td><td>", verdict);
+	html_dots(b, a, f);
+	buf_str(b, "</td></tr>\n");
+	buf_release(&part);
+}
+
+void runs_html(struct buf *b, const struct runs_answer *a)
+{
+	struct buf part = {0};
 	const struct figure *v = a->runs->figures.v;
-	size_t left = 0, shown = 0;
-	if (b->n > MD_ROOM - 500)
-		return;
-	buf_fmt(b, "\n<details><summary>%s</summary>\n\n", heads[v[from].kind]);
-	md_head(b, heads[v[from].kind]);
-	for (size_t i = from; i < to; i++) {
-		int fits = (v[i].tested || v[i].kind == FIGURE_WHOLE) && !is_rare(&v[i]) &&
-			   (!a->rows || shown < a->rows) && md_fits(b, a, &v[i], 0);
-		shown += (size_t)fits;
-		left += !fits;
+	put_group(&part, a, BEFORE);
+	html_take(b, "<p>before: ", &part, "<br>\nafter: ");
+	put_group(&part, a, AFTER);
+	html_take(b, "", &part, "</p>\n");
+	put_per(&part, a);
+	put_notes(&part, a);
+	html_paragraphs(b, buf_cstr(&part));
+	buf_clear(&part);
+	for (size_t i = 0; i < a->ngates; i++) {
+		gate_line(&part, a, &a->gates[i]);
+		html_take(b, "<p class=\"gate\">", &part, "</p>\n");
 	}
-	if (left)
-		buf_fmt(b, "\n%zu more.\n", left);
-	buf_str(b, "\n</details>\n");
-}
-
-static void md_gates(struct buf *b, const struct runs_answer *a)
-{
-	struct buf line = {0};
-	for (size_t i = 0; i < a->ngates && b->n < MD_ROOM / 2; i++) {
-		buf_clear(&line);
-		gate_line(&line, a, &a->gates[i]);
-		buf_str(b, "- ");
-		escape_markdown(b, line.v, line.n);
-		buf_char(b, '\n');
-	}
-	buf_release(&line);
-}
-
-void runs_markdown(struct buf *b, const struct runs_answer *a)
-{
-	struct buf text = {0};
-	buf_str(&text, "before: ");
-	put_group(&text, a, BEFORE);
-	buf_str(&text, "; after: ");
-	put_group(&text, a, AFTER);
-	buf_str(&text, "; ");
-	put_per(&text, a);
-	put_notes(&text, a);
-	buf_str(b, "### perfkit compare\n\n");
-	if (a->ngates)
-		md_gates(b, a);
-	md_changes(b, a);
-	buf_char(b, '\n');
-	if (text.n)
-		text.n--; /* the last end of a line */
-	for (const char *s = buf_cstr(&text); *s && b->n < MD_ROOM; s++)
-		if (*s == '\n')
-			buf_str(b, "\n\n");
-		else if (strchr("&<>*_`|", *s))
-			buf_fmt(b, "&#%d;", *s);
-		else
-			buf_char(b, *s);
-	buf_char(b, '\n');
 	for (size_t from = 0, to; from < a->runs->figures.n; from = to) {
 		to = kind_end(a->runs, from);
-		md_kind(b, a, from, to);
+		buf_fmt(b,
+			"<table>\n<tr><th>%s</th><td>before</td><td>after</td><td>change</td>"
+			"<td>95 %% range</td><td>verdict</td><td>runs, before "
+			"above</td></tr>\n",
+			heads[v[from].kind]);
+		for (size_t i = from; i < to; i++)
+			if ((v[i].tested || v[i].kind == FIGURE_WHOLE) && !is_rare(&v[i]))
+				html_row(b, a, &v[i]);
+		buf_str(b, "</table>\n");
 	}
-	buf_release(&text);
+	buf_release(&part);
 }
 
 /* --- JSON ------------------------------------------------------------------------------- */
@@ -578,7 +600,8 @@ static void json_gate(struct json *j, const struct runs_answer *a, const struct 
 
 void runs_json(struct buf *b, const struct runs_answer *a)
 {
-	static const char *const orders[] = {NULL, "after later", "swapped", "by turns"};
+	static const char *const orders[] = {NULL, "after later", "swapped", "by turns",
+					     "apart"};
 	const struct runs *r = a->runs;
 	struct json j = {.b = b};
 	struct buf notes = {0};

@@ -1,6 +1,6 @@
 /*
- * runs_text.h - compared runs (runs.h) and conditions on them (gate.h) as text, JSON, JUnit's
- * XML, and Markdown for a comment on a change.
+ * runs_text.h - compared runs (runs.h) and conditions on them (gate.h) as text, of which parts.h
+ * makes Markdown, and as JSON and JUnit's XML.
  */
 #ifndef RENDER_TEXT_RUNS_TEXT_H
 #define RENDER_TEXT_RUNS_TEXT_H
@@ -17,20 +17,18 @@ struct runs_answer {
 	const char *clock; /* what the order is known by; NULL: it is not */
 	const char *notes; /* more sentences, each on a line; "": none */
 	size_t rows;       /* of each table; 0: all */
+	int comment;       /* the changes are a table of their own, all others collapsed */
 };
 
-/* Markdown is at most so long: what GitHub takes as a comment is a little more. */
-enum { RUNS_MARKDOWN_MOST = 60000 };
-
-/* Tables, `width` characters wide. */
+/* Tables, `width` characters wide (table.h). */
 void runs_text(struct buf *b, const struct runs_answer *a, size_t width);
-/* The changes and conditions as tables, the other rows collapsed. */
-void runs_markdown(struct buf *b, const struct runs_answer *a);
 /* {"schema":1,"per","order","clock","before":[{"file","began_ns","recorded_ns"}],"after","least",
  * "notes","gates":[{"condition","answer","figure"}],"figures":[{"kind","what","name","unit",
  * "before","after","difference","low","high","chance","verdict","runs":[]}]}; null: unknown or
  * unbounded. */
 void runs_json(struct buf *b, const struct runs_answer *a);
+/* The same for a page: paragraphs, the conditions, tables whose rows show their runs. */
+void runs_html(struct buf *b, const struct runs_answer *a);
 /* One test case for each condition; one that the runs cannot answer is skipped. */
 void runs_junit(struct buf *b, const struct runs_answer *a);
 

@@ -34,13 +34,15 @@ enum { TABLE_COLUMNS = 24 };
 /*
  * A width that asks for data: lines of cells, whole and not aligned, for parts.h. A head is a
  * line of TABLE_HEAD and cells, each TABLE_MARKS characters (table_column_marks) and a name; a
- * row is a line of TABLE_ROW and cells. TABLE_CELL stands between cells. No text has these
+ * row is a line of TABLE_ROW and cells. TABLE_CELL stands between cells. A part that begins with
+ * a line of TABLE_FOLD and a title is collapsed where that is possible. No text has these
  * characters.
  */
 enum { TABLE_DATA = 1 << 20 };
 #define TABLE_HEAD '\x1d'
 #define TABLE_ROW '\x1e'
 #define TABLE_CELL '\x1f'
+#define TABLE_FOLD '\x1c'
 enum { TABLE_MARKS = 3, TABLE_CODE = 'c' - '0' }; /* TABLE_CODE: `drop` of a code column */
 
 /* What the marks of a head's cell of n bytes say; the name is not set. */

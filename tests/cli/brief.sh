@@ -62,6 +62,15 @@ python3 -c 'import json, sys
 a = json.load(open("gate.json"))
 g = [a["figures"][g["figure"]] for g in a["gates"]]
 assert [(x["name"], x["id"]) for x in g] == [("hot, slower", sys.argv[1])], g' "$id"
+# an episode's id is accepted by all commands that show episodes
+"$PERFKIT" report --brief --json -q --no-local "$d/orders/orders.tar.zst" >orders.json
+id=$(sed -n 's/.*"episode":"\([^"]*\)".*/\1/p' orders.json)
+for verb in tail "tail --format markdown" "tail --json" "svg --tail -o one.svg" "collapse --tail" "timeline -o one.svg" "html -o one.html" \
+	"export --to pprof --tail -o one.pb.gz"; do
+	"$PERFKIT" $verb -q --no-local --episode "$id" "$d/orders/orders.tar.zst" >one.out || { echo "$verb --episode $id"; exit 1; }
+done
+grep -q 'id="answer">The worst wait of front-0: ' one.html
+
 sed 's/^perfkit //' next | while read -r words; do
 	"$PERFKIT" $words -q --no-local >out 2>err || [ $? = 3 ] || { echo "$words: $(cat err)"; exit 1; }
 done

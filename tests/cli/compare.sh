@@ -52,6 +52,13 @@ assert hot["low"] <= .25 * hot["before"] <= hot["high"], hot
 assert not any(f["verdict"] in ("more", "less") for f in json.load(open("mixed.json"))["figures"])
 END
 
+# the smallest effect: 18 % of all CPU time is none of 30, and one of 10
+status 0 $work --least 30 work0.*.data -- work25.*.data
+! grep -q '\(more\|less\)$' out || exit 1
+grep -q '^hot, slower .* same$' out
+status 0 $work --least 10 work0.*.data -- work25.*.data
+grep -q '^hot, slower .* more$' out
+
 # conditions: 4 it holds, 3 the runs cannot say, 0 neither
 status 4 $work --fail-on 'function hot self more 10%' --fail-on 'function nosuch more' work0.*.data -- work25.*.data
 grep -q '^yes: function hot self more 10%: hot, slower: ' out
@@ -87,12 +94,53 @@ status 0 $work --least 0 --format markdown work0.*.data -- work25.*.data
 [ "$(wc -c <out)" -le 60000 ]
 [ "$(grep -c '<details>' out)" = "$(grep -c '</details>' out)" ]
 grep -q '^| function, self: hot, slower | ' out
+grep -q '^<details><summary>function, self</summary>$' out
+# the bound of a comment: tables of long names are cut between rows, no element stays open, the end has the command
+for size in 1000 1500 100M; do
+	status 0 $wait --least 0 --format markdown --budget $size wait0.*.data -- wait50.*.data
+	[ "$(grep -c '<details>' out)" = "$(grep -c '</details>' out)" ]
+	! grep '^|' out | grep -v '|$' || exit 1
+	[ $size = 100M ] || { [ "$(wc -c <out)" -le $size ] && grep -q '^left out: .* All: `perfkit compare ' out; }
+done
+
+# the page: well-formed, its policy allows the pictures' script, rows and frames have the values of each run, only
+# changes are coloured, and the picture is that of svg --diff
+status 0 $work --html page.html work0.*.data -- work25.*.data
+"$PERFKIT" svg $names --normalize none --diff -o diff.svg work0.*.data -- work25.*.data
+python3 - <<'END'
+import base64, hashlib, json, re, urllib.parse, xml.etree.ElementTree as xml
+page = open("page.html").read()
+svg = urllib.parse.unquote(re.search('data="data:image/svg.xml,([^"]*)"', page).group(1))
+assert svg == open("diff.svg").read() and page.count("<object") == 1
+script = xml.fromstring(svg).find("{http://www.w3.org/2000/svg}script").text
+assert "'sha256-%s'" % base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() in page and "<script" not in page
+body = xml.fromstring(re.sub("<object.*</object>|<br>", "", page[page.index("<body>"):page.index("</html>")], flags=re.S))
+rows = [(r.get("class"), r.get("title"), r.find("th").text) for r in body.iter("tr") if r.get("title")]
+want = [f for f in json.load(open("longer.json"))["figures"] if f["tested"] or f["kind"] == "whole"]
+assert [(r[0] or "", r[2]) for r in rows] == [(f["verdict"] if f["verdict"] in ("more", "less") else "", f["name"]) for f in want], rows
+assert all(len(r.findall("td")[-1][0]) == 12 for r in body.iter("tr") if r.get("title"))
+assert all(r[1].startswith("runs before: ") and r[1].count(",") == 10 for r in rows), rows
+assert re.search("hot [^<]*runs before: ([0-9.]+ ms, ){5}", svg)
+END
+status 2 $work --html work0.1.data work0.1.data -- work25.1.data
+status 1 $work --html no/such/page.html work0.1.data -- work25.1.data
+
+# the same recordings on both sides of a picture: no error, and every frame is grey
+for sides in "work0.1.data work0.1.data" "work0.1.data work0.2.data -- work0.1.data work0.2.data"; do
+	"$PERFKIT" svg $names --no-script --diff -o same.svg $sides
+	grep -o '<title>[^<]*points[^<]*' same.svg >points
+	! grep -v ' +0.00 points' points || exit 1
+	[ "$(sed -n '/id="frames"/,$p' same.svg | grep -o '<rect [^>]* fill="#[0-9a-f]*"' | sed 's/.*fill=//' | sort -u)" = '"#dddbd7"' ]
+done
 
 # order: the groups one after the other, and swapped
 status 0 $work work0.[123].data -- work25.[456].data
 grep -q '^All runs of AFTER were recorded after' out
 status 0 $work work25.[456].data -- work0.[123].data
 tr '\n' ' ' <out | grep -q 'All runs of BEFORE were recorded after those of AFTER (by the wall clock): are *the two swapped?'
+status 0 $work work0.[1234].data work25.1.data -- work25.[3456].data work0.5.data
+grep -q '^Most runs of one side were recorded before the other' out
+! grep -q 'by turns (by' out || exit 1
 
 # a run counts once, whatever it is called
 cp work0.1.data again.data

@@ -80,9 +80,21 @@ END
 grep -q 'name the folders' err || { cat err; exit 1; }
 "$PERFKIT" mcp --budget 10 in >out 2>err </dev/null && exit 1
 "$PERFKIT" mcp in/waits.data >out 2>err </dev/null && exit 1
-python3 "$SRC/tests/tools/mcp_client.py" "$PERFKIT" in orders.tar.zst >out 2>&1
-case $? in
-0) ;;
-77) echo "left out: the client library ($(cat out))" ;;
-*) cat out; exit 1 ;;
-esac
+# the protocol's own client libraries, of PyPI and of npm
+client()
+{
+	"$@" "$PERFKIT" in orders.tar.zst >out 2>&1
+	case $? in
+	0) ;;
+	77) echo "left out: a client library ($(cat out))" ;;
+	*) cat out; exit 1 ;;
+	esac
+}
+reader=$O/readers/bin/python3
+[ -x "$reader" ] && "$reader" -c 'import mcp' 2>/dev/null || reader=python3
+client "$reader" "$SRC/tests/tools/mcp_client.py"
+if command -v node >/dev/null; then
+	client node "$SRC/tests/tools/mcp_client.cjs" "$O/readers"
+else
+	echo "left out: node"
+fi

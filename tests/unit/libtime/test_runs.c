@@ -219,6 +219,20 @@ static void test_order(void **s)
 	assert_int_equal(runs_finish(&r), 0);
 	assert_int_equal(r.order, RUNS_SWAPPED);
 	runs_release(&r);
+	r = (struct runs){.least_share = 0.02};
+	for (size_t i = 0; i < 10; i++) { /* all but one of each side one after the other */
+		static const uint64_t when[10] = {1, 2, 3, 4, 9, 5, 6, 7, 8, 10};
+		begin(&r, i < 5 ? BEFORE : AFTER, i);
+		r.v.v[i].when_ns = when[i];
+		add(&r, FIGURE_WHOLE, "w", 1);
+	}
+	assert_int_equal(runs_finish(&r), 0);
+	assert_int_equal(r.order, RUNS_MIXED);
+	for (size_t i = 0; i < 10; i++)
+		r.v.v[i].when_ns = i == 4 ? 6 : i == 5 ? 5 : i + 1; /* two are exchanged */
+	assert_int_equal(runs_finish(&r), 0);
+	assert_int_equal(r.order, RUNS_APART);
+	runs_release(&r);
 }
 
 /* Versions in names do not tell sites apart. */
