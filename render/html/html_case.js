@@ -188,6 +188,14 @@ function caseHead(ep) {
 			el("button", {onclick: () => chooseEpisode(ep.rank)}, "All about it")));
 }
 
+// What the head alone says of the worst episode, before all else is decoded.
+function drawEarly() {
+	const all = head.tail ? head.tail.episodes : [], ep = all.find((x) => x.rank === head.told.rank) || all[0];
+	if (ep)
+		document.getElementById("main").append(el("section", {id: "early"}, shareBar(), el("h2", {}, threadText(ep) + ", " + timeText(ep.duration_ns)),
+			el("p", {}, ep.root && ep.root.sentence ? ep.root.sentence : ep.cause || ep.state || "")));
+}
+
 let caseShown = null, caseSvg = null; // its picture
 
 // The legends of both timelines show the choice, if they have it.

@@ -713,6 +713,7 @@ function build() {
 	}
 	if (also && bar)
 		bar.append(also);
+	document.getElementById("early")?.remove();
 	document.body.prepend(topBar());
 	const cpuOnly = !head.tail && kinds.cpu.has();
 	const pane = (k, ...children) => el("section", {id: "pane-" + k, class: k === "flame" && cpuOnly ? "room first" : "room", "aria-label": panes[k].name, hidden: !panes[k].has()},
@@ -753,6 +754,7 @@ function onKey(e) {
 
 async function start() {
 	await readHead();
+	drawEarly();
 	await readData();
 	build();
 	loadView();

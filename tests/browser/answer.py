@@ -69,6 +69,22 @@ def first_screens(b):
         check("%s: few rows" % name, len(shown) <= 8)
 
 
+EARLY = """window.seen = {}; new MutationObserver(() => { const e = document.getElementById('early');
+    if (e && !seen.early) seen.early = [performance.now(), e.textContent, document.documentElement.dataset.ready || ''];
+    if (document.documentElement.dataset.ready && !seen.ready) seen.ready = performance.now(); }).observe(document, {subtree: true, childList: true, attributes: true});"""
+
+
+def early(b):
+    """The headline's bar and the worst episode are there before the rest is decoded, and then give way."""
+    script = b.cdp("Page.addScriptToEvaluateOnNewDocument", source=EARLY)
+    show(b, os.path.abspath("orders.html"))
+    at, text, ready = b.js("return seen.early || [0, '', '']")
+    check("the worst episode comes first", ("front-0/8859, 12.2 ms" in text, "held the lock" in text, ready), (True, True, ""))
+    check("then the rest", 0 < at < b.js("return seen.ready"))
+    check("which replaces it", b.js("return [document.querySelectorAll('#early').length, document.querySelectorAll('.told').length]"), [0, 1])
+    b.cdp("Page.removeScriptToEvaluateOnNewDocument", **script)
+
+
 def meaning(b):
     """A key of a legend leaves only that, everywhere; Escape, its own button and Back show all again."""
     path = report("orders", ORDERS)
@@ -227,6 +243,7 @@ def main():
         sys.exit(77)
     with Browser(1400, 900) as b:
         first_screens(b)
+        early(b)
         meaning(b)
         cut(b)
         hands(b)
