@@ -143,17 +143,15 @@ static void head_groups(struct report *p, struct json *j)
 static void head_told(struct report *p, struct json *j)
 {
 	const struct tail *t = p->opt->verdict ? p->opt->verdict : p->t;
-	uint64_t count = 0, ns = 0;
-	for (size_t i = 0; i < t->groups.n; i++) {
-		count += t->groups.v[i].count;
-		ns += t->groups.v[i].ns;
-	}
+	uint64_t ns = 0;
+	for (size_t i = 0; i < t->rows.n; i++)
+		ns += episode_ns(&t->episodes.v.v[t->rows.v[i].episode]);
 	json_open(j, "told", '{');
-	json_u64(j, "count", t->groups.n ? t->groups.v[0].count : 0);
-	json_u64(j, "ns", t->groups.n ? t->groups.v[0].ns : 0);
-	json_u64(j, "of", count);
+	json_u64(j, "count", t->told.count);
+	json_u64(j, "ns", t->told.ns);
+	json_u64(j, "of", t->rows.n);
 	json_u64(j, "of_ns", ns);
-	json_u64(j, "rank", t->groups.n ? t->groups.v[0].row + 1u : 0); /* of its worst */
+	json_u64(j, "rank", t->told.count ? t->told.row + 1u : 0);
 	json_close(j, '}');
 }
 

@@ -111,6 +111,12 @@ struct tail_family {
 	uint8_t mixed;      /* they do not share row->wanted */
 };
 
+/* The shown episodes that the opening sentence speaks of; none before it is made (told.h). */
+struct tail_told {
+	uint64_t count, ns;
+	uint32_t row; /* the worst of them: index of tail.rows */
+};
+
 /* Recurrence of the episodes that threads of one name held up, as holder or as root. */
 enum { TAIL_RECURRENCES = 3 };
 struct tail_recurrence {
@@ -141,6 +147,7 @@ struct tail {
 	VEC(uint32_t)
 	joined; /* tail_group.id → that of the group that it was joined to, or itself */
 	struct tail_family family;
+	struct tail_told told;
 	struct recurrence recurrence; /* of all shown episodes, if they have one root */
 	/* otherwise: of those that threads of one name held up */
 	struct tail_recurrence recurrences[TAIL_RECURRENCES];

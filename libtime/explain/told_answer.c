@@ -1,4 +1,5 @@
 #include "libtime/causes/causes.h"
+#include "libtime/explain/family.h"
 #include "libtime/explain/lock_holders.h"
 #include "libtime/explain/told_family.h"
 #include "libtime/explain/wait_object.h"
@@ -17,6 +18,7 @@ struct answer {
 	size_t ncomms;               /* may exceed the array */
 	uint64_t told;               /* episodes of which the sentence is true */
 	int family;                  /* 1: what they waited for, not one root */
+	int locked;                  /* 1: the lock that one thread held, whatever it did */
 };
 
 static const struct told_arg absent = {.kind = TOLD_ABSENT};
@@ -707,19 +709,46 @@ static const struct tail_row *speaker_of(const struct tail *t, const struct tail
 	return g->unnamed || row->root.function == worst->root.function ? row : worst;
 }
 
-/* The episodes of the group; also all others whose lock the same thread held, whatever it did
- * meanwhile. */
-static uint64_t count_told(const struct answer *a)
+/* Is the lock a row's thread wanted the one that the row which speaks wanted, and its holder
+ * of the same name? */
+static int is_of_lock(const struct answer *a, const struct tail_row *row)
+{
+	return a->t->group_by == GROUP_ROOT && a->x->chain.n == 2 && a->said->lock &&
+	       link_held_lock(a->x, explanation_root(a->x)) && row->lock == a->said->lock &&
+	       row->holder.comm == a->said->holder.comm;
+}
+
+/* Is the sentence true of a row? */
+static int is_told(const struct answer *a, const struct tail_row *row)
+{
+	return a->family   ? family_has(a->t, row)
+	       : a->locked ? is_of_lock(a, row)
+			   : row->group == a->group->id;
+}
+
+static struct tail_told sum_told(const struct answer *a)
 {
 	const struct tail *t = a->t;
-	const struct tail_row *said = a->said;
-	uint64_t n = 0;
-	if (t->group_by != GROUP_ROOT || a->x->chain.n != 2 || !said->lock ||
-	    !link_held_lock(a->x, explanation_root(a->x)))
-		return a->group->count;
-	for (const struct tail_row *row = t->rows.v; row < t->rows.v + t->rows.n; row++)
-		n += row->lock == said->lock && row->holder.comm == said->holder.comm;
-	return n > a->group->count ? n : a->group->count;
+	struct tail_told sum = {.row = UINT32_MAX};
+	for (uint32_t i = 0; i < t->rows.n; i++) {
+		if (!is_told(a, &t->rows.v[i]))
+			continue;
+		sum.row = sum.count++ ? sum.row : i;
+		sum.ns += episode_ns(&t->episodes.v.v[t->rows.v[i].episode]);
+	}
+	return sum;
+}
+
+/* Of what the sentence speaks: the family, if that leads; else the group's episodes, or, if
+ * they are more, all whose lock the same thread held, whatever it did meanwhile. */
+static void choose_told(struct answer *a)
+{
+	a->locked = 1;
+	a->locked = sum_told(a).count > a->group->count;
+	a->told = sum_told(a).count;
+	a->family = a->t->family.leads && a->t->family.count > a->told;
+	a->t->told = sum_told(a);
+	a->told = a->t->told.count;
 }
 
 static void tell_sentence(struct answer *a)
@@ -751,9 +780,7 @@ int told_answer(struct told *to, struct tail *t, size_t *sentence, struct err *e
 	int r = tail_explain_row(t, (size_t)(a.said - t->rows.v), &a.x, e);
 	if (r)
 		return r;
-	a.told = count_told(&a);
-	a.family = t->family.leads && t->family.count > a.told;
-	a.told = a.family ? t->family.count : a.told;
+	choose_told(&a);
 	tell_sentence(&a);
 	if (a.family)
 		told_family_takers(to, t);

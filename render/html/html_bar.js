@@ -134,7 +134,7 @@ const KEYS = [
 	["Map", [["drag", "select time"], ["Shift-drag", "select time and lengths"], ["click beside", "clear"], ["arrows, Shift-arrows, Enter", "the same with the keyboard"]]],
 	["Timeline", [["drag, also in the strip above", "select that time"], ["Ctrl-wheel, w and s, + and -", "zoom"], ["a and d, Left and Right, Shift-drag", "pan"],
 		["click", "select an interval"], ["Enter", "zoom to it"], ["g", "go to its waker"], ["h", "who held its lock or had its CPU"],
-		[", and .", "interval before, after"], ["t, x, X", "pin, hide, show rows"], ["click on a name", "only that thread"], ["click on the legend", "all else is dim"], ["A, B", "mark moments"], ["u", "undo"]]],
+		[", and .", "interval before, after"], ["t, x, X", "pin, hide, show rows"], ["click on a name", "only that thread"], ["click on the legend", "only that, in all views"], ["A, B", "mark moments"], ["u", "undo"]]],
 	["Flame graph", [["click", "zoom"], ["Shift-click, f", "callers and callees"], ["Alt-click", "leave a function out"], ["k, or a click on a thin row", "show plumbing, fold it"], ["u", "undo"], ["n, p", "next hit, previous"]]],
 ];
 

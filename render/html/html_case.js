@@ -47,8 +47,7 @@ function isPlumbing(name) {
 
 // A call path, outermost first, without the plumbing around and inside.
 function ownPath(stack) {
-	const own = (stack || []).filter((name, i, all) => !isPlumbing(name) && name !== all[i - 1]);
-	return own.length ? own : (stack || []).slice(-1);
+	return (stack || []).filter((name, i, all) => !isPlumbing(name) && name !== all[i - 1]);
 }
 
 function causeText(x) {
@@ -61,7 +60,7 @@ function waitedLines(ep) {
 	const p = placeOf(ep), waker = (ep.chain || [])[1];
 	return [first, [causeText(ep) + (path ? " in " + path : ""),
 		waker && waker.via === "waker" ? "woken by " + threadText(waker) : null,
-		"+" + timeText(p.from) + " after the start"].filter((x) => x).join(" \u00b7 ")];
+		sinceText(p.from) + " after the start"].filter((x) => x).join(" \u00b7 ")];
 }
 
 // --- against the median -----------------------------------------------------------------------
@@ -147,7 +146,7 @@ function shortStack(title, note, stack) {
 	const own = ownPath(stack), rest = stack.length - own.length;
 	return el("div", {class: "short"}, el("div", {}, el("strong", {}, title), note ? el("span", {class: "dim"}, " " + note) : null),
 		el("details", {}, el("summary", {}, el("span", {class: "path"}, own.slice().reverse().join(" \u2039 ")),
-			rest ? el("span", {class: "dim"}, " and " + rest + " of the runtime and the kernel") : null),
+			rest ? el("span", {class: "dim"}, (own.length ? " and " : "all ") + rest + " of the runtime and the kernel") : null),
 		el("ol", {}, stack.slice().reverse().map((f) => el("li", {class: isPlumbing(f) ? "dim" : null}, f)))));
 }
 
@@ -189,7 +188,22 @@ function caseHead(ep) {
 			el("button", {onclick: () => chooseEpisode(ep.rank)}, "All about it")));
 }
 
-let caseShown = null;
+// What the head alone says of the worst episode, before all else is decoded.
+function drawEarly() {
+	const all = head.tail ? head.tail.episodes : [], ep = all.find((x) => x.rank === head.told.rank) || all[0];
+	if (ep)
+		document.getElementById("main").append(el("section", {id: "early"}, shareBar(), el("h2", {}, threadText(ep) + ", " + timeText(ep.duration_ns)),
+			el("p", {}, ep.root && ep.root.sentence ? ep.root.sentence : ep.cause || ep.state || "")));
+}
+
+let caseShown = null, caseSvg = null; // its picture
+
+// The legends of both timelines show the choice, if they have it.
+function showMeaning() {
+	for (const svg of [caseSvg, timelineSvg])
+		if (svg && svg.timeline.state.only !== view.only)
+			svg.timeline.showMeaning(view.only);
+}
 
 async function drawCase() {
 	const box = document.getElementById("case"), ep = caseEpisode();
@@ -208,7 +222,7 @@ async function drawCase() {
 	replace("case", el("div", {class: "left"}, caseHead(ep), el("p", {class: "what", title: what}, what), el("p", {class: "dim where", title: where}, where), picture),
 		el("div", {class: "right"}, differencePart(ep), shortStacks(ep)));
 	if (ep.rank <= head.pictures)
-		await putPicture(picture, "episode" + ep.rank, {onView: null, isBare: true});
+		caseSvg = await putPicture(picture, "episode" + ep.rank, {onView: null, isBare: true, onMeaning: chooseMeaning});
 	else
 		picture.append(el("p", {class: "note"}, "Only the worst " + countText(head.pictures) + " have a picture of their own: select its time, and see Timeline."));
 	return null;
@@ -223,7 +237,7 @@ function drawLongest() {
 		const mark = el("span", {class: "swatch"});
 		mark.style.background = color;
 		return el("li", {}, mark, el("button", {class: "link", onclick: () => choose({from: Math.max(Math.floor(t - ns / 10), 0), to: Math.min(Math.ceil(t + 1.1 * ns), head.span_ns)}, null)},
-			timeText(ns)), " from +" + timeText(t));
+			timeText(ns)), " from " + sinceText(t));
 	};
 	replace("case", el("p", {class: "what"}, "None of the " + head.tail.episodes.length + " worst episodes is of " + whoText() + "." +
 		(all.length ? " Its own longest " + maps[map].what + ":" : "")), el("ul", {class: "plain longest"}, all.map(item)));

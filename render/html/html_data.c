@@ -584,6 +584,9 @@ void html_data_head(const struct html_data *d, struct json *j)
 {
 	json_u64_text(j, "from_ns", d->from_ns);
 	json_u64(j, "span_ns", d->to_ns - d->from_ns);
+	json_u64(j, "before_ns", d->from_ns - d->tl->rec.origin_ns); /* left out by --time */
+	json_u64(j, "after_ns",
+		 d->tl->rec.end_ns > d->to_ns ? d->tl->rec.end_ns - d->to_ns : 0);
 	json_u64(j, "cpus", d->tl->rec.ncpus);
 	json_bool(j, "shows_system", d->of.system);
 	json_open(j, "marks", '[');

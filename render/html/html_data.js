@@ -258,6 +258,12 @@ function clockText(t) {
 	return s.slice(0, -9) + "." + s.slice(-9);
 }
 
+// A moment, from the recording's begin, also in a report of a part: "+539 ms", "+2.351 s".
+function sinceText(t) {
+	const ns = t + head.before_ns;
+	return "+" + (ns < 1e9 ? timeText(ns) : (ns / 1e9).toFixed(3) + " s");
+}
+
 // --- elements --------------------------------------------------------------------------------
 
 // A text in which nothing can hide or turn the reading: such characters as \u{NNNN} (escape.h).

@@ -21,16 +21,23 @@ function isOfChosen(ep) {
 	return !chosen || (no >= 0 && chosen(no, data.thread.comm[no]));
 }
 
+// Beside the longest.
+function lengthBar(x) {
+	const part = el("span", {class: "part"});
+	part.style.width = (100 * x).toFixed(1) + "%";
+	return el("span", {class: "length", "aria-hidden": "true"}, part);
+}
+
 function drawEpisodes() {
 	const box = document.getElementById("episodes"), all = head.tail.episodes, s = view.stretch;
 	const seen = all.filter((ep) => (!s || (placeOf(ep).to > s.from && placeOf(ep).from < s.to)) && isOfChosen(ep));
 	box.textContent = "";
 	box.append(wholeNote() || "", table("The " + all.length + " worst episodes (" + head.tail.by + ")" + (s || view.who ? ", " + seen.length + " of them in the selection" : ""),
-		["#", "from (s)", "length", "thread", "cause", "root"], seen.map((ep) => ({
+		["#", "from", "length", unseen("share of the longest"), "thread", "cause", "root"], seen.map((ep) => ({
 			attrs: {class: caseEpisode() === ep ? "chosen" : null},
 			cells: [el("a", {href: "#", class: "link", "aria-current": caseEpisode() === ep ? "true" : null,
 				onclick: (e) => { e.preventDefault(); chooseEpisode(ep.rank); }}, "#" + ep.rank),
-				clockText(placeOf(ep).from).slice(0, -3), timeText(ep.duration_ns), threadText(ep), ep.cause || ep.state || "", head.roots[all.indexOf(ep)]]})), [1, 2]));
+				el("span", {title: clockText(placeOf(ep).from)}, sinceText(placeOf(ep).from)), timeText(ep.duration_ns), lengthBar(ep.duration_ns / all[0].duration_ns), threadText(ep), ep.cause || ep.state || "", head.roots[all.indexOf(ep)]]})), [1, 2]));
 	dimRows();
 	return drawEpisode();
 }
@@ -147,8 +154,9 @@ async function drawTimeline() {
 	title.textContent = panes.timeline.name + " ";
 	const box = document.getElementById("timeline-box");
 	if (!timelineWait)
-		timelineWait = putPicture(box, "timeline", {onView: onTimelineView, steps, onThread: (tid) => chooseThread(view.who === "tid:" + tid ? "" : "tid:" + tid), isCut: () => label !== null}).then((svg) => { timelineSvg = svg; });
+		timelineWait = putPicture(box, "timeline", {onView: onTimelineView, steps, onThread: (tid) => chooseThread(view.who === "tid:" + tid ? "" : "tid:" + tid), isCut: () => label !== null, onMeaning: chooseMeaning}).then((svg) => { timelineSvg = svg; });
 	await timelineWait;
+	showMeaning();
 	cutTimeline();
 	if (!followThreads())
 		title.append(el("span", {class: "badge"}, "all threads: it has no row of " + whoText()));

@@ -40,7 +40,7 @@ function eachPoint(map, emit) {
 	}
 	for (let i = 0; i < w.n; i++) {
 		const bits = w.bits[i], woken = w.start[i] + w.blocked[i];
-		if (chosen && !chosen(w.thread[i], data.row.comm[w.row[i]]))
+		if (chosen && !chosen(w.thread[i], data.row.comm[w.row[i]]) || !isMeant(i, map))
 			continue;
 		if (bits & BIT.out || (map === "delay" ? bits & BIT.unknown : bits & BIT.hidden))
 			continue;
@@ -53,8 +53,11 @@ function eachPoint(map, emit) {
 }
 
 // Losses that leave a blank: not records out of order.
+let missingLosses = null;
+
 function missing() {
-	return Array.from(data.loss.kind.keys()).filter((i) => data.loss.kind[i] < 3);
+	missingLosses = missingLosses || Array.from(data.loss.kind.keys()).filter((i) => data.loss.kind[i] < 3).sort((a, b) => data.loss.t[a] - data.loss.t[b]);
+	return missingLosses;
 }
 
 // A wait's colour in timelines: of what took most of it.
@@ -79,7 +82,7 @@ function longestOf(map) {
 	for (let i = 0; map !== "span" && i < w.n; i++) {
 		const bits = w.bits[i], isSure = !(bits & (BIT.out | BIT.hidden | BIT.unclear | BIT.open | BIT.suspect));
 		const ns = map === "delay" ? bits & BIT.unknown ? 0 : w.rest[i] : w.end[i] - w.start[i];
-		if (isSure && ns > 0 && (!chosen || chosen(w.thread[i], data.row.comm[w.row[i]])) && (!label || map === "off" && eachHas(w, i)))
+		if (isSure && ns > 0 && isMeant(i, map) && (!chosen || chosen(w.thread[i], data.row.comm[w.row[i]])) && (!label || map === "off" && eachHas(w, i)))
 			all.push([ns, i]);
 	}
 	const n = Math.min(Math.max(DOTS.least, Math.ceil(all.length * DOTS.share)), DOTS.most);
@@ -87,8 +90,21 @@ function longestOf(map) {
 	const byPlace = new Map((head.tail ? head.tail.episodes : []).map((ep) => [placeOf(ep).from + "/" + ep.duration_ns, ep.rank]));
 	return all.slice(0, n).map(([ns, i]) => {
 		const t = map === "span" ? s.t[i] : map === "delay" ? w.start[i] + w.blocked[i] : w.start[i];
-		const color = map === "span" ? SPAN_COLOR : map === "delay" ? meaning("runnable") : waitColor(i);
-		return {t, ns, color, ep: map === "delay" ? 0 : byPlace.get(t + "/" + ns) || 0};
+		const color = map === "span" ? SPAN_COLOR : map === "delay" ? meaning(meaningOf(i, map)) : waitColor(i);
+		return {t, ns, color, name: map === "span" ? "" : meaningOf(i, map), ep: map === "delay" ? 0 : byPlace.get(t + "/" + ns) || 0};
+	});
+}
+
+// What the colours of the dots mean, with all time of that, most first; each a switch that leaves only
+// that in all views.
+function dotKeys(dots) {
+	const colors = new Map(dots.filter(({name}) => name).map(({name, color}) => [name, color])), sums = colors.size ? sumMeanings() : null;
+	const all = [...colors].map(([name, color]) => [name, color, sums.get(name) || 0]);
+	return all.sort((a, b) => b[2] - a[2] || (a[0] < b[0] ? -1 : 1)).map(([name, color, ns]) => {
+		const mark = el("span", {class: "swatch"});
+		mark.style.background = color;
+		return el("button", {class: "key", "aria-pressed": String(view.only === name), title: view.only === name ? "show all" : "only " + name + ", in all views",
+			onclick: () => chooseMeaning(view.only === name ? "" : name)}, mark, name, el("span", {class: "dim"}, " " + timeText(ns)));
 	});
 }
 
@@ -173,8 +189,8 @@ class Heat {
 	caption() {
 		const {what} = maps[this.map], many = what[0].toUpperCase() + what.slice(1);
 		return (this.isOffset ? many + ": each column is " + timeText(this.step) + ", from its foot up" :
-			many + " by begin and length; dots: the " + this.dots.length + " longest" + (this.map === "off" ? ", by cause" : "") +
-			(this.marked().length ? "; triangles: the worst episodes" : "")) + (missing().length ? "; hatched: records missing" : "");
+			many + " by begin and length" + (this.dots.length ? "; dots: the " + this.dots.length + " longest" : "") +
+			(this.marked().length ? "; triangles: the worst" : "")) + (missing().length ? "; hatched: records missing" : "");
 	}
 
 	lengthAt(row) {
@@ -240,8 +256,13 @@ class Heat {
 		const l = data.loss;
 		g.save();
 		g.beginPath();
-		for (const i of missing())
-			g.rect(this.xOf(l.t[i]), 0, Math.max(l.ns[i] / this.step * this.w, 2), HEAT.height);
+		let end = 0; // many overlap: one after the other, each once
+		for (const i of missing()) {
+			const x = Math.max(this.xOf(l.t[i]), end), last = Math.max(this.xOf(l.t[i] + l.ns[i]), x + (x > end ? 2 : 0));
+			if (last > x)
+				g.rect(x, 0, last - x, HEAT.height);
+			end = Math.max(end, last);
+		}
 		g.clip();
 		g.beginPath();
 		for (let x = -HEAT.height; missing().length && x < this.width; x += 5) {
@@ -249,7 +270,8 @@ class Heat {
 			g.lineTo(x + HEAT.height, 0);
 		}
 		g.strokeStyle = this.isDark ? "#ff8a80" : "#b3261e";
-		g.lineWidth = 1.2;
+		g.lineWidth = 1;
+		g.globalAlpha = 0.45; // however much is missing, the dots stay the first that is seen
 		g.stroke();
 		g.restore();
 	}
@@ -362,8 +384,8 @@ class Heat {
 		const step = niceStep(head.span_ns * 90 / (this.width - HEAT.left));
 		g.textAlign = "left";
 		g.textBaseline = "top";
-		for (let t = 0; t < head.span_ns; t += step) {
-			const x = this.xOf(t), text = tickText(t, step);
+		for (let t = Math.ceil(head.before_ns / step) * step - head.before_ns; t < head.span_ns; t += step) {
+			const x = this.xOf(t), text = tickText(t + head.before_ns, step);
 			g.fillRect(x, HEAT.height, 1, 5);
 			if (x + 2 + g.measureText(text).width < this.width)
 				g.fillText(text, x + 3, HEAT.height + 4);
@@ -437,13 +459,13 @@ class Heat {
 	describe(cell) {
 		const n = this.counts[cell.x * HEAT.rows + cell.y], t = cell.x * this.step;
 		const {what} = maps[this.map], count = countText(n) + " " + (n === 1 ? what.slice(0, -1) : what);
-		return this.isOffset ? timeText(t + cell.y * this.step / HEAT.rows) + " from the start: " + count :
-			timeText(this.lengthAt(cell.y)) + " to " + timeText(this.lengthAt(cell.y + 1)) + " long, " + timeText(t) + " from the start: " + count;
+		return this.isOffset ? sinceText(t + cell.y * this.step / HEAT.rows) + ": " + count :
+			timeText(this.lengthAt(cell.y)) + " to " + timeText(this.lengthAt(cell.y + 1)) + " long, from " + sinceText(t) + ": " + count;
 	}
 
 	describeDot({t, ns, ep}) {
 		const found = head.tail && head.tail.episodes.find((x) => x.rank === ep);
-		return (found ? "#" + ep + " " + threadText(found) + ", " : "") + timeText(ns) + " from +" + timeText(t) +
+		return (found ? "#" + ep + " " + threadText(found) + ", " : "") + timeText(ns) + " from " + sinceText(t) +
 			(found ? ": " + head.roots[head.tail.episodes.indexOf(found)] + "; a click opens it" : "; a click selects its time");
 	}
 

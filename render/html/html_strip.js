@@ -67,7 +67,7 @@ class Strip {
 		g.globalAlpha = 1;
 		this.drawWindow(g, this.pending || view.stretch);
 		const {from, to} = this.pending || stretch();
-		c.setAttribute("aria-label", "whole recording, with " + timeText(to - from) + " from +" + timeText(from) + " shown");
+		c.setAttribute("aria-label", "whole recording, with " + timeText(to - from) + " from " + sinceText(from) + " shown");
 	}
 
 	drawWindow(g, s) {

@@ -118,6 +118,7 @@ function drawSandwich(tree, kind) {
 	}}, k);
 	const isDiff = kinds[kind].mode === "diff", cells = (all) => all.filter((x, i) => isDiff || i % 3);
 	box.textContent = "";
+	box.classList.toggle("two", isDiff);
 	if (hasWaits(kind))
 		box.append(el("p", {class: "note"}, "self, of waits: the innermost function of the program, without how the runtime and the kernel wait"));
 	box.append(table("Functions of " + kinds[kind].what() + (all.length > TABLE_ROWS ? ", the first " + TABLE_ROWS + " of " + all.length : ""),

@@ -57,6 +57,40 @@ function hasLabel(table, i) {
 
 const part = {blocked: 0, runnable: 0, preempted: 0, unknown: 0, hidden: 0, isOpen: false, bits: 0};
 
+let causeNames = null;
+
+// What a wait's time before its wakeup means, and after it, by the names of the legend.
+function meaningsOf(i) {
+	const bits = data.wait.bits[i];
+	causeNames = causeNames || head.causes.map((f) => frames.label[f].replace(/^\[|\]$/g, "").replace(/^unknown$/, "blocked"));
+	return [bits & BIT.hidden ? "at rest" : bits & BIT.unknown ? "unknown" : causeNames[data.wait.cause[i]] + (bits & BIT.unclear ? "?" : ""),
+		bits & BIT.running ? "preempted" : "runnable"];
+}
+
+// A point of a map has one: of what took most of it.
+function meaningOf(i, map) {
+	return meaningsOf(i)[map === "delay" || data.wait.rest[i] > data.wait.blocked[i] ? 1 : 0];
+}
+
+// Is it what the legend's choice leaves?
+function isMeant(i, map) {
+	return !view.only || meaningOf(i, map) === view.only;
+}
+
+// The part that the legend's choice leaves; false if there is none.
+function keepMeant(i) {
+	const [before, after] = meaningsOf(i);
+	if (before !== view.only)
+		part.blocked = part.unknown = part.hidden = 0;
+	if (after !== view.only)
+		part.runnable = part.preempted = 0;
+	return before === view.only || after === view.only;
+}
+
+function isRunningMeant() {
+	return !view.only || view.only === "running";
+}
+
 // The part of wait i in [from, to), into `part`; false if there is none. [low, high): the part that
 // has the chosen label, which is not open for ending there.
 function cutWait(i, from, to, low, high) {
@@ -77,7 +111,7 @@ function cutWait(i, from, to, low, high) {
 		part.isOpen = (bits & (BIT.open | BIT.cutRight)) !== 0 || first > wake || last < w.end[i];
 	else
 		part.isOpen = (bits & (BIT.open | BIT.cutLeft | BIT.cutRight)) !== 0 || first > w.start[i] || last < w.end[i];
-	return true;
+	return !view.only || keepMeant(i);
 }
 
 // Where each thread's rows begin, of waits and runs, which are in the order of threads, then of time.
@@ -233,7 +267,7 @@ class Ladder {
 
 // The ladders of a graph stay while the same threads, label and event are chosen.
 function laddersOf(graph, make) {
-	const of = [view.who, view.event, label ? label.no + "=" + label.value : ""].join("\n");
+	const of = [view.who, view.event, view.only, label ? label.no + "=" + label.value : ""].join("\n");
 	if (graph.laddersOf !== of) {
 		graph.ladders = make();
 		graph.laddersOf = of;
@@ -448,7 +482,7 @@ function sumWall(from, to) {
 		take(k < 0 ? noSample[comm] : g.node(0, s.row[k], 0, 0), high - low);
 	};
 	const weighRun = (i, low, high, to) => {
-		if (r.out[i] || !isShown(r.thread[i]) || chosen && !chosen(r.thread[i], r.comm[i]))
+		if (r.out[i] || !isRunningMeant() || !isShown(r.thread[i]) || chosen && !chosen(r.thread[i], r.comm[i]))
 			return;
 		comm = r.comm[i];
 		take = to;
@@ -478,6 +512,25 @@ function sumWall(from, to) {
 	return g.tree();
 }
 
+// All time off the CPU by what it means.
+function sumMeanings() {
+	const sums = new Map(), chosen = chosenThreads(), many = head.causes.length, ns = new Float64Array(2 * many + 3), first = [];
+	const take = (i) => {
+		const cause = data.wait.cause[i] + (part.bits & BIT.unclear ? many : 0);
+		if (first[cause] === undefined && part.blocked > 0)
+			first[cause] = i;
+		ns[cause] += part.blocked;
+		ns[2 * many] += part.unknown;
+		ns[2 * many + 1] += part.runnable - part.preempted;
+		ns[2 * many + 2] += part.preempted;
+	};
+	for (let i = 0; i < data.wait.n; i++)
+		takeWait(i, 0, head.span_ns, chosen, take);
+	first.forEach((i, cause) => sums.set(meaningsOf(i)[0], ns[cause]));
+	["unknown", "runnable", "preempted"].forEach((name, k) => sums.set(name, ns[2 * many + k]));
+	return sums;
+}
+
 // --- threads and CPUs --------------------------------------------------------------------------
 
 // What each thread and CPU did in the stretch: ns by state.
@@ -491,7 +544,7 @@ function sumThreads(from, to) {
 	const r = data.run, add = (i, ns) => {
 		if (r.cpu[i] && r.cpu[i] <= cpus.length)
 			cpus[r.cpu[i] - 1] += ns;
-		if (isShown(r.thread[i]))
+		if (isShown(r.thread[i]) && isRunningMeant())
 			of(r.thread[i]).run += ns;
 	};
 	eachOverlapping("run", from, to, (i) => {

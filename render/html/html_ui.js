@@ -2,7 +2,7 @@
 // which the URL's fragment keeps.
 
 // The chosen stretch and band (null: all), the pane, what its parts show.
-const view = {stretch: null, band: null, pane: "timeline", map: "", graph: "", event: 0, ep: 0, of: 0, who: "", label: "", fn: "", src: "", srcFrame: null, sort: "self",
+const view = {stretch: null, band: null, pane: "timeline", map: "", graph: "", event: 0, ep: 0, of: 0, who: "", only: "", label: "", fn: "", src: "", srcFrame: null, sort: "self",
 	flame: {}, tree: null, functions: []};
 
 // The parts of the workspace, from top to foot.
@@ -21,7 +21,7 @@ function stretch() {
 }
 
 function stretchText(s) {
-	return timeText(s.to - s.from) + " from +" + timeText(s.from) + (s.band ? ", waits of " + timeText(s.band.low) + " to " +
+	return timeText(s.to - s.from) + " from " + sinceText(s.from) + (s.band ? ", waits of " + timeText(s.band.low) + " to " +
 		timeText(s.band.high) : "");
 }
 
@@ -53,6 +53,7 @@ function viewText() {
 	put("ep", view.ep, 0);
 	put("of", view.of, 0);
 	put("who", view.who, "");
+	put("only", view.only, "");
 	put("label", view.label, head.label || "");
 	put("fn", nameId(view.fn), "");
 	put("src", nameId(view.src), "");
@@ -134,6 +135,7 @@ function loadView() {
 	view.event = head.events[q.get("event")] ? Number(q.get("event")) : firstEvent();
 	view.of = Number(q.get("of")) || 0;
 	view.who = q.get("who") || "";
+	view.only = q.get("only") || "";
 	const asked = q.get("label") ?? (head.label || "");
 	view.label = chooseLabel(asked) ? asked : "";
 	view.fn = nameOf(q.get("fn") || "");
@@ -181,6 +183,7 @@ function drawHeat() {
 	const box = document.getElementById("heat-box");
 	if (!maps[view.map].has()) {
 		document.getElementById("map").hidden = true;
+		drawSelected();
 		return;
 	}
 	replace("heat-tabs", tabs("Heat map", maps, view.map, (k) => {
@@ -190,6 +193,7 @@ function drawHeat() {
 	}, "heat-box"));
 	heat.make(view.map, Math.max(box.clientWidth, LEAST_WIDTH));
 	heat.draw();
+	replace("heat-keys", dotKeys(heat.dots));
 	heat.says("");
 	drawSelected();
 }
@@ -261,25 +265,37 @@ function whoOption() {
 }
 
 function isSelected() {
-	return Boolean(view.stretch || view.band || view.who || view.label);
+	return Boolean(view.stretch || view.band || view.who || view.only || view.label);
 }
 
 // What of the recording is seen, with the options that show the same on the command line.
 function drawSelected() {
-	const s = view.stretch, time = s ? "--time " + clockText(s.from) + "," + clockText(s.to) : "", said = [whoText(), view.label].filter((x) => x).join(", ");
+	const s = view.stretch, time = s ? "--time " + clockText(s.from) + "," + clockText(s.to) : "", said = [whoText(), view.only, view.label].filter((x) => x).join(", ");
 	const options = (time + whoOption() + labelOption()).trim();
 	replace("selected", isSelected() ? [
 		el("strong", {}, (said ? said + (s || view.band ? ", " : "") : "") + (s || view.band ? stretchText({...stretch(), band: view.band}) : "")),
-		options ? el("code", {title: "options of perfkit that choose the same" + (view.band ? ", but for the lengths" : "")}, options) : null,
+		options ? el("code", {title: "options of perfkit that choose the same" + (view.band || view.only ? ", but for " + (view.band ? "the lengths" : view.only) : "")}, options) : null,
 		el("button", {class: "clear", title: "show all (Esc)", onclick: showAll}, "Show all \u00d7")] :
-		[el("span", {class: "dim"}, "All of " + timeText(head.span_ns)), el("span", {class: "hint dim"}, "Drag over the map: time. Shift-drag: also lengths.")], labelPart());
+		[...wholeText(), el("span", {class: "hint dim"}, "Drag over the map: time. Shift-drag: also lengths.")], labelPart());
 	drawChips();
+	showMeaning();
+}
+
+// All there is; of a report made with --time, where that lies in the recording.
+function wholeText() {
+	const {before_ns: before, span_ns: span, after_ns: after} = head, all = before + span + after, part = el("span", {class: "part"});
+	if (!before && !after)
+		return [el("span", {class: "dim"}, "All of " + timeText(span))];
+	part.style.marginLeft = (100 * before / all).toFixed(2) + "%";
+	part.style.width = Math.max(100 * span / all, 1).toFixed(2) + "%";
+	return [el("span", {}, timeText(span) + " from " + sinceText(0) + " of " + timeText(all)),
+		el("span", {class: "whole-bar cut", title: "--time " + clockText(0) + "," + clockText(span)}, part)];
 }
 
 // Nothing is selected any more.
 function showAll() {
-	const input = document.getElementById("label"), was = view.label || view.who;
-	view.who = "";
+	const input = document.getElementById("label"), was = view.label || view.who || view.only;
+	view.who = view.only = "";
 	if (was) {
 		drawCase();
 		drawHeadline();
@@ -458,7 +474,7 @@ async function drawHot(box) {
 
 function lossPart() {
 	const l = data.loss, names = ["lost records", "missing switches", "throttled", "records out of order"];
-	const rows = Array.from(l.t).map((t, i) => ["+" + timeText(t), timeText(l.ns[i]), l.cpu[i] ? "CPU " + (l.cpu[i] - 1) : "any CPU",
+	const rows = Array.from(l.t).map((t, i) => [sinceText(t), timeText(l.ns[i]), l.cpu[i] ? "CPU " + (l.cpu[i] - 1) : "any CPU",
 		names[l.kind[i]] || "", countText(l.count[i])]);
 	return rows.length ? table("What is missing", ["from", "length", "where", "what", "count"], rows.slice(0, 50), [0, 1, 4]) : null;
 }
@@ -481,7 +497,7 @@ function drawOverview() {
 let choicesOf = ""; // what the tabs and choices above the graph show
 
 function drawFlamePane() {
-	const isGiven = kinds[view.graph].given, of = JSON.stringify([view.graph, view.who, view.of, view.event, view.label, isSelected()]);
+	const isGiven = kinds[view.graph].given, of = JSON.stringify([view.graph, view.who, view.only, view.of, view.event, view.label, isSelected()]);
 	if (choicesOf !== of)
 		drawChoices(isGiven);
 	choicesOf = of;
@@ -497,7 +513,8 @@ function drawChoices(isGiven) {
 		saveView(true);
 	}, "flame"), el("p", {class: "choices"}, isGiven ? episodeChoice() : threadChoice(),
 		view.graph === "cpu" && head.events.length > 1 ? eventChoice() : null,
-		isGiven ? el("span", {class: "note"}, kinds[view.graph].what(), " ", wholeBadge()) : null), isGiven ? wholeNote() : null);
+		isGiven ? el("span", {class: "note"}, kinds[view.graph].what(), " ", wholeBadge()) : null,
+		view.graph === "cpu" && !isRunningMeant() ? el("span", {class: "badge"}, "all samples: none is of " + view.only) : null), isGiven ? wholeNote() : null);
 }
 
 // A list of [value, text] to choose from.
@@ -563,6 +580,14 @@ function chooseThread(who) {
 	drawHeat();
 	drawCase();
 	drawHeadline();
+	redraw();
+	saveView(true);
+}
+
+// Of what threads did only that, by its name in the legend; "": all.
+function chooseMeaning(name) {
+	view.only = name;
+	drawHeat();
 	redraw();
 	saveView(true);
 }
@@ -688,6 +713,7 @@ function build() {
 	}
 	if (also && bar)
 		bar.append(also);
+	document.getElementById("early")?.remove();
 	document.body.prepend(topBar());
 	const cpuOnly = !head.tail && kinds.cpu.has();
 	const pane = (k, ...children) => el("section", {id: "pane-" + k, class: k === "flame" && cpuOnly ? "room first" : "room", "aria-label": panes[k].name, hidden: !panes[k].has()},
@@ -695,7 +721,7 @@ function build() {
 	const flame = pane("flame", el("div", {id: "flame-tabs"}), el("p", {id: "flame-empty", hidden: true}, "Nothing of this in the selection."),
 		el("div", {id: "flame"}), el("div", {id: "source", hidden: true}), el("div", {id: "sandwich"}));
 	main.append(el("section", {id: "case", "aria-label": "The worst episode"}), cpuOnly ? flame : "",
-		el("section", {id: "map", "aria-label": "Map"}, el("div", {class: "map-head"}, el("div", {id: "heat-tabs"}), says), grainNote(), el("div", {id: "heat-box"}, canvas)),
+		el("section", {id: "map", "aria-label": "Map"}, el("div", {class: "map-head"}, el("div", {id: "heat-tabs"}), el("div", {id: "heat-keys"}), says), grainNote(), el("div", {id: "heat-box"}, canvas)),
 		document.getElementById("note") || "",
 		el("div", {id: "pane"},
 			pane("timeline", el("canvas", {id: "strip", role: "img", "aria-label": "whole recording"}), el("div", {id: "timeline-box"})), cpuOnly ? null : flame,
@@ -728,6 +754,7 @@ function onKey(e) {
 
 async function start() {
 	await readHead();
+	drawEarly();
 	await readData();
 	build();
 	loadView();
@@ -778,7 +805,7 @@ if (!isWorker) {
 	// For scripts that test the page: the view, sums of a stretch, and times in ms.
 	window.report = {view, choose, foldTree, showPane, sumCpu, sumOff, sumWall, sumThreads, chooseLabel, labelChoices, head: () => head, data: () => data,
 		frames: () => frames, ms: () => ({redraw: drawMs, flame: document.getElementById("flame").ms, inWorker: !!(worker && worker.ask)}),
-		flame: (kind) => flames[flameKey(kind)] && flames[flameKey(kind)].svg, given: () => given, timeline: () => timelineSvg, heat: () => heat, programOf, chooseProgram, caseEpisodes};
+		flame: (kind) => flames[flameKey(kind)] && flames[flameKey(kind)].svg, given: () => given, timeline: () => timelineSvg, heat: () => heat, programOf, chooseProgram, caseEpisodes, chooseMeaning};
 	start().catch((e) => {
 		document.getElementById("main").append(el("p", {class: "note"}, "This report cannot be shown here: " + e.message +
 			" (it needs a browser with DecompressionStream, of 2023 or later)"));

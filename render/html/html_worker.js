@@ -61,7 +61,7 @@ function askSum(kind, s, who) {
 	return new Promise((resolve) => {
 		const no = worker.asks++;
 		asked.set(no, {kind, s, who, resolve});
-		worker.ask.postMessage({no, kind, s, label, view: {who, event: view.event}});
+		worker.ask.postMessage({no, kind, s, label, view: {who, event: view.event, only: view.only}});
 	});
 }
 
@@ -73,7 +73,7 @@ function answer({no, kind, s, label: chosenLabel, view: chosen}) {
 	label = null;
 	if (!summed.has(kind)) { // all nodes there can be: no later stretch has to place new ones
 		summed.add(kind);
-		Object.assign(view, chosen, {who: ""});
+		Object.assign(view, chosen, {who: "", only: ""});
 		kinds[kind].sum({from: 0, to: head.span_ns, band: null});
 	}
 	Object.assign(view, chosen);

@@ -2,7 +2,7 @@
 // and the texts about an interval.
 
 // On a narrow screen the names have less room, and no ids.
-if (svg.getBoundingClientRect().width < 600 && host) {
+if (host && svg.getRootNode().host.getBoundingClientRect().width < 600) {
 	conf.names = 112;
 	svg.classList.add("narrow");
 }
@@ -879,13 +879,21 @@ class Plot {
 			(down ? "m-2.5-4l2.5 4l2.5-4" : "m-2.5 4l2.5-4l2.5 4");
 	}
 
+	// Those that touch are one.
 	drawLosses() {
-		const v = this.panel.view, lane = [], bands = [];
-		for (const l of this.panel.losses) {
+		const v = this.panel.view, lane = [], bands = [], all = [];
+		this.losses = this.losses || [...this.panel.losses].sort((a, b) => a.t - b.t);
+		for (const l of this.losses) {
 			if (l.t + l.length <= v.from || l.t >= v.to)
 				continue;
-			const x0 = Math.max(xOf(v, l.t), 0), x1 = Math.min(xOf(v, l.t + l.length), plotW);
-			const x = round(plotX + x0), w = round(Math.max(x1 - x0, 1));
+			const x0 = Math.max(xOf(v, l.t), 0), x1 = Math.max(Math.min(xOf(v, l.t + l.length), plotW), x0 + 1), last = all[all.length - 1];
+			if (last && x0 <= last[1])
+				last[1] = Math.max(last[1], x1);
+			else
+				all.push([x0, x1]);
+		}
+		for (const [x0, x1] of all) {
+			const x = round(plotX + x0), w = round(x1 - x0);
 			lane.push("M", x, " ", this.panel.rowsY - conf.lostH, "h", w, "v", conf.lostH - 2, "h", -w, "z");
 			if (state.quiet)
 				bands.push("M", x, " ", this.panel.rowsY, "h", w, "V", this.panel.end, "h", -w, "z");

@@ -88,10 +88,16 @@ function isDim(paint) {
 }
 
 function chooseMeaning(name) {
-	state.only = state.only === name ? "" : name;
+	showMeaning(state.only === name ? "" : name);
+	saveSoon();
+	if (host && host.onMeaning)
+		host.onMeaning(state.only);
+}
+
+function showMeaning(name) {
+	state.only = legend.keys.some((key) => key.name === name) ? name : "";
 	legend.mark();
 	panels.forEach(redraw);
-	saveSoon();
 }
 
 const legend = new Legend(svg.querySelector("#legend"));
@@ -884,6 +890,6 @@ function markThread(tid, t) {
 }
 
 // For pages around the picture and for tests: what is drawn, and how long that took.
-svg.timeline = {state, setButtons, only, panels, search, actions, goToMoment, setView, showThread, markThread, plotX, chooseMeaning, cut, load: loadText, relayout: fitWindow, plots, drawMs: () => drawMs, selected: () => selected, under,
+svg.timeline = {state, setButtons, only, panels, search, actions, goToMoment, setView, showThread, markThread, plotX, chooseMeaning, showMeaning, cut, load: loadText, relayout: fitWindow, plots, drawMs: () => drawMs, selected: () => selected, under,
 	linesOf: (row, seg) => segmentLines(panels[0], row, seg),
 	xOf: (p, t) => plotX + xOf(panels[p].view, t), view: (p) => panels[p].view};

@@ -610,11 +610,11 @@ def check_map(b):
     path = os.path.abspath("sites.html")
     show(b, path)
     check("the map is explained", b.js("return document.getElementById('says').textContent"),
-          "Spans by begin and length; dots: the 40 longest; triangles: the worst episodes; hatched: records missing")
+          "Spans by begin and length; dots: the 40 longest; triangles: the worst; hatched: records missing")
     red = """const c = document.getElementById('heat'), g = c.getContext('2d'), red = (a, z) => {
         const at = (ns) => 62 + ns / report.head().span_ns * (c.clientWidth - 62), w = Math.max(Math.round(at(z) - at(a)) - 2, 1);
         const px = g.getImageData(Math.round(at(a)) + 1, 20, w, 40).data; let n = 0;
-        for (let i = 0; i < px.length; i += 4) n += px[i] > 150 && px[i + 1] < 120 ? 1 : 0; return n / (px.length / 4); };
+        for (let i = 0; i < px.length; i += 4) n += px[i] > px[i + 1] + 30 ? 1 : 0; return n / (px.length / 4); };
         const l = report.data().loss; return [l.t.length, red(l.t[0], l.t[0] + l.ns[0]), red(0, l.t[0] - 1)]"""
     left, hatched, blank = b.js(red)
     check("what is missing is hatched", (left > 0, 0.1 < hatched < 0.8, blank), (True, True, 0))
