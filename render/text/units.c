@@ -38,6 +38,25 @@ void units_duration(struct buf *b, uint64_t ns)
 	in_unit(b, ns, unit_of(ns));
 }
 
+void units_range(struct buf *b, uint64_t low_ns, uint64_t high_ns)
+{
+	const struct unit *u = unit_of(high_ns);
+	struct buf low = {0}, high = {0};
+	in_unit(&low, low_ns, unit_of(low_ns) == u || !low_ns ? u : unit_of(low_ns));
+	in_unit(&high, high_ns, u);
+	const char *end = strrchr(buf_cstr(&low), ' ');
+	if (strcmp(buf_cstr(&low), buf_cstr(&high))) {
+		if (end && !strcmp(end, strrchr(buf_cstr(&high), ' ')))
+			buf_add(b, low.v, (size_t)(end - buf_cstr(&low)));
+		else
+			buf_add(b, low.v, low.n);
+		buf_str(b, "–");
+	}
+	buf_add(b, high.v, high.n);
+	buf_release(&low);
+	buf_release(&high);
+}
+
 void units_part(struct buf *b, uint64_t ns, uint64_t whole)
 {
 	const struct unit *u = unit_of(whole);
