@@ -140,7 +140,7 @@ $(COMPLETIONS): $(O)/completions/perfkit.%: $(O)/perfkit
 # of all pictures. Comment lines and indentation stay out.
 picture_JS = render/svg/svg_text.js render/svg/svg_common.js $($1_OWN)
 flame_OWN := render/flame/flame_names.js render/flame/flame_merge.js render/flame/flame_tree.js render/flame/flame_draw.js render/flame/flame_ui.js
-timeline_OWN := render/timeline/timeline_data.js render/timeline/timeline_rows.js render/timeline/timeline_draw.js render/timeline/timeline_ui.js
+timeline_OWN := render/timeline/timeline_data.js render/timeline/timeline_rows.js render/timeline/timeline_draw.js render/timeline/timeline_card.js render/timeline/timeline_ui.js
 html_OWN := render/svg/svg_text.js render/flame/flame_names.js render/flame/flame_merge.js $(addprefix render/html/html_,data.js time.js lives.js heat.js flame.js table.js source.js worker.js episodes.js strip.js case.js bar.js ui.js)
 flame_CSS := render/flame/flame.css
 timeline_CSS := render/flame/flame.css render/timeline/timeline.css

@@ -90,6 +90,17 @@ static inline uint64_t bytes_u64(struct bytes *b)
 	return b->swap ? __builtin_bswap64(x) : x;
 }
 
+/* A view of the text up to a NUL, which is consumed, too; NULL and `bad` without one. */
+static inline const char *bytes_string(struct bytes *b)
+{
+	const void *nul = bytes_left(b) ? memchr(b->p, 0, bytes_left(b)) : NULL;
+	if (nul)
+		return (const char *)bytes_take(b, (size_t)((const uint8_t *)nul - b->p) + 1);
+	b->bad = 1;
+	b->p = b->end;
+	return NULL;
+}
+
 /* ULEB128 and SLEB128 (DWARF 5, 7.6). Bits past 64 are dropped; more than 16 bytes are `bad`: a
  * number that is read many times must be short. */
 static inline uint64_t bytes_uleb(struct bytes *b)

@@ -5,6 +5,7 @@
  * A section that is damaged leaves its fields unset; the recording stays readable.
  */
 #include "libparse/reader.h"
+#include "libparse/simpleperf.h"
 #include "base/text/buf.h"
 #include "base/mem.h"
 
@@ -144,13 +145,6 @@ static void parse_compressed(struct features *f, struct bytes *b)
 	f->compress_ratio = bytes_u32(b);
 }
 
-int recording_by_simpleperf(const struct recording *rec)
-{
-	enum { SIMPLEPERF_START = 128, SIMPLEPERF_END = 136 };
-	return (rec->features.bits[SIMPLEPERF_START / 64] &
-		((1U << (SIMPLEPERF_END - SIMPLEPERF_START)) - 1)) != 0;
-}
-
 int feature_parse(struct recording *rec, unsigned bit, const uint8_t *p, uint64_t n,
 		  struct err *e)
 {
@@ -215,6 +209,13 @@ int feature_parse(struct recording *rec, unsigned bit, const uint8_t *p, uint64_
 		break;
 	case HEADER_COMPRESSED:
 		parse_compressed(f, &b);
+		break;
+	case SIMPLEPERF_FILE:
+	case SIMPLEPERF_FILE2:
+		f->carried[bit == SIMPLEPERF_FILE2] = (struct feature_bytes){p, n};
+		break;
+	case SIMPLEPERF_META_INFO:
+		r = simpleperf_name_events(rec, p, n);
 		break;
 	default: /* not needed: skipped by its size */
 		break;

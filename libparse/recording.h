@@ -42,6 +42,12 @@ struct listed_file {
 	uint8_t size, id[20];
 };
 
+/* A section as it is, which lives as long as the recording. */
+struct feature_bytes {
+	const uint8_t *p;
+	uint64_t n;
+};
+
 /* The feature sections (or HEADER_FEATURE records); absent texts are NULL, numbers 0.
  */
 struct features {
@@ -67,7 +73,8 @@ struct features {
 				   uint32_t leader, members;
 	})
 	groups;
-	const uint8_t *tracing_data; /* the trace-cmd style blob, for tracepoint.h */
+	struct feature_bytes carried[2]; /* simpleperf's FILE and FILE2 (simpleperf.h) */
+	const uint8_t *tracing_data;     /* the trace-cmd style blob, for tracepoint.h */
 	uint64_t tracing_data_size;
 };
 
@@ -235,9 +242,6 @@ int event_is_chosen(const char *name, const char *found, const char *want);
  * have samples, the first of the lowest rank, with its other halves. The rank is 0 if it samples
  * CPU time, 1 if it is not the scheduler's, 2 for a tracepoint sched:*. */
 int event_default_rank(const char *name, int tracepoint);
-
-/* 1 when simpleperf wrote it: features of its own, from bit 128 on. */
-int recording_by_simpleperf(const struct recording *rec);
 
 /* 1 for the event of perf record --off-cpu, whose samples are waits. */
 int event_name_is_off_cpu(const char *name);

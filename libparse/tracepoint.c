@@ -31,13 +31,6 @@ struct tracepoints {
 
 /* --- the blob ------------------------------------------------------------------------- */
 
-/* The text up to a NUL, which is consumed too; NULL past the end. */
-static const char *parse_string(struct bytes *b)
-{
-	const uint8_t *nul = memchr(b->p, 0, bytes_left(b));
-	return nul ? bytes_take(b, (size_t)(nul + 1 - b->p)) : (b->bad = 1, NULL);
-}
-
 static const void *parse_sized(struct bytes *b, uint64_t *size)
 {
 	*size = bytes_u64(b);
@@ -88,7 +81,7 @@ static int read_systems(struct tracepoints *t, struct bytes *b)
 {
 	uint32_t systems = bytes_u32(b);
 	for (uint32_t i = 0; i < systems && bytes_ok(b); i++) {
-		const char *system = parse_string(b);
+		const char *system = bytes_string(b);
 		uint32_t events = bytes_u32(b);
 		for (uint32_t k = 0; k < events && bytes_ok(b); k++) {
 			uint64_t size;
@@ -114,14 +107,14 @@ static int read_blob(struct tracepoints *t)
 			 "tracing data: not in trace-cmd's format");
 		return 0;
 	}
-	parse_string(&b); /* version */
+	bytes_string(&b); /* version */
 	b.swap = (bytes_u8(&b) != 0) != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
 	t->swap = b.swap;
 	t->long_size = bytes_u8(&b);
 	bytes_u32(&b); /* page size */
 	for (int i = 0; i < 2;
 	     i++) { /* header_page, header_event: of ring buffers, not needed */
-		parse_string(&b);
+		bytes_string(&b);
 		parse_sized(&b, &size);
 	}
 	uint32_t ftrace = bytes_u32(&b);

@@ -37,12 +37,8 @@ struct line_header {
 
 static const char *read_cstr(struct bytes *b)
 {
-	const uint8_t *nul = memchr(b->p, 0, bytes_left(b));
-	if (!nul) {
-		b->bad = 1;
-		return "";
-	}
-	return bytes_take(b, (size_t)(nul - b->p) + 1);
+	const char *s = bytes_string(b);
+	return s ? s : "";
 }
 
 /* DWARF 2-4: two lists of NUL-terminated entries; directory 0 and file 0 are implied. */

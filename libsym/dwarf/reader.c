@@ -304,15 +304,6 @@ static void value_block(struct bytes *b, uint64_t n)
 		bytes_skip(b, n);
 }
 
-static const char *value_cstr(struct bytes *b)
-{
-	const uint8_t *nul = memchr(b->p, 0, bytes_left(b));
-	if (nul)
-		return bytes_take(b, (size_t)(nul - b->p) + 1);
-	b->bad = 1;
-	return NULL;
-}
-
 static int value_indirect(struct bytes *b, const struct dwarf_unit *u, struct dwarf_value *v)
 {
 	uint64_t form = bytes_uleb(b);
@@ -342,7 +333,7 @@ int dwarf_value_read(struct bytes *b, const struct dwarf_unit *u, unsigned form,
 		v->u = (uint64_t)bytes_sleb(b);
 		break;
 	case SIZE_STRING:
-		v->p = value_cstr(b);
+		v->p = bytes_string(b);
 		break;
 	case SIZE_BLOCK:
 		value_block(b, bytes_uleb(b));

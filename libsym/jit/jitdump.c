@@ -65,13 +65,11 @@ static int read_load(struct jitdump *j, struct reading *r, struct bytes *b, uint
 	c.index = bytes_u64(b);
 	c.loaded = time;
 	c.until = UINT64_MAX;
-	const void *nul = bytes_ok(b) ? memchr(b->p, 0, bytes_left(b)) : NULL;
-	if (!nul || !c.size) {
+	c.name = bytes_string(b);
+	if (!bytes_ok(b) || !c.size) {
 		j->info.bad++;
 		return 0;
 	}
-	c.name = (const char *)b->p;
-	bytes_skip(b, (size_t)((const uint8_t *)nul - b->p) + 1);
 	c.code = c.size <= bytes_left(b) ? b->p : NULL;
 	return add_code(j, r, &c);
 }
@@ -323,12 +321,11 @@ static int next_line(struct bytes *b, uint64_t *addr, uint32_t *line, const char
 	*addr = bytes_u64(b);
 	*line = bytes_u32(b);
 	bytes_skip(b, 4);
-	const uint8_t *nul = bytes_left(b) ? memchr(b->p, 0, bytes_left(b)) : NULL;
-	if (!bytes_ok(b) || !nul)
+	const char *name = bytes_string(b);
+	if (!bytes_ok(b))
 		return 0;
-	if (b->p[0] != 0xff || b->p + 1 != nul)
-		*file = (const char *)b->p;
-	bytes_skip(b, (size_t)(nul - b->p) + 1);
+	if (strcmp(name, "\xff"))
+		*file = name;
 	return 1;
 }
 

@@ -84,6 +84,8 @@ int kernel_open(struct modules *ms, const struct kernel_place *place)
 		if (rc)
 			return rc;
 	}
+	if (!kernel_table(ms) && carried_kernel(ms, &k->vmlinux))
+		return ERR_NOMEM;
 	if (refused && k->files.reason != DSO_FOUND) {
 		k->files.reason = DSO_UNREADABLE;
 		snprintf(k->files.detail, DSO_DETAIL_MAX, "%s", elsewhere);

@@ -254,7 +254,7 @@ static int code_vaddr(const struct elf_file *f, uint64_t offset, int how, uint64
 int module_symbol_at(const struct module_symbols *s, const struct map *map, uint64_t ip,
 		     int how, struct symbol_hit *hit)
 {
-	uint64_t addr = ip - s->slide;
+	uint64_t addr = s->carried ? carried_vaddr(s->carried, map, ip) : ip - s->slide;
 	if (s->file && !code_vaddr(s->file, ip - map->start + map->pgoff, how, &addr))
 		return 0;
 	/* In a kallsyms of another boot only the kernel itself is the same, moved as a whole;
@@ -286,6 +286,7 @@ static int read_file_of(struct modules *ms, uint32_t dso, uint64_t offset,
 		return 1;
 	out->table = mod->symbols ? mod->symbols : &nothing;
 	out->file = mod->files.runtime ? mod->files.runtime : mod->files.debug;
+	out->carried = mod->is_carried ? &mod->carried : NULL;
 	return 1;
 }
 
@@ -327,7 +328,7 @@ static int lookup_file(struct modules *ms, const struct map *map, uint64_t ip, i
 		return ERR_NOMEM;
 	CHECK(!ms->preparer || module_is_read(ms, mod)); /* modules_prepare_end comes first */
 	struct dso_files *f = &mod->files;
-	if (!f->runtime && !f->debug)
+	if (!f->runtime && !f->debug && !mod->is_carried)
 		return 0;
 	if (!mod->symbols_tried && symtab_from_elf(f->runtime, f->debug, arch_plt(f->runtime),
 						   &mod->symbols, NULL) == ERR_NOMEM)
@@ -335,8 +336,11 @@ static int lookup_file(struct modules *ms, const struct map *map, uint64_t ip, i
 	mod->symbols_tried = 1;
 	uint64_t vaddr, offset = ip - map->start + map->pgoff;
 	struct symbol_hit hit;
-	if (!code_vaddr(f->runtime ? f->runtime : f->debug, offset, how, &vaddr) ||
-	    !mod->symbols || !lookup_symbol(mod->symbols, &vaddr, how, &hit))
+	if (mod->is_carried)
+		vaddr = carried_vaddr(&mod->carried, map, ip);
+	else if (!code_vaddr(f->runtime ? f->runtime : f->debug, offset, how, &vaddr))
+		return 0;
+	if (!mod->symbols || !lookup_symbol(mod->symbols, &vaddr, how, &hit))
 		return 0;
 	int rc = lookup_named(ms, &hit, mangling_of(mod), out);
 	out->at = vaddr - hit.start <= UINT32_MAX ? (uint32_t)(vaddr - hit.start) : 0;

@@ -100,8 +100,10 @@ static int module_open(struct modules *ms, uint32_t dso, struct module *mod)
 		if (!mod->recorded)
 			return ERR_NOMEM;
 	}
-	return dso_find(&ms->opt.find, path, &d->id, &d->file, &mod->files, NULL) == ERR_NOMEM
-		       ? ERR_NOMEM
+	if (dso_find(&ms->opt.find, path, &d->id, &d->file, &mod->files, NULL) == ERR_NOMEM)
+		return ERR_NOMEM;
+	return d->kind == DSO_FILE && !mod->files.runtime && !mod->files.debug
+		       ? carried_open(ms, strtab_get(ms->machine->strings, d->recorded), mod)
 		       : 0;
 }
 

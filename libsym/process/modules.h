@@ -105,8 +105,10 @@ int modules_variable_at(struct modules *ms, uint32_t space, uint64_t address, ui
 struct module_symbols {
 	/* The table that alone decides the frames of an address. NULL: call modules_lookup. */
 	const struct symtab *table;
-	const struct elf_file *file; /* the table has its addresses; NULL: absolute ones */
-	uint64_t slide;              /* recorded address − address in the table */
+	const struct elf_file
+		*file; /* the table has its addresses; NULL: absolute ones, but … */
+	const struct carried_file *carried; /* … those of a file that is not here */
+	uint64_t slide;                     /* recorded address − address in the table */
 	int timed; /* the frames of an address depend on the time (there is a jitdump) */
 };
 

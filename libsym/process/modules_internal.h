@@ -6,6 +6,7 @@
  *	module_data.c     … of their variables
  *	module_kernel.c   … of the kernel and its modules
  *	module_jit.c      … of generated code
+ *	module_carried.c  … of which the recording itself has the symbols
  *	module_prepare.c  opening files and building tables in advance, on other threads
  *
  * A module is written only under the lock, and libelf's handles are used under it or by the
@@ -15,6 +16,7 @@
 #define LIBSYM_PROCESS_MODULES_INTERNAL_H
 
 #include "base/text/buf.h"
+#include "libparse/simpleperf.h"
 #include "libsym/dwarf/debug_info.h"
 #include "libsym/jit/jitdump.h"
 #include "libsym/process/jit_files.h"
@@ -34,6 +36,8 @@ struct module {
 	int cfi_tried, symbols_tried, variables_tried, debuginfo_tried, maps_tried;
 	struct dso_files files;
 	struct symtab *symbols, *variables;
+	struct carried_file carried; /* of `symbols`, with is_carried, without files */
+	int is_carried;
 	struct debuginfo *debuginfo;
 	struct cfi *cfi;
 	struct perfmap perfmap;   /* DSO_ANON */
@@ -142,6 +146,15 @@ enum lookup_mangling { LOOKUP_MANGLED = 1, LOOKUP_NIM = 2 };
 /* The printable form of a raw name (enum lookup_mangling; 0: not mangled), made once. 0 or
  * ERR_NOMEM. */
 int lookup_printable(struct modules *ms, const char *raw, int mangled, uint32_t *id);
+
+/* Take the symbols that the recording has of a file that was not found. 0 or ERR_NOMEM. */
+int carried_open(struct modules *ms, const char *path, struct module *mod);
+
+/* The same of the kernel; *out is NULL if it has none. 0 or ERR_NOMEM. */
+int carried_kernel(const struct modules *ms, struct symtab **out);
+
+/* The address, as these symbols have it, of one in a mapping. */
+uint64_t carried_vaddr(const struct carried_file *c, const struct map *map, uint64_t ip);
 
 /* Make a symbol, with its printable name, the only frame. 0 or ERR_NOMEM. */
 int lookup_named(struct modules *ms, const struct symbol_hit *hit, int mangled,

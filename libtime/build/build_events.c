@@ -131,6 +131,10 @@ static int classify(struct builder *b, const struct event *ev)
 		b->tl->flags |= se.kind == SCHED_WAKING   ? TL_HAS_WAKING
 				: se.kind == SCHED_WAKEUP ? TL_HAS_WAKEUP
 							  : 0u;
+	} else if (!tp && ev->is_tracepoint && !strcmp(name, "sched:sched_switch")) {
+		se.role = ROLE_SCHED;
+		se.kind = SCHED_LEAVING;
+		te.sched = 1;
 	} else if (ev->is_tracepoint &&
 		   !(tp &&
 		     (is_syscall(tp, &se) || builder_is_irq(tp, &se) || is_timer(tp, &se)))) {

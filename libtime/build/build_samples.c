@@ -103,7 +103,7 @@ static int handle_sched(struct builder *b, const struct source_event *se,
 		if (s->period > 1) /* it stands for several switches, whatever the attr says */
 			b->tl->flags |= TL_SAMPLED;
 		r = state_of(b, (uint64_t)tp_int(&se->b, s->raw, s->raw_size, swap), &ev);
-	} else {
+	} else if (se->kind != SCHED_LEAVING) {
 		ev.target_tid = (int32_t)tp_int(&se->a, s->raw, s->raw_size, swap);
 		ev.target_comm = comm_field(&se->e, s, swap, &ev);
 		ev.context = context_of(s);
@@ -115,7 +115,7 @@ static int handle_sched(struct builder *b, const struct source_event *se,
 	int stack =
 		(se->chain || b->expander) &&
 		(se->kind == SCHED_WAKING || se->kind == SCHED_WAKEUP ||
-		 se->kind == SCHED_WAKEUP_NEW ||
+		 se->kind == SCHED_WAKEUP_NEW || se->kind == SCHED_LEAVING ||
 		 (se->kind == SCHED_SWITCH && ev.prev_tid > 0 && ev.state_class != STATE_DEAD));
 	if (!r && stack)
 		r = builder_chain(b, s, &ev.path);

@@ -1,6 +1,7 @@
 /* findings_record.c - findings about the recording: file, losses, events, waits. */
 #include "base/text/buf.h"
 #include "base/text/shellword.h"
+#include "libparse/simpleperf.h"
 #include "libtime/build/build.h"
 #include "libtime/doctor/findings_internal.h"
 #include "libtime/record/calls.h"

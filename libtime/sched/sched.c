@@ -225,12 +225,23 @@ static int note_current(struct sched *s, const struct sched_event *ev)
 	return r;
 }
 
+static int on_leaving(struct sched *s, const struct sched_event *ev)
+{
+	uint32_t i;
+	int r = ev->tid > 0 ? sched_thread_of(s, ev->tid, &i) : 0;
+	if (!r && ev->tid > 0)
+		s->threads.v[i].leaving = ev->path;
+	return r;
+}
+
 static int dispatch(struct sched *s, const struct sched_event *ev)
 {
 	int target = ev->target_tid > 0;
 	switch (ev->kind) {
 	case SCHED_SWITCH:
 		return ev->cpu == TL_NOCPU ? 0 : sched_on_switch(s, ev);
+	case SCHED_LEAVING:
+		return on_leaving(s, ev);
 	case SCHED_OUT:
 		return ev->cpu == TL_NOCPU ? 0 : sched_on_out(s, ev);
 	case SCHED_IN:

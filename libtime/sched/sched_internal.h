@@ -82,6 +82,7 @@ struct thr {
 	struct wake wake;     /* OFF: what ends the blocked part */
 	struct wake early;    /* a waking while it ran */
 	struct seen seen;
+	uint32_t leaving;  /* path of SCHED_LEAVING since it got its CPU; 0: none */
 	uint64_t until_ns; /* SCHED_DIRECT: end of its last interval */
 	char comm[SCHED_COMM_SIZE];
 	uint16_t cpu; /* where it runs; OFF: where it ran last, or was moved since */

@@ -46,6 +46,7 @@ static int leave(struct sched *s, const struct sched_event *ev, uint32_t i)
 	}
 	struct thr *t = &s->threads.v[i];
 	sched_begin_offcpu(s, i, ev->time_ns, ev->cpu);
+	t->leaving = 0;
 	t->offcpu.path = ev->path;
 	t->offcpu.state = ev->state;
 	t->offcpu.syscall = ev->syscall;
@@ -157,6 +158,8 @@ int sched_on_out(struct sched *s, const struct sched_event *ev)
 		r = expect_on(s, c, ev->cpu, ev->tid, i);
 	if (!r && i != TL_NONE) {
 		struct sched_event out = *ev;
+		out.path = s->threads.v[i].leaving;
+		out.no_stack = !out.path;
 		out.state_class = ev->preempt ? STATE_RUNNING : STATE_BLOCKED;
 		if (s->threads.v[i].exiting && !ev->preempt)
 			out.state_class = STATE_DEAD;

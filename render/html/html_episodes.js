@@ -157,10 +157,9 @@ async function drawTimeline() {
 	markEpisode();
 	markCapped(box);
 	const s = stretch(), v = timelineSvg.timeline.view(0);
-	if (Math.round(v.from) !== s.from || Math.round(v.to) !== s.to) {
-		timelineTold = {from: s.from, to: s.to};
+	timelineTold = {from: s.from, to: s.to};
+	if (Math.round(v.from) !== s.from || Math.round(v.to) !== s.to)
 		timelineSvg.timeline.setView(timelineSvg.timeline.panels[0], s.from, s.to);
-	}
 }
 
 // In the place of the timeline's plot, whose units are pixels.
@@ -205,8 +204,6 @@ function followThreads() {
 }
 
 // A zoom in the timeline selects that stretch everywhere.
-let viewTimer = 0;
-
 function onTimelineView(from, to) {
 	const s = {from: Math.round(from), to: Math.round(to)};
 	if (timelineTold && Math.abs(timelineTold.from - s.from) < 20 && Math.abs(timelineTold.to - s.to) < 20)

@@ -27,8 +27,11 @@ function stretchText(s) {
 
 // --- the view ------------------------------------------------------------------------------------
 
+let viewTimer = 0; // of a zoom that is not yet selected
+
 // Select a stretch (null: all) and a band of lengths, in every pane.
 function choose(s, band) {
+	clearTimeout(viewTimer);
 	const isAll = !s || s.to <= s.from || (s.from <= 0 && s.to >= head.span_ns);
 	view.stretch = isAll ? null : s;
 	view.band = band;
