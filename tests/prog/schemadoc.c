@@ -13,57 +13,62 @@ static int unit_is_in_name(const struct column *c)
 	return !strcmp(c->unit, "ns") && n > 3 && !strcmp(c->name + n - 3, "_ns");
 }
 
-/* A key, or the recording that a row belongs to: the head of the page says what they are. */
-static int is_told_once(const struct column *c)
+/* Its name, then in brackets the table that it points into, or its unit. */
+static void column_name(const struct column *c)
 {
-	return !*c->meaning && (!strcmp(c->name, "id") || !strcmp(c->name, "recording_id"));
+	const char *arrow = "→ ";
+	printf("`%s`", c->name);
+	if (!strncmp(c->unit, arrow, strlen(arrow)))
+		printf(" (%s)", c->unit + strlen(arrow));
+	else if (!strcmp(c->unit, "0, 1"))
+		printf(" (0/1)");
+	else if (*c->unit && !unit_is_in_name(c))
+		printf(" (%s)", c->unit);
 }
 
-/* The columns that are told once, in a line of their own. */
-static void keys_line(const struct table *t)
+/* The head of the page says what these are. */
+static int is_key(const struct column *c)
+{
+	return !strcmp(c->name, "id") || !strcmp(c->name, "recording_id");
+}
+
+/* The columns whose names say all share a line. */
+static void plain_columns(const struct table *t)
 {
 	const char *before = "- ";
 	for (size_t k = 0; k < t->n; k++)
-		if (is_told_once(&t->columns[k])) {
-			printf("%s`%s`", before, t->columns[k].name);
+		if (!*t->columns[k].meaning && !is_key(&t->columns[k])) {
+			printf("%s", before);
+			column_name(&t->columns[k]);
 			before = ", ";
 		}
 	if (*before == ',')
 		printf("\n");
 }
 
-/* One line: `- name (unit): meaning`, or `- name → table: meaning`. */
-static void column_line(const struct column *c)
-{
-	const char *arrow = "→";
-	printf("- `%s`", c->name);
-	if (!strncmp(c->unit, arrow, strlen(arrow)))
-		printf(" %s", c->unit);
-	else if (!strcmp(c->unit, "0, 1"))
-		printf(" (0/1)");
-	else if (*c->unit && !unit_is_in_name(c))
-		printf(" (%s)", c->unit);
-	printf(*c->meaning ? ": %s\n" : "\n", c->meaning);
-}
-
 int main(void)
 {
 	printf("# The tables of a store\n\n"
-	       "Made by `make schema` from `libtime/store/schema.c`. Schema version: **%d**. "
-	       "[store.md](store.md)\nsays how to ask them, and has the views. Times and "
-	       "durations (`*_ns`) are integer nanoseconds on\nthe recording's clock; NULL is "
-	       "unknown or does not apply. `id` is the key of a row, `recording_id` the\n"
-	       "recording that it belongs to.\n\n"
+	       "Made by `make schema`. Schema version: **%d**. [store.md](store.md) says how "
+	       "to ask them. "
+	       "Times and\ndurations (`*_ns`) are integer nanoseconds on the recording's "
+	       "clock; NULL is "
+	       "unknown or does not\napply. Where a table has them, `id` is the key of a row "
+	       "and "
+	       "`recording_id` its recording; a table\nin brackets is that of an id.\n\n"
 	       "`meta(key, value)`: `perfkit` is the version that wrote the file, `time_unit` "
 	       "is `ns`.\n",
 	       STORE_VERSION);
 	for (size_t i = 0; i < STORE_TABLES; i++) {
 		const struct table *t = &store_tables[i];
 		printf("\n## %s\n\n%s\n\n", t->name, t->about);
-		keys_line(t);
+		plain_columns(t);
 		for (size_t k = 0; k < t->n; k++)
-			if (!is_told_once(&t->columns[k]))
-				column_line(&t->columns[k]);
+			if (*t->columns[k].meaning) {
+				printf("- ");
+				column_name(&t->columns[k]);
+				printf(": %s\n", t->columns[k].meaning);
+			}
 	}
 	return 0;
 }
