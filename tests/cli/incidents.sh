@@ -254,7 +254,7 @@ else
 		dwarf:4096 "$python" "$SRC/tests/truth/gil_front.py"
 fi
 if command -v javac >/dev/null && javac -d . "$SRC/tests/truth/Pauses.java" 2>err; then
-	says safepoint 'front(: waiting| waited( in [^ ]+)?) for a JVM safepoint to end, which VM Thread held for GC' \
+	says safepoint '(front waited( in [^ ]+)?|waiting) for a JVM safepoint to end, which VM Thread held for GC' \
 		'--comm front --cause safepoint' fp java -XX:+UseSerialGC -Xmx96m \
 		-XX:-UsePerfData -cp . Pauses
 else
