@@ -1,8 +1,6 @@
 #include "libparse/simpleperf.h"
-#include "base/mem.h"
 #include "libparse/reader.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,18 +12,16 @@ int recording_by_simpleperf(const struct recording *rec)
 
 /* --- names of events ------------------------------------------------------------------- */
 
-/* "sched:sched_switch,2,91" */
+/* "sched:sched_switch,2,91": name, type and config; the text goes on after n bytes. */
 static int name_event(struct recording *rec, const char *line, size_t n)
 {
-	char text[256];
-	unsigned long long config;
-	unsigned type;
+	char *end;
 	const char *comma = memchr(line, ',', n);
-	if (!comma || n >= sizeof(text))
+	if (!comma)
 		return 0;
-	memcpy(text, comma, n - (size_t)(comma - line));
-	text[n - (size_t)(comma - line)] = 0;
-	if (sscanf(text, ",%u,%llu", &type, &config) != 2)
+	unsigned long type = strtoul(comma + 1, &end, 10);
+	uint64_t config = *end == ',' ? strtoull(end + 1, &end, 10) : 0;
+	if (end != line + n)
 		return 0;
 	for (size_t i = 0; i < rec->events.n; i++) {
 		struct event *ev = &rec->events.v[i];
@@ -57,7 +53,7 @@ int simpleperf_name_events(struct recording *rec, const uint8_t *p, uint64_t n)
 
 /* --- FILE -------------------------------------------------------------------------------- */
 
-enum dso_type { TYPE_KERNEL, TYPE_MODULE, TYPE_ELF, TYPE_DEX };
+enum dso_type { TYPE_KERNEL = 0, TYPE_ELF = 2, TYPE_DEX = 3 };
 
 typedef int take_fn(void *ctx, const struct carried_symbol *s);
 
@@ -155,7 +151,7 @@ static int read_message(struct bytes b, struct carried_file *out, take_fn *take,
 	while (next_field(&b, &f)) {
 		if (f.no == 2) {
 			out->is_kernel = f.value == TYPE_KERNEL;
-			out->has_offset |= f.value == TYPE_DEX || f.value == TYPE_ELF;
+			out->has_offset |= f.value == TYPE_DEX;
 		} else if (f.no == 3) {
 			out->min_vaddr = f.value;
 		} else if (f.no == 4) {
@@ -164,6 +160,7 @@ static int read_message(struct bytes b, struct carried_file *out, take_fn *take,
 			if (r)
 				return r;
 		} else if (f.no == 6) {
+			out->has_offset = 1; /* fields that are 0 are left out */
 			while (next_field(&f.inner, &inner))
 				if (inner.no == 1)
 					out->min_offset = inner.value;

@@ -2,7 +2,7 @@
  * simpleperf.h - what Android's simpleperf adds to perf.data: sections from bit 128 on.
  *
  * Source: system/extras/simpleperf, record_file_format.h (FILE, META_INFO) and record_file.proto
- * (FILE2). All of it is in the recording's byte order and untrusted; damage ends a list early.
+ * (FILE2). Untrusted, as all of a recording; damage ends a list early.
  */
 #ifndef LIBPARSE_SIMPLEPERF_H
 #define LIBPARSE_SIMPLEPERF_H
@@ -12,13 +12,14 @@
 /* 1 when simpleperf wrote it. */
 int recording_by_simpleperf(const struct recording *rec);
 
-/* The events that are known by a number only get the names that META_INFO has for their type and
- * config. ERR_NOMEM. */
+/* Name tracepoints, of which the events have only the number, as META_INFO does. 0 or ERR_NOMEM;
+ * what is not understood is skipped. */
 int simpleperf_name_events(struct recording *rec, const uint8_t *p, uint64_t n);
 
 /* A function of a file, as the recording host knew it; a view, not terminated. */
 struct carried_symbol {
-	uint64_t start, size; /* start as elf_file_vaddr would give it; kernel: absolute */
+	uint64_t start,
+		size; /* bytes; start is an address in the file, of the kernel in memory */
 	const char *name;
 	size_t n;
 };
@@ -32,9 +33,8 @@ struct carried_file {
 };
 
 /*
- * The symbols that the recording has of the file recorded as `path`: each goes to `take`, whose
- * result ends the list unless it is 0. 1 and *out, or 0 when the recording has none, or what
- * take returned.
+ * The symbols that the recording has of the file recorded as `path`: each goes to `take`, until
+ * that returns a failure (negative). 1 and *out, 0 when the recording has none, or that failure.
  */
 int simpleperf_symbols(const struct recording *rec, const char *path, struct carried_file *out,
 		       int (*take)(void *ctx, const struct carried_symbol *s), void *ctx);

@@ -102,7 +102,8 @@ static int module_open(struct modules *ms, uint32_t dso, struct module *mod)
 	}
 	if (dso_find(&ms->opt.find, path, &d->id, &d->file, &mod->files, NULL) == ERR_NOMEM)
 		return ERR_NOMEM;
-	return d->kind == DSO_FILE && !mod->files.runtime && !mod->files.debug
+	/* symbols of a path are believed of none of several files that had it */
+	return d->kind == DSO_FILE && !mod->shared && !mod->files.runtime && !mod->files.debug
 		       ? carried_open(ms, strtab_get(ms->machine->strings, d->recorded), mod)
 		       : 0;
 }

@@ -124,8 +124,9 @@ static int handle_sched(struct builder *b, const struct source_event *se,
 	ev.no_stack = !ev.path;
 	if (r)
 		return err_nomem(e);
-	return b->hit_ns ? sched_add_stack(b->sched, &ev, b->hit_ns, e)
-			 : sched_event(b->sched, &ev, e);
+	return b->hit_ns && se->kind != SCHED_LEAVING
+		       ? sched_add_stack(b->sched, &ev, b->hit_ns, e)
+		       : sched_event(b->sched, &ev, e);
 }
 
 /* Where no times were recorded, the place in the file stands for them, except in what is kept.

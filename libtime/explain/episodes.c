@@ -126,6 +126,7 @@ static int add_part(struct collector *c, const struct population *of, uint32_t i
 	int r = set_apart(c, &w);
 	if (r || w.start == w.end)
 		return r;
+	uint64_t slack = offcpu_ns(o) - offcpu_low_ns(o);
 	struct episode ep = {
 		.start_ns = w.start,
 		.end_ns = w.end,
@@ -135,9 +136,7 @@ static int add_part(struct collector *c, const struct population *of, uint32_t i
 		.at = i,
 		.cpu = o->cpu_in != TL_NOCPU ? o->cpu_in : o->cpu_out,
 		.flags = (uint8_t)((o->flags & OFF_SUSPECT) | (w.open ? OFF_OPEN : 0)),
-		.low_ns = w.end - w.start > o->end_ns - o->start_ns - offcpu_low_ns(o)
-				  ? w.end - w.start - (offcpu_ns(o) - offcpu_low_ns(o))
-				  : 0,
+		.low_ns = w.end - w.start > slack ? w.end - w.start - slack : 0,
 		.unknown = o->unknown != KNOWN,
 		.ongoing = w.ongoing != 0,
 	};

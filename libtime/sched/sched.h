@@ -25,7 +25,8 @@ enum sched_kind {
 	SCHED_FORK,       /* `target` was created (sched_process_fork, PERF_RECORD_FORK) */
 	SCHED_COMM,       /* `target` is now called target_comm (exec or rename) */
 	SCHED_EXIT,       /* `target` is exiting; its last switch is still to come */
-	SCHED_LEAVING, /* sched:sched_switch without its fields: the stack of `tid`, before … */
+	SCHED_LEAVING, /* sched:sched_switch without its fields: the stack with which `tid` leaves
+			  its CPU, just before the SCHED_OUT that says so */
 	SCHED_OUT,     /* PERF_RECORD_SWITCH{,_CPU_WIDE} out: `tid` leaves the CPU */
 	SCHED_IN,      /* PERF_RECORD_SWITCH{,_CPU_WIDE} in: `tid` got the CPU */
 	SCHED_LOST,    /* `count` records lost on this CPU in (from_ns, time_ns] */

@@ -243,6 +243,7 @@ static inline void sched_run_on(struct sched *s, uint32_t i, uint16_t cpu)
 	t->state = RUNNING;
 	t->cpu = cpu;
 	t->early.set = 0;
+	t->leaving = 0;
 }
 
 /* The thread has ended. */

@@ -161,23 +161,23 @@ int sched_note_hole(struct sched *s, uint16_t cpu, uint64_t from, uint64_t to)
 /* How many waits in a thousand recordings like this one ended and began again unseen, because
  * the two switches between them are missing: where h of n switches are, h * h / n pairs are. Of
  * some threads (of init, on virtual machines) all switch-outs are missing: that shows. */
-static uint64_t unseen(const struct sched *s)
+static double unseen(const struct sched *s)
 {
 	enum { SOME = 4 };
-	uint64_t holes = 0, outs = 0;
+	double holes = 0, outs = 0;
 	for (size_t i = 0; i < s->threads.n; i++) {
 		const struct thr *t = &s->threads.v[i];
-		holes += t->outs * SOME >= t->holes ? t->holes : 0;
+		holes += (uint64_t)t->outs * SOME >= t->holes ? t->holes : 0;
 		outs += t->outs;
 	}
-	return holes ? holes * (holes - 1) * 1000 / (outs + 1) : 0;
+	return holes > 0 ? holes * (holes - 1) * 1000 / (outs + 1) : 0;
 }
 
 void sched_bounds(struct sched *s)
 {
 	enum { BELIEVED = 10 }; /* in a thousand */
-	uint64_t woken = unseen(s);
-	uint64_t unwoken = woken * s->unwoken / (s->woken + s->unwoken + 1);
+	double woken = unseen(s);
+	double unwoken = woken * (double)s->unwoken / (double)(s->woken + s->unwoken + 1);
 	if (woken < BELIEVED || !s->chain)
 		return;
 	for (size_t i = 0; i < s->tl->offcpu.n; i++) {

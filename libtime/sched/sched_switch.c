@@ -54,7 +54,6 @@ static int leave(struct sched *s, const struct sched_event *ev, uint32_t i)
 	}
 	struct thr *t = &s->threads.v[i];
 	sched_begin_offcpu(s, i, ev->time_ns, ev->cpu);
-	t->leaving = 0;
 	t->outs++;
 	t->offcpu.path = ev->path;
 	t->offcpu.state = ev->state;

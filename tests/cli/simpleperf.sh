@@ -25,12 +25,20 @@ for how in file file2; do
 	"$PERFKIT" collapse --no-local - <$how.data 2>err | diff -u want -
 	"$PERFKIT" import --no-local $how.data -o $how.db 2>err
 	"$PERFKIT" collapse $how.db 2>err | diff -u want -
+	"$PERFKIT" pack -q --no-local $how.data -o $how.tar.zst 2>err
+	"$PERFKIT" collapse --no-local $how.tar.zst 2>err | diff -u want -
 	echo "app;[state unknown];caller;app::hot 17970" >want # no wakeup was recorded
 	folded "$PERFKIT" collapse --offcpu --no-local $how.data
 	folded "$PERFKIT" collapse --offcpu $how.db
 	"$PERFKIT" doctor -v --no-local $how.data >out 2>err || true
 	! grep -i 'tracepoint 91\|no-event-names' out || { echo "$how: the event has a name"; exit 1; }
 done
+
+# the symbols are those of one file: which, is not said
+$make twice >twice.data
+"$PERFKIT" collapse --no-local twice.data >got 2>err
+! grep -E 'hot|caller' got || { echo "names of one of two files"; exit 1; }
+grep -q 'do_work' got
 
 size=$($make file2 | wc -c)
 for n in 0 1 3 4 5 20 40 41 60 100 150 170 200 210 240 250; do

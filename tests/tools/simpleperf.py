@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Recordings as Android's simpleperf writes them: simpleperf.py file|file2|cut:N > perf.data
+"""Recordings as Android's simpleperf writes them: simpleperf.py file|file2|twice|cut:N > perf.data
 
 One thread, 70: samples in /data/app (hot at 0x1010, caller at 0x1110), in the kernel, in generated
 code; three switch-outs whose sched:sched_switch samples have stacks but no fields. The symbols are
-in the sections FILE (older: the place of min_vaddr is not said) or FILE2; cut:N: of FILE2 only N bytes.
+in the sections FILE (older: the place of min_vaddr is not said) or FILE2; cut:N: of FILE2 only N bytes;
+twice: another process has another file at the path /data/app.
 """
 import struct
 import sys
@@ -45,8 +46,8 @@ def padded(text):
     return text.encode() + bytes(8 - len(text) % 8)
 
 
-def mmap2(pid, start, size, pgoff, prot, name, misc=2):
-    return record(10, misc, struct.pack("<IIQQQIIQQII", pid & 0xffffffff, 0, start, size, pgoff, 0, 0, 0, 0, prot, 0) + padded(name) + ids(1))
+def mmap2(pid, start, size, pgoff, prot, name, misc=2, inode=0):
+    return record(10, misc, struct.pack("<IIQQQIIQQII", pid & 0xffffffff, 0, start, size, pgoff, 8, 1, inode, 0, prot, 0) + padded(name) + ids(1))
 
 
 def varint(n):
@@ -98,7 +99,9 @@ def main():
     flags = 1 << 18 | 1 << 13 | 1 << 8 | 1 << 23  # sample_id_all, comm, mmap, mmap2
     data = record(3, 0, struct.pack("<II", 70, 70) + padded("app") + ids(1))
     data += mmap2(-1, 0, (1 << 64) - 1, 0, 0, "[kernel.kallsyms]", 1)
-    data += mmap2(70, MAPPED, 0x1000, PGOFF, 5, "/data/app")
+    data += mmap2(70, MAPPED, 0x1000, PGOFF, 5, "/data/app", inode=7)
+    if how == "twice":
+        data += mmap2(71, MAPPED, 0x1000, PGOFF, 5, "/data/app", inode=9)
     data += mmap2(70, JIT, 0x1000, 0, 0x4005, "app_cache:0-100")
     t = 1000000
     data += record(14, 0, ids(t))  # in
