@@ -13,7 +13,8 @@ static void a_missing_switch_out_of_idle_has_small_bounds(void **state)
 		wakeup(r, 1010, 1, 0, 1);
 		wake(r, SCHED_OTHER, late ? 1510 : 1013, 0, 1, -1, 0);
 		sw(r, 1520, 0, 1, "S", 0);
-		expect(r, late ? "1 10-1510 S 1000+500 suspect slack 500000 <-0 task\n"
+		expect(r, late ? "1 10-1010 S 1000+0 suspect <-0 task\n"
+				 "1 1010-1510  0+0 ?hole suspect\n"
 				 "1 1520-1520 S 0+0 open\n"
 			       : "1 10-1013 S 1000+3 slack 3000 <-0 task\n"
 				 "1 1520-1520 S 0+0 open\n");
