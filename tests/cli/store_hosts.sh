@@ -90,7 +90,7 @@ grep -q -- '--recording 2  web2' err
 refused svg --flamechart two.db
 refused doctor two.db
 grep -q 'recording' err
-grep -q '^| doctor |' "$SRC/docs/store.md"
+grep -q '`doctor` need one to be selected' "$SRC/docs/store.md"
 refused tail --time 5108.53,5108.60 two.db
 grep -q 'clocks of their own' err
 refused report --recording 3 two.db
