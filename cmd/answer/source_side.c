@@ -120,12 +120,12 @@ static int add_counters(struct source_side *s, struct source_sums *sums, struct 
 }
 
 int source_side_open(struct source_side *s, const struct source_opts *o, const char *path,
-		     const struct opt_list *dirs, int choose)
+		     int is_before, int choose)
 {
 	struct err e = {0};
 	enum stack_question asked = question(o);
 	s->o = o;
-	s->dirs = dirs;
+	s->is_before = is_before;
 	s->opt = o->t;
 	s->opt.wait.tl.in.lines = 1;
 	s->opt.wait.tl.in.places = o->instructions;
@@ -219,10 +219,15 @@ int source_side_text(const struct source_side *s, const struct source_rows *rows
 		     const struct source_part *part, struct source_text *out)
 {
 	const struct input *in = &s->src.ti->in;
-	struct source_options roots = {.dirs = s->dirs->v,
-				       .ndirs = s->dirs->n,
-				       .maps = s->o->maps.v,
-				       .nmaps = s->o->maps.n,
+	const struct source_opts *o = s->o;
+	int own = s->is_before && (o->before_dirs.n || o->before_git);
+	const struct opt_list *dirs = own ? &o->before_dirs : &o->dirs;
+	const struct git_texts *git = own ? &o->before_texts : &o->texts;
+	struct source_options roots = {.dirs = dirs->v,
+				       .ndirs = dirs->n,
+				       .maps = o->maps.v,
+				       .nmaps = o->maps.n,
+				       .git = git->pid ? git : NULL,
 				       .here = !in->opt->no_local && !in->bundle.recording};
 	return source_text_of(in, &roots, &s->src.stacks->strings, part->file,
 			      rows->v.v[part->first].dso, out);
