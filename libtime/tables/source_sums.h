@@ -31,7 +31,8 @@ struct source_function {
 	uint32_t name, module; /* ids of source_sums.names */
 	uint64_t samples;      /* that end in it */
 	uint64_t near;         /* weight of stacks whose nearest frame with a text is its, or if
-			* they have none, the nearest with a known line */
+			* they have none, the nearest with a known line; waits
+			* in inlined code count for the function that contains it */
 	struct source_weight w;
 	uint64_t counts[SOURCE_COUNTERS]; /* of each counter, self and inlined */
 };
@@ -83,7 +84,8 @@ struct source_sums {
 	struct source_index *index;
 };
 
-/* Count all stacks of `from` (without windows). ERR_NOMEM. */
+/* Count all stacks of `from`. If they have windows, these are stacks, too, with which they go on:
+ * of the thread that a wait is for. ERR_NOMEM. */
 int source_sums_add_all(struct source_sums *s, const struct function_sums *from);
 
 /* Count stacks that are weighted by a counter, into `counts` alone. ERR_NOMEM. */

@@ -36,7 +36,7 @@ void source_table_lines(struct buf *out, const struct source_sums *s,
 			const struct source_rows *rows, const struct source_part *part,
 			const struct source_text *text, const struct source_style *style);
 
-/* The copies of a function, if it has several: symbols and the lines it is inlined in. */
+/* The copies of a function: symbols and the lines it is inlined in; nothing for one symbol. */
 void source_table_places(struct buf *out, const struct source_sums *s, uint32_t function,
 			 const struct source_style *style);
 
