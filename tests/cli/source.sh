@@ -163,7 +163,7 @@ grep -q '^write_pages (orders): self 0.0 %' elsewhere/lines
 grep -Eq '^ +[67][0-9]\.[0-9] %    61      pause_ns\(8700000\); /\* the disk is slow \*/$' elsewhere/lines
 "$PERFKIT" source -q --tail pause_ns book.tar.zst | grep -q 'inlined into write_pages, orders.c:61'
 "$PERFKIT" tail -q --by activation --comm front-0,front-1 --p99.5 --system "$orders" >tail
-grep -q '^which lines: perfkit source --tail --by activation --p99.5 .*--comm front-0,front-1.* FILE$' tail
+grep -q '^which lines: perfkit source --tail --p99.5 --by activation .*--comm front-0,front-1.* FILE$' tail
 python3 - "$PERFKIT" "$orders" <<'PY'
 import json, subprocess, sys
 perfkit, orders = sys.argv[1:]
