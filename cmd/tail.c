@@ -238,7 +238,7 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 			     "");
 	if (o.against)
 		return tail_against(&o, o.against, path);
-	o.wait.tl.in.lines = o.html != NULL; /* as html: it shows source lines */
+	o.wait.tl.in.lines = o.wait.tl.in.places = o.html != NULL; /* as html */
 	int one = o.json || o.csv || o.svg || o.flame || o.html;
 	int rc = tail_ask(&r, "tail", path, names, &n, one ? NULL : &several);
 	if (rc)

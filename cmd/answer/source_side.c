@@ -380,6 +380,7 @@ int source_side_code(const struct source_side *s, uint32_t function, struct code
 		source_code_release(out);
 		return rc == ERR_NOMEM ? rc : 0;
 	}
+	out->place = best;
 	weigh(&s->sums, best, is_jit ? jit.va : code.start, out);
 	if (!is_jit)
 		add_branches(s, dso, &code, out);

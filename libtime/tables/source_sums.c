@@ -168,13 +168,18 @@ static void count_frame(struct source_sums *s, uint32_t line, enum ends ends, ui
 	l->counts[k] += ends != GOES_ON ? weight : 0;
 }
 
+static int has_code(const struct frame *f, enum ends ends)
+{
+	return f->name && (f->kind == FRAME_USER || f->kind == FRAME_JIT) &&
+	       (f->at || ends != GOES_ON);
+}
+
 /* The instruction of a frame that is a symbol's. */
 static int add_code(struct source_sums *s, const struct frame *f, uint32_t place,
 		    enum ends ends, uint64_t weight)
 {
 	uint32_t code;
-	if (!f->name || (f->kind != FRAME_USER && f->kind != FRAME_JIT) ||
-	    (!f->at && ends == GOES_ON))
+	if (!has_code(f, ends))
 		return 0;
 	if (code_at(s, place, f->at, &code))
 		return ERR_NOMEM;
@@ -394,9 +399,24 @@ int source_sums_add_counter(struct source_sums *s, unsigned counter,
 	return rc;
 }
 
+/* The instruction of the frame `from` of the stack, which is a symbol's. */
+static int passed_code(struct source_sums *s, size_t from, enum ends ends, uint32_t *out)
+{
+	const struct source_index *x = s->index;
+	const struct frame *f = &s->stacks->frames.v[x->frames.v[from]];
+	struct source_place p = {.function = s->lines.v[x->plains.v[from]].function,
+				 .dso = f->dso,
+				 .addr = f->addr,
+				 .caller = NO_ID};
+	uint32_t place;
+	*out = NO_ID;
+	if (!s->code || !has_code(f, ends))
+		return 0;
+	return place_at(s, &p, &place) ? ERR_NOMEM : code_at(s, place, f->at, out);
+}
+
 int source_sums_lines(struct source_sums *s, uint32_t path,
-		      int (*take)(void *ctx, const uint32_t *lines, size_t n, int ends),
-		      void *ctx)
+		      int (*take)(void *ctx, const struct source_passed *p), void *ctx)
 {
 	VEC(uint32_t) lines = {0};
 	int rc = load_stack(s, path, 0);
@@ -412,7 +432,9 @@ int source_sums_lines(struct source_sums *s, uint32_t path,
 				rc = rc ? rc : vec_push(&lines, at);
 			}
 		}
-		rc = rc ? rc : take(ctx, lines.v, lines.n, to == n);
+		struct source_passed p = {.lines = lines.v, .n = lines.n, .ends = to == n};
+		rc = rc ? rc : passed_code(s, from, p.ends ? ENDS_HERE : GOES_ON, &p.code);
+		rc = rc ? rc : take(ctx, &p);
 	}
 	vec_release(&lines);
 	return rc;

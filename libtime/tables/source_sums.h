@@ -92,14 +92,18 @@ int source_sums_add_all(struct source_sums *s, const struct function_sums *from)
 int source_sums_add_counter(struct source_sums *s, unsigned counter,
 			    const struct function_sums *from);
 
-/*
- * Call take(indices of lines, n, ends) for the code of each symbol that a stack passes through,
- * root first: its lines and those of what is inlined there. `ends`: the stack does, in this one.
- * Stops at the first return value that is not 0 and returns it. ERR_NOMEM.
- */
+/* The code of a symbol that a stack passes through. */
+struct source_passed {
+	const uint32_t *lines; /* indices: its lines, and those of what is inlined there */
+	size_t n;
+	uint32_t code; /* index of the instruction; NO_ID: not known */
+	int ends;      /* the stack does, in this code */
+};
+
+/* Call `take` for each of these, root first. Stops at the first return value that is not 0 and
+ * returns it. ERR_NOMEM. */
 int source_sums_lines(struct source_sums *s, uint32_t path,
-		      int (*take)(void *ctx, const uint32_t *lines, size_t n, int ends),
-		      void *ctx);
+		      int (*take)(void *ctx, const struct source_passed *p), void *ctx);
 
 /* The functions that a text names, hottest first, as indices: by the id or the whole name, else
  * by its end after "::", ".", or "/", else by a pattern (* ? [), else by any part. NULL: all.
