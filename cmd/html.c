@@ -141,7 +141,7 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 {
 	const struct html_opts *o = opts;
 	struct question p = {.picks = o->t};
-	p.picks.wait.tl.in.lines = 1;
+	p.picks.wait.tl.in.lines = p.picks.wait.tl.in.places = 1;
 	const char *input = p.picks.wait.tl.in.input;
 	const char *path = nfiles ? files[0] : input ? input : "perf.data";
 	struct err e = {0};

@@ -215,7 +215,7 @@ static void put_title(struct buf *b, const struct source_side *s)
 	const struct samples *x = &s->src.samples;
 	const char *event;
 	switch (s->src.asked) {
-	case STACKS_OF_TAIL:
+	case STACKS_OF_TAIL_ROOTS:
 		tail_what(&s->src.run, &s->src.tail, b);
 		buf_str(b, ": ");
 		put_amount(b, s, s->sums.all);
@@ -322,6 +322,8 @@ static void put_head(struct buf *b, const struct answer *a)
 	buf_char(b, '\n');
 	if (skid)
 		buf_fmt(b, "%s\n", skid);
+	if (a->after.src.asked == STACKS_OF_TAIL_ROOTS)
+		buf_str(b, "waits that another thread held up end in what that thread did\n");
 }
 
 static size_t listed(const struct answer *a)

@@ -8,12 +8,13 @@
 
 static enum stack_question question(const struct source_opts *o)
 {
-	return o->tail ? STACKS_OF_TAIL : o->offcpu ? STACKS_OF_WAITS : STACKS_OF_SAMPLES;
+	return o->tail ? STACKS_OF_TAIL_ROOTS : o->offcpu ? STACKS_OF_WAITS : STACKS_OF_SAMPLES;
 }
 
 static int add_row(void *sums, const struct stack_row *r, struct err *e)
 {
-	return function_sums_add(sums, 0, r->of.path, r->of.weight, r->of.samples)
+	return function_sums_add(sums, r->nwakers ? r->wakers->path : 0, r->of.path,
+				 r->of.weight, r->of.samples)
 		       ? err_nomem(e)
 		       : 0;
 }
@@ -384,6 +385,7 @@ int source_side_code(const struct source_side *s, uint32_t function, struct code
 		source_code_release(out);
 		return rc == ERR_NOMEM ? rc : 0;
 	}
+	out->place = best;
 	weigh(&s->sums, best, is_jit ? jit.va : code.start, out);
 	if (!is_jit)
 		add_branches(s, dso, &code, out);

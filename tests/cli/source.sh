@@ -185,6 +185,37 @@ sed 's/ changed after.*//; s/ (not checked.*//' store | cmp - a
 orders=$SRC/testdata/orders/orders.tar.zst
 "$PERFKIT" source -q --offcpu --rows 0 "$orders" | grep -q '__lll_lock_wait'
 "$PERFKIT" source -q --tail --top 3 "$orders" | grep -q '^time inside the 3 worst of'
+# the line that costs the worst answers: where the thread that held their lock was, whose time is that of
+# the wait; in two commands, the second of which the first names, from a bundle with the program's lines
+"$PERFKIT" pack -q --no-local --symfs "${orders%/*}/symfs" --with-source "${orders%/*}" "$orders" -o book.tar.zst
+mkdir elsewhere
+(cd elsewhere && "$PERFKIT" tail -q --p999 ../book.tar.zst >tail)
+sed -n 's/^which lines: perfkit //p' elsewhere/tail >next
+grep -qx 'source --tail --p99.9 FILE' next
+(cd elsewhere && sed 's,FILE$,../book.tar.zst,' ../next | xargs "$PERFKIT" >lines)
+grep -q '^write_pages (orders): self 0.0 %' elsewhere/lines
+grep -Eq '^ +[67][0-9]\.[0-9] %    61      pause_ns\(8700000\); /\* the disk is slow \*/$' elsewhere/lines
+"$PERFKIT" source -q --tail pause_ns book.tar.zst | grep -q 'inlined into write_pages, orders.c:61'
+"$PERFKIT" tail -q --by activation --comm front-0,front-1 --p99.5 --system "$orders" >tail
+grep -q '^which lines: perfkit source --tail --p99.5 --by activation .*--comm front-0,front-1.* FILE$' tail
+python3 - "$PERFKIT" "$orders" <<'PY'
+import json, subprocess, sys
+perfkit, orders = sys.argv[1:]
+ask = lambda *args: json.loads(subprocess.run([perfkit, *args], stdout=subprocess.PIPE, check=True).stdout)
+pick = ["-q", "--no-local", "--by", "activation", "--comm", "front-0,front-1", "--over", "2ms"]
+episodes = ask("tail", *pick, "--json", orders)["episodes"]
+d = ask("source", *pick, "--tail", "--rows", "0", "--json", orders)
+assert d["of"]["weight"] == sum(e["duration_ns"] for e in episodes)
+assert sum(f["self"] for f in d["functions"]) == d["of"]["weight"]
+total = {f["name"]: f["total"] for f in d["functions"]}
+# what the root did, by tail's own account; it slept, and then waited for a CPU
+did = {"sleep": 0, "runqueue": 0}
+for s in (s for e in episodes for s in e["shares"] if s["comm"] == "snapshot"):
+    if s["cause"] in did:
+        did[s["cause"]] += s["ns"]
+assert did["sleep"] > 0.6 * d["of"]["weight"], did
+assert did["sleep"] <= total["__clock_nanosleep"] <= did["sleep"] + did["runqueue"], (total, did)
+PY
 # a recording against itself: the same before and after
 "$PERFKIT" source -q "$@" --source-dir "$dir" --against "$dir/perf.data" --json power "$dir/perf.data" >both.json
 python3 - <<'PY'
