@@ -76,15 +76,6 @@ static void find_counters(struct source_side *s)
 			s->counters[s->ncounters++] = i;
 }
 
-/* Is it this counter of the processor? Its name may have a unit and modifiers: "cpu/cycles/u". */
-static int is_counter(const struct event *ev, uint64_t config, const char *name)
-{
-	const char *slash = strchr(ev->name, '/');
-	const char *at = slash && slash[1] ? slash + 1 : ev->name;
-	return (ev->attr.type == PERF_TYPE_HARDWARE && (uint32_t)ev->attr.config == config) ||
-	       (strlen(name) == strcspn(at, ":/") && !strncmp(at, name, strlen(name)));
-}
-
 void source_side_counters(const struct source_side *s, struct source_counters *out)
 {
 	const struct profile *p = s->src.ti->in.profile;
@@ -96,9 +87,9 @@ void source_side_counters(const struct source_side *s, struct source_counters *o
 		const struct event *x = &ev[k < 0 ? s->src.event : s->counters[k]];
 		if (k >= 0)
 			out->names[k] = x->name;
-		if (is_counter(x, PERF_COUNT_HW_CPU_CYCLES, "cycles"))
+		if (event_is_counter(x, PERF_COUNT_HW_CPU_CYCLES, "cycles"))
 			out->cycles = k;
-		else if (is_counter(x, PERF_COUNT_HW_INSTRUCTIONS, "instructions"))
+		else if (event_is_counter(x, PERF_COUNT_HW_INSTRUCTIONS, "instructions"))
 			out->instructions = k;
 	}
 }
