@@ -349,7 +349,9 @@ static void tell_role(struct answer *a, size_t i)
 	const struct chain_link *l = &a->x->chain.v[i];
 	if (l->via == VIA_CPU) {
 		uint32_t name = i + 1 == a->x->chain.n ? a->said->root.process : l->comm;
-		TELL(a->to, HAD_THE_CPU, arg_string("thread", name));
+		struct told_arg who = arg_string("thread", name);
+		int recorder = told_is_recorder(a->t->tl, l->thread);
+		told_say(a->to, recorder ? TOLD_RECORDER_HAD : TOLD_HAD_THE_CPU, &who, 1);
 		tell_yield(a, i);
 	} else if (link_held_lock(a->x, l)) {
 		tell_lock_role(a, i);

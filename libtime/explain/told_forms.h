@@ -73,6 +73,8 @@
 	F(FOR_THREAD, "for-thread", " for {thread}")                                           \
 	F(FOR_WHICH, "for-which", " for {what}, which {thread} {did}")                         \
 	F(HAD_THE_CPU, "had-the-cpu", "{thread} had the CPU")                                  \
+	F(RECORDER_HAD, "recorder-had", "{thread}, which wrote this recording, had the CPU")   \
+	F(TO_RECORD, "to-record", " to write this recording")                                  \
 	F(GAVE_AWAY, "gave-away", " that {waiter} gave away")                                  \
 	F(BY_YIELD, "by-yield", " (sched_yield)")                                              \
 	F(SEVERAL_USED, "several-used", ", which several threads used in turn")                \

@@ -1,6 +1,7 @@
 /* several: threads woken together, pools that are full, readers whose turns overlap. */
 #include "libtime/explain/several.h"
 #include "libtime/explain/lock_holders.h"
+#include "libtime/explain/told.h"
 #include "tests/unit/libtime/tailrig.h"
 
 enum { CROWD = 5, REST = 1, ASK, SITES };
@@ -179,12 +180,46 @@ static void readers_that_overlap_are_counted(void **state)
 	}
 }
 
+/* --- who had the CPU --- */
+
+static int says(const struct told *x, enum told_form form)
+{
+	for (size_t i = 0; i < x->v.n; i++)
+		if (x->v.v[i].form == form)
+			return 1;
+	return 0;
+}
+
+static void the_recorder_is_told_from_programs(void **state)
+{
+	(void)state;
+	for (int is = 0; is < 2; is++) {
+		struct rig r;
+		struct told x = {0};
+		size_t sentence;
+		uint32_t victim = rig_queue(&r, 180);
+		r.tl.threads.v[victim + 1].flags |= is ? THREAD_RECORDER : 0;
+		finish(&r);
+		struct tail_query q = top(1);
+		q.episodes.of.comms = (const char *const[]){"victim"};
+		q.episodes.of.ncomms = 1;
+		struct tail t = make(&r, q);
+		assert_int_equal(told_answer(&x, &t, &sentence, NULL), 0);
+		assert_int_equal(says(&x, TOLD_RECORDER_HAD), is);
+		assert_int_equal(says(&x, TOLD_HAD_THE_CPU), !is);
+		told_release(&x);
+		tail_release(&t);
+		rig_release(&r);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(threads_woken_at_once_are_a_crowd),
 		cmocka_unit_test(a_pool_is_full_if_none_of_its_threads_was_at_rest),
 		cmocka_unit_test(readers_that_overlap_are_counted),
+		cmocka_unit_test(the_recorder_is_told_from_programs),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
