@@ -155,6 +155,7 @@ static int parse_version(const char *text, int *version, struct err *e)
 
 static int parse_values(const struct record_opts *o, struct record_wish *w, struct err *e)
 {
+	enum { QUICK_END = 5 * PERF_MINORS + 1 };
 	if (o->ring)
 		w->ring = perf_ring_bytes(o->ring, (uint64_t)sysconf(_SC_PAGESIZE));
 	if (o->ring && !w->ring)
@@ -162,7 +163,10 @@ static int parse_values(const struct record_opts *o, struct record_wish *w, stru
 			e, ERR_USAGE,
 			"--mmap-pages takes a size, as 8M, or a number of pages, not '%s'",
 			o->ring);
-	return parse_version(o->for_perf, &w->version, e);
+	int rc = parse_version(o->for_perf, &w->version, e);
+	int version = w->version || rc ? w->version : perf_version(w->perf);
+	w->old_perf = version && version < QUICK_END;
+	return rc;
 }
 
 /* Refuse options that the mode does not use; numbers that were not given are negative. */
@@ -214,9 +218,7 @@ static int choose(struct chosen *out, const struct record_opts *o, struct record
 	struct chosen_wish wish = o->chosen;
 	int any = !o->stacks || !strcmp(o->stacks, "auto");
 	wish.copies = any || !strcmp(o->stacks, "dwarf");
-	int rc = chosen_find(out, &wish, e);
-	if (!rc && any)
-		record_trial(out, w->perf);
+	int rc = chosen_find(out, &wish, any ? w : NULL, e);
 	w->chosen = rc ? NULL : out;
 	return rc;
 }
@@ -303,25 +305,10 @@ static int set_probe(const struct words *w)
 	return rc;
 }
 
-/* 1 if perfkit's probes are set already: another recording uses them, or did not remove
- * them. */
-static int probes_are_taken(const char *perf)
-{
-	struct words w = {0};
-	struct buf out = {0};
-	int rc = words_add(&w, "%s", perf) || words_add(&w, "probe") || words_add(&w, "-l");
-	if (!rc)
-		run_words_read(&w, &out);
-	int taken = strstr(buf_cstr(&out), "perfkit:") != NULL;
-	buf_release(&out);
-	words_release(&w);
-	return taken;
-}
-
 /* Set the probes; if the lock-owner probe cannot be set, plan again without it. */
 static int set_probes(struct record_plan *p, struct record_wish *w, struct err *e)
 {
-	if (p->undo.v.n && probes_are_taken(w->perf))
+	if (p->undo.v.n && record_probes_are_taken())
 		return err_set(
 			e, ERR_REFUSED,
 			"probes named perfkit:* already exist, from another recording or "
@@ -404,7 +391,8 @@ static int64_t wall_ns(void)
 /* Run perf, and add which files are mapped before and after, and for modes about waits the open
  * descriptors, unless it is a stream. */
 static int run_perf(const struct record_plan *p, const struct record_wish *w,
-		    const struct words *to, struct buf *context, int *reader_status)
+		    const struct words *to, struct buf *context, int *reader_status,
+		    struct price_paid *paid)
 {
 	int waits = w->mode != RECORD_CPU;
 	*reader_status = 0;
@@ -415,10 +403,10 @@ static int run_perf(const struct record_plan *p, const struct record_wish *w,
 	if (waits)
 		record_context_add(context, w->pid);
 	int64_t began = wall_ns();
-	int status = run_words(&p->record, 0);
+	int status = run_recording(&p->record, w->duration, &paid->cpu_ns);
 	if (waits)
 		record_context_add(context, w->pid);
-	record_files_of_recording(context, w->output, began);
+	record_files_of_recording(context, w->output, began, paid);
 	return status;
 }
 
@@ -428,6 +416,14 @@ static void write_context(const struct buf *context, const char *output)
 	struct err e = {0};
 	if (context->n && record_context_write(context, output, &e))
 		fprintf(stderr, "perfkit record: %s\n", e.msg);
+}
+
+static void print_paid(const struct price_paid *paid)
+{
+	struct buf b = {0};
+	price_paid_text(&b, paid);
+	fprintf(stderr, "cost: %s\n", buf_cstr(&b));
+	buf_release(&b);
 }
 
 /* Modes about waits have checked their choice already. */
@@ -446,6 +442,7 @@ static int record(struct record_plan *p, struct record_wish *w, const struct cho
 		  const struct words *to, struct err *e)
 {
 	struct buf context = {.max = RECORD_CONTEXT_MAX};
+	struct price_paid paid = {.whole = 1};
 	struct stat before;
 	int reader_status = 0;
 	if (stat(w->output, &before))
@@ -457,7 +454,7 @@ static int record(struct record_plan *p, struct record_wish *w, const struct cho
 			w->mode == RECORD_CPU && w->pid ? "the process" : "all CPUs");
 	int rc = set_probes(p, w, e);
 	int early = !rc && run_interrupted(); /* a file of that name is an old one */
-	int status = rc || early ? 1 : run_perf(p, w, to, &context, &reader_status);
+	int status = rc || early ? 1 : run_perf(p, w, to, &context, &reader_status, &paid);
 	remove_probes(p);
 	if (early)
 		return err_set(e, ERR_IO, "stopped before perf began: nothing was recorded"), 1;
@@ -489,6 +486,8 @@ static int record(struct record_plan *p, struct record_wish *w, const struct cho
 				       ? "; the waits of all processes need root or CAP_PERFMON"
 				       : ""),
 		       1;
+	if (written && !piped)
+		print_paid(&paid);
 	if (!status && !piped)
 		next_step(p, w, c);
 	return status;

@@ -167,8 +167,11 @@ static int put_function(struct making *m, struct json *j, uint32_t function)
 	const struct html_source_opts *o = m->o;
 	const struct source_sums *s = &m->sums;
 	struct source_rows rows = {0};
-	struct source_options roots = {
-		.dirs = o->dirs.v, .ndirs = o->dirs.n, .maps = o->maps.v, .nmaps = o->maps.n};
+	struct source_options roots = {.dirs = o->dirs.v,
+				       .ndirs = o->dirs.n,
+				       .maps = o->maps.v,
+				       .nmaps = o->maps.n,
+				       .git = o->texts.pid ? &o->texts : NULL};
 	int rc = source_rows_of(&rows, s, function, 1);
 	struct source_text *texts = mem_zalloc(rows.files.n + 1, sizeof(*texts));
 	rc = rc || texts ? rc : ERR_NOMEM;

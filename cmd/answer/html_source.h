@@ -13,6 +13,8 @@ struct html_source_opts {
 	struct opt_list functions; /* as `perfkit source FUNCTION`; none: of at least 0.1 %
 				     * of the samples or waits */
 	struct opt_list dirs, maps;
+	const char *git;
+	struct git_texts texts; /* of it, once they have begun */
 };
 
 /* Write the lines of the samples' and waits' functions as JSON into *b, and which of them each

@@ -89,6 +89,10 @@ struct verb {
 	int runs_programs; /* it records, or has children: not on every system */
 	int max_files;     /* most positional arguments */
 	int two_groups;    /* "--" after a file separates two groups, and is among them */
+	/* Start helpers in the filled struct, before the sandbox is entered: 0, or the exit status
+	 * after one line on stderr; and end them in any case. May be NULL. */
+	int (*begin)(void *opts);
+	void (*end)(void *opts);
 	/* opts is the filled struct; files has nfiles positional arguments. Returns the exit
 	 * status. */
 	int (*run)(const void *opts, const char *const *files, size_t nfiles);

@@ -1,6 +1,7 @@
 #include "libtime/explain/told_family.h"
 #include "libtime/explain/family.h"
 #include "libtime/explain/lock_holders.h"
+#include "libtime/explain/told_several.h"
 #include "libtime/explain/wait_object.h"
 
 /* " in 4 of them", unless it is so in all. */
@@ -97,6 +98,8 @@ static void tell_share(struct told *to, const struct tail *t)
 static void tell_taker(struct told *to, const struct tail *t)
 {
 	const struct tail_family *f = &t->family;
+	if (told_crowd(to, t, NULL))
+		return;
 	if (f->taken * 2 < f->count) {
 		TELL_BARE(to, SEVERAL_USED);
 		return;

@@ -37,6 +37,10 @@ enum {
 	PLAN_DUMP = 4096, /* bytes of stack with a switch */
 };
 
+/* Without this option of perf 5.1, perf takes up to a second to end: its thread for BPF programs,
+ * whose names kallsyms has, looks once a second. */
+#define PLAN_QUICK_END "--no-bpf-event"
+
 /* What is counted in each call. */
 #define PLAN_COUNTERS "page-faults,context-switches,task-clock"
 
@@ -82,6 +86,7 @@ struct record_wish {
 	const char *also;            /* --also: "block,idle" */
 	const char *tcp_timers;      /* filter of timer_expire_entry for --also tcp */
 	int version;                 /* of perf, major * PERF_MINORS + minor; 0: any */
+	int old_perf;                /* older than PLAN_QUICK_END */
 	int cpus;                    /* of this machine */
 	int own_ids;                 /* --buildid-mmap, not --buildid-all */
 	uint64_t ring;               /* -m, bytes; 0: perf's own */

@@ -240,3 +240,32 @@ void price_release(struct price *p)
 {
 	vec_release(&p->v);
 }
+
+/* --- what it was ---------------------------------------------------------------------- */
+
+void price_paid_read(struct price_paid *p, const struct recording *rec)
+{
+	p->events = rec->stats.by_type[PERF_RECORD_SAMPLE];
+	p->bytes = rec->data_size;
+	p->lost = rec->stats.lost + recording_dropped_samples(rec, NULL);
+}
+
+void price_paid_text(struct buf *b, const struct price_paid *p)
+{
+	double s = p->last_ns > p->first_ns ? (double)(p->last_ns - p->first_ns) / 1e9 : 0;
+	if (s > 0)
+		buf_fmt(b, "%.*f %s, %.0f events/s, %.1f MB/s", s >= 1, s < 1 ? s * 1e3 : s,
+			s < 1 ? "ms" : "s", (double)p->events / s, (double)p->bytes / 1e6 / s);
+	else
+		buf_fmt(b, "%llu events, %.1f MB", (unsigned long long)p->events,
+			(double)p->bytes / 1e6);
+	if (p->lost)
+		buf_fmt(b, ", %llu lost", (unsigned long long)p->lost);
+	else
+		buf_str(b, ", none lost");
+	if (p->cpu_ns >= 0 && p->whole)
+		buf_fmt(b, "; perf took %.2f s of CPU time with its start and end",
+			(double)p->cpu_ns / 1e9);
+	else if (p->cpu_ns >= 0 && s > 0)
+		buf_fmt(b, "; perf took %.1f %% of a CPU", (double)p->cpu_ns / 1e7 / s);
+}

@@ -109,6 +109,40 @@ grep -q '^words (inlined)' out
 grep -q 'next() % 800' out
 "$PERFKIT" source -q "$@" "$dir/perf.data" | grep -q '^point::length'
 
+# a commit of git: its text, not what is checked out; no name is an option or leads out of it
+if command -v git >/dev/null; then
+	git() { command git -c user.name=a -c user.email=a -C repo "$@"; }
+	mkdir -p repo/src && cp "$dir/inlined.cc" repo
+	echo hidden >repo/.secret.cc
+	git init -q . && git add . && git commit -qm first && git tag first
+	sed 's/r \* base/r * moved/' "$dir/inlined.cc" >repo/src/inlined.cc
+	git rm -q inlined.cc && git add . && git commit -qm second
+	at() { "$PERFKIT" source -q --no-local --symfs "$dir/symfs" --git "$1" power "$dir/perf.data" >out 2>err; }
+	while read -r spec text; do
+		at "$spec" || { cat err; exit 1; }
+		grep -q "$text" out || { echo "--git $spec: no $text:"; cat out; exit 1; }
+	done <<-'END'
+		repo@first ^repo@first:inlined.cc (not checked
+		repo@first 38 .*r = r \* base
+		repo@HEAD its text is not below
+		repo@HEAD:src 38 .*r = r \* moved
+		repo@HEAD@{0} its text is not below
+	END
+	"$PERFKIT" html -q "$@" --git repo@first --functions power "$dir/perf.data" -o git.html
+	"$PERFKIT" html -q "$@" --source-dir "$dir" --functions power "$dir/perf.data" -o dir.html
+	[ "$(wc -c <git.html)" -gt "$(($(wc -c <dir.html) - 200))" ]
+	for wrong in repo@nothing repo@--all repo@first:nothing repo repo@ nowhere@HEAD "repo@first
+HEAD" "$PWD@HEAD"; do
+		! at "$wrong" && grep -q -e '^perfkit: --git ' err || { echo "--git $wrong:"; cat out err; exit 1; }
+	done
+	mkdir fake && printf '#!/bin/sh\necho run >%s/ran\n' "$PWD" >fake/git && chmod 755 fake/git
+	(PATH=fake:$PATH; at repo@first)
+	[ ! -e ran ]
+	(PATH=/nonexistent; at repo@first) 2>/dev/null && exit 1
+	grep -q 'repo@first: git is not installed' err
+	unset -f git
+fi
+
 # a link must not lead out of the root
 mkdir root secret
 echo "secret text" >secret/inlined.cc
