@@ -136,8 +136,10 @@ int source_side_open(struct source_side *s, const struct source_opts *o, const c
 				       .waits_of = asked == STACKS_OF_SAMPLES ? NULL
 									      : &s->src.ti->tl,
 				       .code = o->instructions};
+	s->is_choosing = choose;
 	if (choose && find_texts(s))
 		return input_fail(&s->src.ti->in, (err_nomem(&e), &e));
+	s->is_choosing = 0;
 	s->sums.texts = s->texts;
 	s->shown = &s->sums;
 	rc = stack_source_rows(&s->src, add_row, &s->stacks, &e);
@@ -219,6 +221,7 @@ int source_side_text(const struct source_side *s, const struct source_rows *rows
 				       .ndirs = dirs->n,
 				       .maps = o->maps.v,
 				       .nmaps = o->maps.n,
+				       .fetch = !s->is_choosing,
 				       .git = git->pid ? git : NULL,
 				       .here = !in->opt->no_local && !in->bundle.recording};
 	return source_text_of(in, &roots, &s->src.stacks->strings, part->file,

@@ -27,6 +27,7 @@ struct source_side {
 	uint8_t *files;                  /* … flags per strings id */
 	const struct source_sums *shown; /* the one of the two whose lines are shown */
 	int is_before;
+	int is_choosing;                    /* texts are only looked for: none is fetched */
 	uint8_t *texts;                     /* flags per strings id: files that have a text */
 	struct branches branches;           /* with --asm */
 	uint32_t counters[SOURCE_COUNTERS]; /* events that are in the shown one's group */

@@ -175,6 +175,8 @@ int modules_source(struct modules *ms, uint32_t dso, const char *path, struct so
 		return ERR_NOMEM;
 	if (code.file && code.from == DSO_FROM_LOCAL)
 		out->program = code.file->path;
+	out->id = &ms->v[dso]->files.id;
+	out->find = &ms->opt.find;
 	pthread_mutex_lock(&ms->lock);
 	if (ms->v[dso]->debuginfo && debuginfo_text(ms->v[dso]->debuginfo, path, &said)) {
 		out->md5 = said.md5;
