@@ -63,7 +63,8 @@ int source_side_text(const struct source_side *s, const struct source_rows *rows
 
 /*
  * The instructions of the copy of a function that has the most weight. 1 and *out, which the
- * caller releases with source_code_release; or 0 and why not, in *why; ERR_NOMEM.
+ * caller releases with source_code_release; or 0 and why not, in *why, which of the
+ * kernel's says what they are; ERR_NOMEM.
  */
 int source_side_code(const struct source_side *s, uint32_t function, struct code_rows *out,
 		     struct buf *why);
