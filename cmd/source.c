@@ -71,7 +71,7 @@ struct answer {
 	struct source_text *texts; /* by rows.files */
 	struct code_rows code;
 	int has_code;
-	struct buf why; /* there are no instructions */
+	struct buf why; /* there are no instructions, or what they are */
 };
 
 /* --- what is asked ---------------------------------------------------------------------- */
@@ -299,9 +299,9 @@ static void put_file(struct buf *b, const struct answer *a, const struct source_
 static void put_code(struct buf *b, const struct answer *a, const struct source_style *style)
 {
 	if (a->has_code) {
-		buf_str(b, "\ninstructions");
-		buf_fmt(b, " at 0x%llx\n",
-			a->code.v.n ? (unsigned long long)a->code.v.v[0].va : 0);
+		buf_fmt(b, "\ninstructions at 0x%llx%s%.*s\n",
+			a->code.v.n ? (unsigned long long)a->code.v.v[0].va : 0,
+			a->why.n ? ", " : "", (int)a->why.n, a->why.n ? a->why.v : "");
 		source_table_code(b, &a->code, style);
 	} else if (a->o->instructions) {
 		buf_str(b, "\nno instructions: ");

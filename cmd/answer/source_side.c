@@ -136,8 +136,10 @@ int source_side_open(struct source_side *s, const struct source_opts *o, const c
 				       .waits_of = asked == STACKS_OF_SAMPLES ? NULL
 									      : &s->src.ti->tl,
 				       .code = o->instructions};
+	s->is_choosing = choose;
 	if (choose && find_texts(s))
 		return input_fail(&s->src.ti->in, (err_nomem(&e), &e));
+	s->is_choosing = 0;
 	s->sums.texts = s->texts;
 	s->shown = &s->sums;
 	rc = stack_source_rows(&s->src, add_row, &s->stacks, &e);
@@ -219,6 +221,7 @@ int source_side_text(const struct source_side *s, const struct source_rows *rows
 				       .ndirs = dirs->n,
 				       .maps = o->maps.v,
 				       .nmaps = o->maps.n,
+				       .fetch = !s->is_choosing,
 				       .git = git->pid ? git : NULL,
 				       .here = !in->opt->no_local && !in->bundle.recording};
 	return source_text_of(in, &roots, &s->src.stacks->strings, part->file,
@@ -330,16 +333,22 @@ static int file_bytes(const struct source_side *s, const struct source_place *pl
 	struct profile *p = s->src.ti->in.profile;
 	uint8_t kind = dso == NO_ID ? DSO_FILE : p->machine.dsos.v[dso].kind;
 	*code = (struct module_code){.reason = DSO_NOT_A_FILE};
-	if (kind == DSO_KERNEL || kind == DSO_MODULE || kind == DSO_BPF) {
-		buf_str(why, "it is the kernel's, whose text in memory is not that of any "
-			     "file: it is "
-			     "patched when it boots and runs");
+	if (kind == DSO_MODULE || kind == DSO_BPF) {
+		buf_str(why, "it is a kernel module's or BPF code, whose text in memory is "
+			     "that of no file");
 		return 0;
 	}
 	if (dso != NO_ID && modules_code(p->modules, dso, place->addr, code))
 		return ERR_NOMEM;
+	if (kind == DSO_KERNEL)
+		buf_str(why, code->file
+				     ? "as vmlinux has them: what the kernel patches when it "
+				       "boots and runs is not seen"
+				     : "it is the kernel's: name its vmlinux (--vmlinux FILE)");
 	if (code->file && code->end > code->start)
 		return 1;
+	if (kind == DSO_KERNEL)
+		return 0;
 	buf_fmt(why, "%s: %s",
 		place->dso ? strtab_get(&s->src.stacks->strings, place->dso) : "no file",
 		code->file ? "the function's length is unknown"
@@ -370,15 +379,17 @@ int source_side_code(const struct source_side *s, uint32_t function, struct code
 		return rc;
 	rc = is_jit ? disassemble_bytes(&jit, take_instruction, &r, &e)
 		    : disassemble(code.file, code.start, code.end, take_instruction, &r, &e);
-	if (rc && rc != ERR_NOMEM)
+	if (rc && rc != ERR_NOMEM) {
+		buf_clear(why);
 		buf_str(why, e.msg);
+	}
 	if (rc) {
 		source_code_release(out);
 		return rc == ERR_NOMEM ? rc : 0;
 	}
 	out->place = best;
 	weigh(&s->sums, best, is_jit ? jit.va : code.start, out);
-	if (!is_jit)
+	if (!is_jit && p->machine.dsos.v[dso].kind != DSO_KERNEL)
 		add_branches(s, dso, &code, out);
 	return 1;
 }

@@ -27,6 +27,7 @@ struct source_side {
 	uint8_t *files;                  /* … flags per strings id */
 	const struct source_sums *shown; /* the one of the two whose lines are shown */
 	int is_before;
+	int is_choosing;                    /* texts are only looked for: none is fetched */
 	uint8_t *texts;                     /* flags per strings id: files that have a text */
 	struct branches branches;           /* with --asm */
 	uint32_t counters[SOURCE_COUNTERS]; /* events that are in the shown one's group */
@@ -62,7 +63,8 @@ int source_side_text(const struct source_side *s, const struct source_rows *rows
 
 /*
  * The instructions of the copy of a function that has the most weight. 1 and *out, which the
- * caller releases with source_code_release; or 0 and why not, in *why; ERR_NOMEM.
+ * caller releases with source_code_release; or 0 and why not, in *why, which of the
+ * kernel's says what they are; ERR_NOMEM.
  */
 int source_side_code(const struct source_side *s, uint32_t function, struct code_rows *out,
 		     struct buf *why);

@@ -90,7 +90,7 @@ struct search {
 	const struct source_options *o;
 	const struct source_name *name;
 	struct buf path;            /* normalized */
-	enum source_verdict packed; /* of a bundle's text without an MD5 */
+	enum source_verdict packed; /* of a bundle's or server's text without an MD5 */
 	struct source_text *out;
 };
 
@@ -275,6 +275,26 @@ static int try_here(struct search *s)
 	return *dir ? try_root(s, dir) : 0;
 }
 
+/* Take what a server has of this program: the name is its own, so any is a source's. */
+static int try_server(struct search *s)
+{
+	const struct source_name *name = s->name;
+	const char *path = buf_cstr(&s->path);
+	char *text;
+	size_t n;
+	if (!s->o->fetch || !name->find || !name->id || s->out->verdict != SOURCE_ABSENT)
+		return 0;
+	int fd = debuginfod_source(name->find, name->id, path);
+	if (fd < 0)
+		return 0;
+	int rc = read_fd(fd, path, TEXT_MAX, &text, &n, NULL);
+	close(fd);
+	s->packed = SOURCE_UNCHECKED;
+	rc = !rc ? take(s, path, path + 1, text, n, NULL) : rc == ERR_NOMEM ? rc : 0;
+	s->packed = SOURCE_ABSENT;
+	return rc;
+}
+
 static int embedded(struct search *s)
 {
 	size_t n = strnlen(s->name->text, TEXT_MAX);
@@ -300,6 +320,7 @@ static int find(struct search *s)
 	rc = rc ? rc : try_bundle(s);
 	if (!rc && s->o->here)
 		rc = try_here(s);
+	rc = rc ? rc : try_server(s);
 	return rc < 0 ? rc : 0;
 }
 

@@ -179,7 +179,8 @@ static int add_code(struct source_sums *s, const struct frame *f, uint32_t place
 		    enum ends ends, uint64_t weight)
 {
 	uint32_t code;
-	if (!has_code(f, ends))
+	int is_kernel = f->name && f->kind == FRAME_KERNEL && (f->at || ends != GOES_ON);
+	if (!has_code(f, ends) && !is_kernel)
 		return 0;
 	if (code_at(s, place, f->at, &code))
 		return ERR_NOMEM;

@@ -254,6 +254,44 @@ assert head[:4] == ["self", "total", "IPC", "context-switches"] and row[4] == ip
 assert "IPC" not in ask("source", *names, "touch_pages", group + "/perf.data")
 PY
 
+# the kernel's instructions: of a vmlinux with the recorded build-id, wherever this boot had put it
+kernel() { "$PERFKIT" source -q --no-local --symfs "$group/symfs" --asm "$@" exc_page_fault "$group/perf.data" >out; }
+kernel --kallsyms "$group/kallsyms"
+grep -q "^no instructions: it is the kernel's: name its vmlinux" out
+if command -v objcopy >/dev/null && [ "$(uname -m)" = x86_64 ]; then
+	cat >vmlinux.s <<'END'
+		.globl _text, exc_page_fault, after
+		.type exc_page_fault, @function
+	_text:	nop
+		.org 0x11f2ed0, 0x90
+	exc_page_fault:
+		.fill 4096, 1, 0x90
+		.size exc_page_fault, . - exc_page_fault
+	after:	ret
+END
+	${CC:-cc} -nostdlib -static -Wl,--build-id=0x48dc540c8b76393804ca8088dbfa7d42911a9444 \
+		-Wl,-Ttext=0xffffffff80000000 -Wl,-e,_text -o vmlinux vmlinux.s
+	kernel --vmlinux vmlinux
+	if ! grep -q 'without Capstone' out; then
+		grep -q '^instructions at 0xffffffff811f2ed0, as vmlinux has them: what the kernel patches' out
+		kernel --vmlinux vmlinux --json
+		python3 - <<'PY'
+import json
+s = json.load(open("out"))["shown"]
+code = s["instructions"]
+at = [int(i["address"]) for i in code]
+assert at == list(range(0xffffffff811f2ed0, 0xffffffff811f2ed0 + 4096)), (hex(at[0]), len(at))
+assert sum(i["self"] for i in code) == s["self"] > 0
+# perf script: 262 of 300 samples of this function are at 0xffffffff821f2fa7
+assert max(code, key=lambda i: i["self"])["address"] == str(0xffffffff811f2fa7)
+PY
+	fi
+	# another build-id, another kernel
+	objcopy --remove-section .note.gnu.build-id vmlinux other
+	kernel --vmlinux other || :
+	! grep -q '^instructions at' out || exit 1
+fi
+
 # branch records: how often a jump was taken, how many of these were mispredicted, cycles before it; with
 # --comm, only of its samples
 cat >branches <<'END'
