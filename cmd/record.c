@@ -281,8 +281,11 @@ static void print_stacks(const struct record_opts *o, const struct record_wish *
 	struct buf b = {0};
 	if (!w->chosen || (o->stacks && strcmp(o->stacks, "auto") != 0))
 		return;
-	trial_text(&b, &w->chosen->trial, w->chosen->copy ? w->chosen->copy : PLAN_DUMP);
-	fputs(buf_cstr(&b), stderr);
+	int copy = w->chosen->copy ? w->chosen->copy : PLAN_DUMP;
+	trial_text(&b, &w->chosen->trial, copy);
+	/* a recording itself says only what it gives up */
+	if (o->dry_run || (!w->chosen->trial.fp && trial_copy(&w->chosen->trial, copy) != copy))
+		fputs(buf_cstr(&b), stderr);
 	buf_release(&b);
 }
 
@@ -678,6 +681,7 @@ static int plan_and_run(const struct record_opts *o, struct record_wish *w,
 		if (!o->no_estimate && !w->off_cpu_ms)
 			print_estimate(&plan, w, o->measure);
 	} else {
+		print_stacks(o, w);
 		rc = record(&plan, w, &o->chosen, reader, e);
 	}
 	record_plan_release(&plan);

@@ -149,6 +149,7 @@ chmod +x perf.sh
 "$PERFKIT" record offcpu --dry-run --perf ./perf.sh >out 2>err || bad "estimate: exit $?"
 # 10,000 switches of 112 + 150 + 160 + 4096 bytes, 5,000 wakings of 112 + 150
 grep -qx '# estimate: 15000 events/s, 46.5 MB/s, 5 % of a CPU' err || bad "estimate: $(cat err)"
+grep -q '^# measured just now, under 10000 switches/s' err || bad "estimate: $(cat err)"
 grep -q '^# cheaper: --stacks fp, 3.9 MB/s' err || bad "estimate: $(cat err)"
 # 100 of the 10,000 with stacks, in perf's order
 cat >perf.sh <<'END'
