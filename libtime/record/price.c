@@ -185,6 +185,11 @@ static struct cost sum_up(const struct price *p, int no_copy)
 	return c;
 }
 
+double price_bytes(const struct price *p)
+{
+	return sum_up(p, 0).bytes;
+}
+
 static void add_rates(struct buf *b, const struct price *p)
 {
 	size_t column = 0;
