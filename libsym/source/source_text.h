@@ -8,6 +8,7 @@
  *
  *	text in the line table itself       always: it is the binary's own
  *	--source-map FROM=TO                below TO, for names that begin with FROM
+ *	--git DIR@REV                       files of that commit, likewise
  *	--source-dir DIR                    below DIR, by as much of the name's end as exists
  *	the recorded machine's files        below symfs
  *	a bundle (pack --with-source)       the name below it
@@ -24,6 +25,7 @@
 #include "base/err.h"
 #include "base/text/buf.h"
 #include "base/vec.h"
+#include "libsym/source/git_texts.h"
 
 #include <stdint.h>
 
@@ -33,9 +35,10 @@ struct source_options {
 	size_t ndirs;
 	const char *const *maps; /* --source-map, "FROM=TO" */
 	size_t nmaps;
-	const char *symfs;  /* NULL or "": none */
-	const char *bundle; /* an unpacked bundle; NULL: none */
-	int here;           /* the current folder and the program's are roots */
+	const struct git_texts *git; /* --git; NULL: none */
+	const char *symfs;           /* NULL or "": none */
+	const char *bundle;          /* an unpacked bundle; NULL: none */
+	int here;                    /* the current folder and the program's are roots */
 	int64_t written_ns; /* when the recording was written, since 1970; 0: not known */
 };
 
