@@ -281,8 +281,11 @@ static void print_stacks(const struct record_opts *o, const struct record_wish *
 	struct buf b = {0};
 	if (!w->chosen || (o->stacks && strcmp(o->stacks, "auto") != 0))
 		return;
-	trial_text(&b, &w->chosen->trial, w->chosen->copy ? w->chosen->copy : PLAN_DUMP);
-	fputs(buf_cstr(&b), stderr);
+	int copy = w->chosen->copy ? w->chosen->copy : PLAN_DUMP;
+	trial_text(&b, &w->chosen->trial, copy);
+	/* a recording itself says only what it gives up */
+	if (o->dry_run || (!w->chosen->trial.fp && trial_copy(&w->chosen->trial, copy) != copy))
+		fputs(buf_cstr(&b), stderr);
 	buf_release(&b);
 }
 
@@ -597,6 +600,23 @@ static int watch_words(struct words *out, const struct record_opts *o,
 	return out->failed;
 }
 
+/* Room for the window of `watch` at twice the load that there is now, unless its options say how
+ * much. */
+static void size_memory(struct words *reader, const struct record_plan *p,
+			const struct record_wish *w)
+{
+	enum { DEFAULT_MB = 16, MOST_MB = 256, WINDOW = 10 };
+	for (size_t i = 0; i < reader->v.n; i++)
+		if (!strncmp(reader->v.v[i], "--memory", 8) ||
+		    !strncmp(reader->v.v[i], "--window", 8))
+			return;
+	double mb = 2 * WINDOW * record_rate(p, w) / 1e6;
+	if (mb <= DEFAULT_MB)
+		return;
+	words_add(reader, "--memory");
+	words_add(reader, "%d", mb < MOST_MB ? (int)mb : MOST_MB);
+}
+
 /* The first word is the mode; of `watch`, the others are options of the reader. */
 static int check_words(const struct record_opts *o, const char *const *files, size_t nfiles)
 {
@@ -660,7 +680,7 @@ static void set_defaults(struct record_wish *w, const struct record_opts *o)
 
 /* Plan, and print the plan or run it. `reader` of the stream: NULL unless it is `watch`. */
 static int plan_and_run(const struct record_opts *o, struct record_wish *w,
-			const struct words *reader, struct err *e)
+			struct words *reader, struct err *e)
 {
 	struct record_plan plan = {0};
 	struct chosen chosen = {0};
@@ -670,6 +690,8 @@ static int plan_and_run(const struct record_opts *o, struct record_wish *w,
 	w->tcp_timers = tcp_timers;
 	rc = rc ? rc : choose(&chosen, o, w, e);
 	rc = rc ? rc : record_plan(&plan, w, e);
+	if (!rc && reader && !o->no_estimate && !w->off_cpu_ms)
+		size_memory(reader, &plan, w);
 	if (rc) {
 		rc = rc == ERR_USAGE ? 2 : 1;
 	} else if (o->dry_run) {
@@ -678,6 +700,7 @@ static int plan_and_run(const struct record_opts *o, struct record_wish *w,
 		if (!o->no_estimate && !w->off_cpu_ms)
 			print_estimate(&plan, w, o->measure);
 	} else {
+		print_stacks(o, w);
 		rc = record(&plan, w, &o->chosen, reader, e);
 	}
 	record_plan_release(&plan);

@@ -132,6 +132,18 @@ void record_trial_end(struct trial_run *t, struct chosen *c)
 	buf_release(&t->path);
 }
 
+double record_rate(const struct record_plan *plan, const struct record_wish *w)
+{
+	struct price p = {0};
+	double bytes = 0;
+	if (!price_plan(&p, plan, w)) {
+		count_events(&p, w->perf);
+		bytes = price_is_known(&p) ? price_bytes(&p) : 0;
+	}
+	price_release(&p);
+	return bytes;
+}
+
 void print_estimate(const struct record_plan *plan, const struct record_wish *w, int measure)
 {
 	struct price p = {0};

@@ -74,6 +74,9 @@ char *file_of_command(const char *word);
  */
 void print_estimate(const struct record_plan *p, const struct record_wish *w, int measure);
 
+/* The bytes a second of the planned recording under the load of one second; 0: not known. */
+double record_rate(const struct record_plan *p, const struct record_wish *w);
+
 /* A recording of the chosen threads' switches for half a second. */
 struct trial_run {
 	pid_t perf; /* -1: none */

@@ -1,4 +1,5 @@
 #include "libtime/record/remedy_internal.h"
+#include "libtime/record/trial.h"
 #include "base/text/buf.h"
 #include "libsym/unwind/arch.h"
 
@@ -395,8 +396,10 @@ static const char *argument_registers(void)
 static void plan_waits(struct record_plan *p, const struct record_wish *x)
 {
 	struct words *w = &p->record;
-	int fp = x->chosen && x->chosen->trial.fp;
-	int normal = fp ? GRAPH_FP : x->chosen && x->chosen->copy ? x->chosen->copy : PLAN_DUMP;
+	int normal = x->chosen && x->chosen->copy ? x->chosen->copy : PLAN_DUMP;
+	if (x->chosen)
+		normal = trial_copy(&x->chosen->trial, normal);
+	int fp = x->chosen && normal == GRAPH_FP;
 	words_add(w, "-a");
 	words_pair(w, "-c", "1");
 	if (x->mode == RECORD_JITTER && !x->stacks)

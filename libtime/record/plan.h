@@ -34,7 +34,8 @@ enum {
 	PLAN_CPU_RING = 4 << 20, /* bytes of each ring buffer */
 	PLAN_FREQ = 199,         /* of the modes about waits */
 	PLAN_RING = 8 << 20,
-	PLAN_DUMP = 4096, /* bytes of stack with a switch */
+	PLAN_DUMP = 4096,       /* bytes of stack with a switch */
+	PLAN_BUDGET = 20000000, /* bytes a second that the chosen threads' waits may take */
 };
 
 /* Without this option of perf 5.1, perf takes up to a second to end: its thread for BPF programs,
@@ -55,6 +56,7 @@ extern const struct plan_event plan_sched_events[];
 /* Waits that were recorded both with frame pointers and with stack copies (trial.h). */
 struct stack_trial {
 	uint64_t waits, alike; /* alike: both gave the same stack */
+	uint64_t per_second;   /* waits, with those that were lost */
 	int fp;                /* frame pointers suffice */
 };
 

@@ -185,6 +185,11 @@ static struct cost sum_up(const struct price *p, int no_copy)
 	return c;
 }
 
+double price_bytes(const struct price *p)
+{
+	return sum_up(p, 0).bytes;
+}
+
 static void add_rates(struct buf *b, const struct price *p)
 {
 	size_t column = 0;
@@ -218,6 +223,12 @@ void price_text(struct buf *b, const struct price *p, const struct record_wish *
 			"# measured without stacks: %.1f MB/s, perf took %.2f s of CPU time "
 			"with its start, %llu records lost\n",
 			p->bytes / 1e6, p->cpu_ns / 1e9, (unsigned long long)p->lost);
+	if (p->v.n && !strcmp(p->v.v[0].name, plan_sched_events[0].name) && p->v.v[0].counted)
+		buf_fmt(b,
+			"# measured just now, under %.0f switches/s: under another load it "
+			"costs "
+			"as much more or less\n",
+			p->v.v[0].per_second);
 	buf_fmt(b, "# estimate: %.0f events/s, %.1f MB/s, %.0f %% of a CPU%s\n", all.events,
 		all.bytes / 1e6, all.cpu_ns / 1e7,
 		w->mode == RECORD_REQUESTS ? ", and 72 bytes a probe hit" : "");

@@ -40,6 +40,9 @@ void price_from_recording(struct price *p, struct recording *rec);
 /* 1 if all necessary rates were counted. */
 int price_is_known(const struct price *p);
 
+/* The estimated bytes a second. */
+double price_bytes(const struct price *p);
+
 /* Append the rates, the estimate and cheaper alternatives, in lines that begin with "#". */
 void price_text(struct buf *b, const struct price *p, const struct record_wish *w);
 

@@ -149,7 +149,20 @@ chmod +x perf.sh
 "$PERFKIT" record offcpu --dry-run --perf ./perf.sh >out 2>err || bad "estimate: exit $?"
 # 10,000 switches of 112 + 150 + 160 + 4096 bytes, 5,000 wakings of 112 + 150
 grep -qx '# estimate: 15000 events/s, 46.5 MB/s, 5 % of a CPU' err || bad "estimate: $(cat err)"
+grep -q '^# measured just now, under 10000 switches/s' err || bad "estimate: $(cat err)"
 grep -q '^# cheaper: --stacks fp, 3.9 MB/s' err || bad "estimate: $(cat err)"
+# … by which the memory of watch is sized: ten seconds at twice that load, at most 256 MB
+memory() # MB OPTIONS...
+{
+	want=$1
+	shift
+	"$PERFKIT" record watch --dry-run --perf ./perf.sh "$@" >out 2>err || bad "memory: exit $?"
+	[ "$(grep -o -e '--memory .*' out)" = "$want" ] || bad "memory: not '$want': $(cat out)"
+}
+memory '--memory 78' --stacks fp
+memory '--memory 256'
+memory '--memory 5' -- --memory 5
+memory '' -- --window 3s
 # 100 of the 10,000 with stacks, in perf's order
 cat >perf.sh <<'END'
 #!/bin/sh
