@@ -44,6 +44,8 @@ const struct opt tlinput_rows[] = {
 	 "(repeatable)"},
 	{"work-frame", 0, OPT_EACH, AT(work_frames), "RE",
 	 "waits with a function matching RE on the stack are work\n(repeatable)"},
+	{"site", 0, OPT_STRING, AT(site), "SITE",
+	 "only waits at this site: its name or id, as report\n--by site has them"},
 	OPT_HEADING("Spans"),
 	{"span", 0, OPT_LIST, AT(spans), "NAME=BEGIN..END[,key=FIELD]",
 	 "work between two events; or syscalls, irq, softirq, block,\ncontention"},
@@ -880,6 +882,7 @@ static int opened(struct tlinput *ti, const char *verb, const struct tlinput_nee
 	if (!rc && tlinput_asks_labels(ti->opt))
 		tl_meant_by_spans(ti);
 	rc = rc ? rc : find_labels(ti, verb);
+	rc = rc ? rc : waits_find_site(ti);
 	if (!rc && tl_choose_events(ti))
 		rc = fail((err_nomem(&e), &e));
 	if (!rc && !needs->tracepoints && !has_named_thread(ti))
@@ -952,6 +955,7 @@ int tlinput_open_nth(struct tlinput *ti, const char *verb, const struct tlinput_
 
 void tlinput_close(struct tlinput *ti)
 {
+	mem_free(ti->sites);
 	label_lanes_release(&ti->label);
 	label_sets_release(ti->split);
 	mem_free(ti->split);
