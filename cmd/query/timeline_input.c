@@ -44,8 +44,6 @@ const struct opt tlinput_rows[] = {
 	 "(repeatable)"},
 	{"work-frame", 0, OPT_EACH, AT(work_frames), "RE",
 	 "waits with a function matching RE on the stack are work\n(repeatable)"},
-	{"site", 0, OPT_STRING, AT(site), "SITE",
-	 "only waits at this site: its name or id, as report\n--by site has them"},
 	OPT_HEADING("Spans"),
 	{"span", 0, OPT_LIST, AT(spans), "NAME=BEGIN..END[,key=FIELD]",
 	 "work between two events; or syscalls, irq, softirq, block,\ncontention"},

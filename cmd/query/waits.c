@@ -23,6 +23,7 @@ const struct opt wait_rows[] = {
 	{"cause", 0, OPT_LIST, AT(causes), "CAUSE,...",
 	 "only waits with this cause: lock, io, sleep, ... (all of\nthem: perfkit help "
 	 "causes); '!sleep': all but these"},
+	{"site", 0, OPT_STRING, AT(tl.site), "SITE", "only waits at this site: its name or id"},
 	OPT_END,
 };
 

@@ -341,12 +341,11 @@ static void test_bad_gates(void **s)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_chances),   cmocka_unit_test(test_many),
-		cmocka_unit_test(test_figures),
-		cmocka_unit_test(test_range_has_the_change),   cmocka_unit_test(test_alarms),
-		cmocka_unit_test(test_few),       cmocka_unit_test(test_order),
-		cmocka_unit_test(test_names),     cmocka_unit_test(test_gates),
-		cmocka_unit_test(test_bad_gates),
+		cmocka_unit_test(test_chances), cmocka_unit_test(test_many),
+		cmocka_unit_test(test_figures), cmocka_unit_test(test_range_has_the_change),
+		cmocka_unit_test(test_alarms),  cmocka_unit_test(test_few),
+		cmocka_unit_test(test_order),   cmocka_unit_test(test_names),
+		cmocka_unit_test(test_gates),   cmocka_unit_test(test_bad_gates),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
