@@ -67,6 +67,7 @@ enum { ARGS = MCP_ARGS + 16, SECONDS = 120, MESSAGES = 400, BUDGET = 24000, LEAS
 		{"pid", MCP_TEXT, 0, "only these processes: PID,..."},                  \
 		{"tid", MCP_TEXT, 0, "only these threads: TID,..."},                    \
 		{"time", MCP_TEXT, 0, "only from START,STOP in seconds"},               \
+		{"site", MCP_TEXT, 0, "only waits at this site: its name or id"},       \
 		{"all", MCP_FLAG, 0, "the whole machine, not only what was recorded"},  \
 		{"symfs", MCP_TEXT, 0, "a folder with the binaries, by recorded path"}, \
 	{                                                                               \

@@ -102,19 +102,22 @@ function runsOf(tree, i) {
 	return Array.from((tree.runs || frames.runs).subarray(at, at + n));
 }
 
-// Does chance explain the change? As in flame_runs.c: the order of the runs, and the median difference.
+function median(values) {
+	const v = values.sort((a, b) => a - b), n = v.length;
+	return (v[n - 1 >> 1] + v[n >> 1]) / 2;
+}
+
+// Does chance explain the change? As in runs.c: the order of the runs, and the difference of their medians.
 function isChance(runs) {
 	let less = 0, more = 0;
-	const before = runs.slice(0, conf.runsBefore), differences = [];
-	for (const after of runs.slice(conf.runsBefore))
+	const before = runs.slice(0, conf.runsBefore), after = runs.slice(conf.runsBefore);
+	for (const a of after)
 		for (const b of before) {
-			less += after <= b;
-			more += after >= b;
-			differences.push(after - b);
+			less += a <= b;
+			more += a >= b;
 		}
-	differences.sort((a, b) => a - b);
-	const n = differences.length, middle = (differences[n - 1 >> 1] + differences[n >> 1]) / 2;
-	return Math.min(less, more) > conf.pairs || Math.abs(middle) < conf.least;
+	const change = median(after) - median(before);
+	return !change || (change > 0 ? less : more) > conf.pairs || Math.abs(change) < conf.least;
 }
 
 // By node: the frame of the wait that at least half of it ends in, else 0; where stacks begin
