@@ -229,6 +229,9 @@ int event_name_fits(const char *have, const char *want);
  * "cpu_core/cycles/P", "cpu_atom/cycles/P". */
 int event_names_match(const char *a, const char *b);
 
+/* A hash (hash_seed) that names which match have in common. */
+uint64_t event_name_hash(const char *name);
+
 /* Append the name under which an event is shown with its other halves among nth(ctx, 0 .. n - 1),
  * which is NULL for events that are not shown: "cycles:P (cpu_atom, cpu_core)". */
 struct buf;

@@ -89,6 +89,15 @@ int event_names_match(const char *a, const char *b)
 	return !strcmp(a, b);
 }
 
+uint64_t event_name_hash(const char *name)
+{
+	size_t unit = core_unit(name), n = unit ? bare_length(name + unit) : 0;
+	uint64_t seed = hash_bytes(name + unit, n, hash_seed());
+	name += unit + n;
+	name += unit && *name;
+	return hash_bytes(name, strlen(name), seed);
+}
+
 static void add_unit(struct buf *b, const char *name, int first)
 {
 	buf_str(b, first ? " (" : ", ");

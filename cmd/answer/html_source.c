@@ -4,22 +4,25 @@
 
 enum { LEAST_PER_MILLE = 1 };
 
-/* The event with the most selected samples, which the page shows first; NO_ID: none. */
-static uint32_t event_of_most(const struct timeline *tl, const struct sample_selection *sel)
+/* The event with the most selected samples, which the page shows first, or NO_ID for none, in
+ * *best. 0 or ERR_NOMEM. */
+static int event_of_most(const struct timeline *tl, const struct sample_selection *sel,
+			 uint32_t *best)
 {
-	uint64_t most = 0;
-	uint32_t best = NO_ID;
-	for (uint32_t k = 0; k < tl->events.n; k++) {
-		uint64_t n = 0;
-		for (size_t i = 0; i < tl->samples.n; i++)
-			n += tl->samples.v[i].event == k &&
-			     sample_is_selected(sel, tl, &tl->samples.v[i]);
-		if (n > most) {
-			most = n;
-			best = k;
-		}
+	uint64_t *n = mem_zalloc(tl->events.n + 1, sizeof(*n)), most = 0;
+	*best = NO_ID;
+	for (size_t i = 0; n && i < tl->samples.n; i++) {
+		const struct tl_sample *x = &tl->samples.v[i];
+		if (x->event < tl->events.n)
+			n[x->event] += sample_is_selected(sel, tl, x) != 0;
 	}
-	return best;
+	for (uint32_t k = 0; n && k < tl->events.n; k++)
+		if (n[k] > most) {
+			most = n[k];
+			*best = k;
+		}
+	mem_free(n);
+	return n ? 0 : ERR_NOMEM;
 }
 
 /* What is being made. */
@@ -123,8 +126,9 @@ static int pick_heavy(struct making *m)
 
 static int sum_up(struct making *m)
 {
-	uint32_t event = event_of_most(&m->ti->tl, m->samples);
-	int rc = event == NO_ID ? 0 : add_samples(m, event, 0);
+	uint32_t event;
+	int rc = event_of_most(&m->ti->tl, m->samples, &event);
+	rc = rc || event == NO_ID ? rc : add_samples(m, event, 0);
 	rc = rc ? rc : pick_heavy(m);
 	rc = rc ? rc : add_waits(m);
 	rc = rc ? rc : pick_heavy(m);

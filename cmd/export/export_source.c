@@ -30,20 +30,26 @@ static int finish(struct exporting *x, const char *path, const char *what, struc
 /* The column of each event: events of one name share it. */
 static int sample_columns(struct exporting *x, const struct samples *s, uint32_t *column)
 {
-	for (uint32_t i = 0; i < s->events.n; i++) {
+	struct u64map first = {0}; /* the first event of a name that has samples */
+	int rc = 0;
+	for (uint32_t i = 0; i < s->events.n && !rc; i++) {
 		const struct samples_event *ev = &s->events.v[i];
 		struct export_column c = {ev->name, ev->unit,
 					  ev->tracepoint ? NULL : "samples"};
-		uint32_t like = 0;
-		while (like < i && !(samples_same_event(s, like, i) && column[like] != NO_ID))
-			like++;
-		column[i] = like < i            ? column[like]
-			    : samples_has(s, i) ? (uint32_t)x->rows.columns.n
-						: NO_ID;
-		if (column[i] == x->rows.columns.n && export_rows_column(&x->rows, &c))
-			return ERR_NOMEM;
+		uint64_t h = event_name_hash(ev->name);
+		uint32_t like;
+		column[i] = NO_ID;
+		if (u64map_get(&first, h, &like) && samples_same_event(s, like, i)) {
+			column[i] = column[like];
+		} else if (samples_has(s, i)) {
+			column[i] = (uint32_t)x->rows.columns.n;
+			rc = export_rows_column(&x->rows, &c) || u64map_put(&first, h, i)
+				     ? ERR_NOMEM
+				     : 0;
+		}
 	}
-	return 0;
+	u64map_release(&first);
+	return rc;
 }
 
 /* The event that svg draws. */

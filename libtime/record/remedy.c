@@ -243,6 +243,19 @@ static int read_line(struct line *l)
 	return 1;
 }
 
+/* Names without memory are those of no event; the shortage is noted. */
+static void index_names(struct line *l)
+{
+	uint32_t has;
+	for (size_t i = 0; i < l->rec->events.n; i++) {
+		const char *name = l->rec->events.v[i].name;
+		uint64_t h = name ? hash_bytes(name, strlen(name), hash_seed()) : 0;
+		if (name && !u64map_get(&l->names, h, &has) &&
+		    u64map_put(&l->names, h, (uint32_t)i))
+			return;
+	}
+}
+
 struct line remedy_line(const struct recording *rec, const struct remedy *r)
 {
 	struct line l = {.rec = rec, .r = *r};
@@ -251,6 +264,7 @@ struct line remedy_line(const struct recording *rec, const struct remedy *r)
 	l.mixed = l.others = r->sched;
 	if (r->lossy) /* larger copies lose more records */
 		l.r.dump = 0;
+	index_names(&l);
 	l.known = read_line(&l);
 	if (!l.known)
 		look_at_events(&l);
@@ -261,11 +275,17 @@ struct line remedy_line(const struct recording *rec, const struct remedy *r)
 	return l;
 }
 
+void remedy_line_release(struct line *l)
+{
+	u64map_release(&l->names);
+	perf_args_release(&l->args);
+}
+
 int remedy_is_perfkit(const struct recording *rec)
 {
 	struct line l = remedy_line(rec, &(struct remedy){0});
 	int own = remedy_is_own(&l);
-	perf_args_release(&l.args);
+	remedy_line_release(&l);
 	return own;
 }
 
@@ -300,7 +320,7 @@ void remedy_switch_filter(struct buf *out, const struct recording *rec)
 	words_line(out, &w);
 	out->failed = w.failed ? w.failed : out->failed;
 	words_release(&w);
-	perf_args_release(&l.args);
+	remedy_line_release(&l);
 }
 
 static void put_events(struct line *l, struct words *out)
@@ -335,6 +355,6 @@ int remedy_plan(struct record_plan *p, const struct record_wish *wish)
 		words_add(w, "--");
 		words_pair(w, "sleep", "10");
 	}
-	perf_args_release(&l.args);
+	remedy_line_release(&l);
 	return w->failed;
 }

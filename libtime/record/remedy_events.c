@@ -18,9 +18,10 @@ int remedy_starts(const char *s, const char *with)
 static int is_tracepoint(const struct line *l, const char *s, size_t n)
 {
 	const char *colon = memchr(s, ':', n), *slash = memchr(s, '/', n);
-	for (size_t i = 0; i < l->rec->events.n; i++) {
+	uint32_t i;
+	if (u64map_get(&l->names, hash_bytes(s, n, hash_seed()), &i)) {
 		const struct event *ev = &l->rec->events.v[i];
-		if (ev->name && strlen(ev->name) == n && !memcmp(ev->name, s, n))
+		if (strlen(ev->name) == n && !memcmp(ev->name, s, n))
 			return ev->is_tracepoint;
 	}
 	if (!colon || (slash && slash < colon) || remedy_starts(s, "mem:"))

@@ -21,6 +21,7 @@ struct graph {
 
 struct line {
 	const struct recording *rec;
+	struct u64map names; /* of its events: the hash of a name → the first that has it */
 	struct remedy r;
 	struct perf_args args;
 	uint64_t freq, period; /* the rate of all events; 0: not given */
@@ -40,9 +41,9 @@ struct line {
 /* The plan of wish->like with wish->change. ERR_NOMEM. */
 int remedy_plan(struct record_plan *p, const struct record_wish *wish);
 
-/* Read the recorded line, and resolve contradictions in the changes. The caller calls
- * perf_args_release for its args. */
+/* Read the recorded line, and resolve contradictions in the changes. */
 struct line remedy_line(const struct recording *rec, const struct remedy *r);
+void remedy_line_release(struct line *l);
 
 /* 1 if `s` begins with `with`. */
 int remedy_starts(const char *s, const char *with);

@@ -183,6 +183,6 @@ int remedy_why(const struct recording *rec, const struct remedy *r, const struct
 	if (r->max_freq)
 		say(&w, &(struct remedy){.max_freq = all->max_freq}, OPTION_FEWER_SAMPLES,
 		    "-F %llu", (unsigned long long)all->max_freq);
-	perf_args_release(&l.args);
+	remedy_line_release(&l);
 	return w.failed;
 }

@@ -95,6 +95,12 @@ c.commit()
 E2
 status 0 '' timeout 30 "$PERFKIT" tail -q -f --p50 --idle-frame '(a|aa)*c' --work-frame '(a|aa|aaa){1,300}c' names.db
 
+# Nor does work grow with the square of the events: each of these took minutes for so many.
+for verb in doctor 'import -f -o x.db' 'export -f --to pprof -o x.gz' 'html -o x.html'; do
+	status 0 '' timeout 40 "$PERFKIT" $verb --no-local events.data
+done
+rm -f x.db x.gz x.html
+
 # No file may become larger than this; SIGXFSZ would end the program without a word.
 for verb in collapse 'svg --wall' 'timeline' 'import'; do
 	(ulimit -f 8; exec "$PERFKIT" $verb -q --no-local -o o/x "$waits") >out 2>err </dev/null

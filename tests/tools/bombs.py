@@ -5,10 +5,11 @@ nested.data.zst   a few hundred bytes: zstd around a recording whose COMPRESSED 
                   samples, at a ratio that each layer may have by itself
 long.tar.zst      a bundle whose perf map names one function in 400,000 bytes, in 100 stacks of 1,500
                   such frames; two more functions differ in their last letter only
+events.data       samples of 16,000 events, each of a kind of core of its own
 """
 import io, os, struct, subprocess, sys, tarfile
 
-IP, TID, TIME, CALLCHAIN, CPU = 1, 2, 4, 32, 128
+IP, TID, TIME, CALLCHAIN, ID, CPU = 1, 2, 4, 32, 64, 128
 USER = 2
 
 
@@ -39,6 +40,21 @@ def perf_data(sample_type, data, compressed=False):
         body = struct.pack("<IIIII", 1, 1, 1, 0, 0)
         tail = struct.pack("<QQ", at + len(data) + 16, len(body)) + body
     return head + attr + data + tail
+
+
+def many_events(n):
+    attr = struct.pack("<IIQQQQQ", 4, 112, 0, 1, IP | TID | TIME | ID, 4, 0) + bytes(64)
+    ids, attrs = 104, 104 + 8 * n
+    head = b"".join(attr + struct.pack("<QQ", ids + 8 * i, 8) for i in range(n))
+    data = comm(100, b"x") + b"".join(record(9, struct.pack("<QIIQQ", 0x10010, 100, 100, 1000 + i, i), USER) for i in range(n))
+    desc = struct.pack("<II", n, len(attr))
+    for i in range(n):
+        desc += attr + struct.pack("<II32sQ", 1, 32, b"cpu_%d/event_%d/" % (i, i), i)
+    at = attrs + len(head)
+    end = at + len(data)
+    out = b"PERFILE2" + struct.pack("<QQQQQQQQ", 104, 128, attrs, len(head), at, len(data), 0, 0)
+    out += struct.pack("<QQQQ", 1 << 12, 0, 0, 0) + struct.pack("<%dQ" % n, *range(n)) + head + data
+    return out + struct.pack("<QQ", end + 16, len(desc)) + desc
 
 
 def zstd(data, *options):
@@ -73,6 +89,7 @@ def long_names():
 
 
 if __name__ == "__main__":
-    for file, make in (("nested.data.zst", nested), ("long.tar.zst", long_names)):
+    makers = (("nested.data.zst", nested), ("long.tar.zst", long_names), ("events.data", lambda: many_events(16000)))
+    for file, make in makers:
         with open(os.path.join(sys.argv[1], file), "wb") as f:
             f.write(make())
