@@ -97,8 +97,8 @@ static size_t row_of_code(const struct code_rows *c, const struct source_code *x
 
 /* Number the instructions that are put, from 1 (0: left out), with a row's number for one `null` in
  * each gap; *weighty: flags. */
-static void choose_code(const struct source_sums *s, const struct code_rows *c, uint32_t *number,
-			uint8_t *weighty)
+static void choose_code(const struct source_sums *s, const struct code_rows *c,
+			uint32_t *number, uint8_t *weighty)
 {
 	enum { AROUND = 6 };
 	for (size_t i = 0; i < s->codes.n; i++) {

@@ -55,7 +55,7 @@ struct code_row {
 struct code_rows {
 	VEC(struct code_row) v;
 	struct strtab texts;
-	uint32_t place; /* index of source_sums.places */
+	uint32_t place;               /* index of source_sums.places */
 	int has_branches, has_cycles; /* of any row */
 };
 
