@@ -75,8 +75,8 @@ struct event {
  * not late, or it is not known. */
 const char *event_skid(const struct event *ev);
 
-/* 1 if it counts what the generic hardware event `config` (PERF_COUNT_HW_...) does, called `name`:
- * also as "cpu/cycles/u". */
+/* 1 if it counts what the generic hardware event `config` (PERF_COUNT_HW_...), called `name`,
+ * does; also as "cpu/cycles/u". */
 int event_is_counter(const struct event *ev, uint64_t config, const char *name);
 
 /*

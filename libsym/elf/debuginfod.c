@@ -135,8 +135,7 @@ static int client_open(struct client *c)
 	return c->handle != NULL;
 }
 
-/* The open file, with its path (heap), or -1; then nothing else is called but client_close, if the
- * client is open. */
+/* The open file, with its path (heap), or -1. Only client_close follows. */
 static int fetch(struct client *c, const struct build_id *id, char **path)
 {
 	c->fetch.url = getenv("DEBUGINFOD_URLS");
