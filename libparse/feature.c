@@ -150,9 +150,11 @@ int feature_parse(struct recording *rec, unsigned bit, const uint8_t *p, uint64_
 {
 	struct features *f = &rec->features;
 	struct bytes b = bytes_init(p, (size_t)n, rec->swap);
-	int r = 0;
-	if (bit < HEADER_FEAT_BITS)
+	int r = 0, again = 0;
+	if (bit < HEADER_FEAT_BITS) {
+		again = f->bits[bit / 64] >> bit % 64 & 1;
 		f->bits[bit / 64] |= 1ull << bit % 64;
+	}
 	switch (bit) {
 	case HEADER_TRACING_DATA:
 		f->tracing_data = p;
@@ -212,10 +214,10 @@ int feature_parse(struct recording *rec, unsigned bit, const uint8_t *p, uint64_
 		break;
 	case SIMPLEPERF_FILE:
 	case SIMPLEPERF_FILE2:
-		f->carried[bit == SIMPLEPERF_FILE2] = (struct feature_bytes){p, n};
+		r = again ? 0 : simpleperf_index(rec, p, n, bit == SIMPLEPERF_FILE2);
 		break;
 	case SIMPLEPERF_META_INFO:
-		r = simpleperf_name_events(rec, p, n);
+		r = again ? 0 : simpleperf_name_events(rec, p, n);
 		break;
 	default: /* not needed: skipped by its size */
 		break;

@@ -21,7 +21,9 @@
 #define LIBPARSE_RECORDING_H
 
 #include "base/arena.h"
+#include "base/bytes.h"
 #include "base/hash.h"
+#include "base/vec.h"
 #include "libparse/record.h"
 #include "libparse/source.h"
 #include "libparse/time_conv.h"
@@ -40,12 +42,6 @@ struct listed_file {
 	uint64_t ino, generation; /* generation 0: not known */
 	uint32_t dev_major, dev_minor;
 	uint8_t size, id[20];
-};
-
-/* A section as it is, which lives as long as the recording. */
-struct feature_bytes {
-	const uint8_t *p;
-	uint64_t n;
 };
 
 /* The feature sections (or HEADER_FEATURE records); absent texts are NULL, numbers 0.
@@ -73,8 +69,16 @@ struct features {
 				   uint32_t leader, members;
 	})
 	groups;
-	struct feature_bytes carried[2]; /* simpleperf's FILE and FILE2 (simpleperf.h) */
-	const uint8_t *tracing_data;     /* the trace-cmd style blob, for tracepoint.h */
+	VEC(struct
+	    carried_entry { /* a file of simpleperf's FILE or FILE2, by path */
+			    const char *path; /* a view, not terminated */
+			    size_t n;
+			    int is_proto;
+			    struct bytes
+				    rest; /* FILE: what follows the path; FILE2: the whole message */
+	    })
+	carried;
+	const uint8_t *tracing_data; /* the trace-cmd style blob, for tracepoint.h */
 	uint64_t tracing_data_size;
 };
 

@@ -266,6 +266,7 @@ void recording_close(struct recording *rec)
 	vec_release(&rec->events);
 	vec_release(&rec->features.build_ids);
 	vec_release(&rec->features.groups);
+	vec_release(&rec->features.carried);
 	vec_release(&rec->files);
 	u64map_release(&rec->by_id);
 	arena_release(&rec->strings);

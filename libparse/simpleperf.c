@@ -1,4 +1,7 @@
 #include "libparse/simpleperf.h"
+
+#include "base/hash.h"
+#include "base/search.h"
 #include "libparse/reader.h"
 
 #include <stdlib.h>
@@ -12,42 +15,72 @@ int recording_by_simpleperf(const struct recording *rec)
 
 /* --- names of events ------------------------------------------------------------------- */
 
-/* "sched:sched_switch,2,91": name, type and config; the text goes on after n bytes. */
-static int name_event(struct recording *rec, const char *line, size_t n)
+/* "sched:sched_switch,2,91": name, type and config; the text goes on after n bytes. The length of
+ * a tracepoint's name, or 0. */
+static size_t read_type(const char *line, size_t n, uint64_t *config)
 {
 	char *end;
 	const char *comma = memchr(line, ',', n);
 	if (!comma)
 		return 0;
 	unsigned long type = strtoul(comma + 1, &end, 10);
-	uint64_t config = *end == ',' ? strtoull(end + 1, &end, 10) : 0;
-	if (end != line + n)
-		return 0;
-	for (size_t i = 0; i < rec->events.n; i++) {
-		struct event *ev = &rec->events.v[i];
-		if (ev->is_tracepoint && ev->attr.type == type && ev->attr.config == config &&
-		    header_name_event(ev, line, (size_t)(comma - line)))
-			return ERR_NOMEM;
+	*config = *end == ',' ? strtoull(end + 1, &end, 10) : 0;
+	return end == line + n && type == PERF_TYPE_TRACEPOINT ? (size_t)(comma - line) : 0;
+}
+
+struct type_names {
+	struct u64map by_config; /* the number in v */
+	VEC(struct type_name {
+		const char *name;
+		size_t n;
+	})
+	v;
+};
+
+static int read_types(struct type_names *t, const char *value)
+{
+	int r = 0;
+	for (size_t len; *value && !r; value += len + (value[len] == '\n')) {
+		len = strcspn(value, "\n");
+		uint64_t config;
+		struct type_name name = {value, read_type(value, len, &config)};
+		if (name.n && t->v.n < UINT32_MAX - 1)
+			r = vec_push(&t->v, name) || u64map_put(&t->by_config, config,
+								(uint32_t)t->v.n - 1)
+				    ? ERR_NOMEM
+				    : 0;
 	}
-	return 0;
+	return r;
+}
+
+static int name_events(struct recording *rec, const struct type_names *t)
+{
+	int r = 0;
+	uint32_t i;
+	for (size_t k = 0; k < rec->events.n && t->v.n && !r; k++) {
+		struct event *ev = &rec->events.v[k];
+		if (ev->is_tracepoint && u64map_get(&t->by_config, ev->attr.config, &i))
+			r = header_name_event(ev, t->v.v[i].name, t->v.v[i].n);
+	}
+	return r;
 }
 
 int simpleperf_name_events(struct recording *rec, const uint8_t *p, uint64_t n)
 {
 	static const char key[] = "event_type_info";
 	struct bytes b = bytes_init(p, (size_t)n, rec->swap);
+	struct type_names t = {0};
 	int r = 0;
-	while (bytes_left(&b)) { /* keys and values in turn */
+	while (bytes_left(&b) && !r) { /* keys and values in turn */
 		const char *name = bytes_string(&b), *value = bytes_string(&b);
 		if (!bytes_ok(&b))
 			break;
-		if (strcmp(name, key))
-			continue;
-		for (size_t len; *value && !r; value += len + (value[len] == '\n')) {
-			len = strcspn(value, "\n");
-			r = name_event(rec, value, len);
-		}
+		if (!strcmp(name, key))
+			r = read_types(&t, value);
 	}
+	r = r ? r : name_events(rec, &t);
+	u64map_release(&t.by_config);
+	vec_release(&t.v);
 	return r;
 }
 
@@ -136,13 +169,13 @@ static struct carried_symbol read_symbol(struct bytes b)
 	return s;
 }
 
-static int is_path(struct bytes b, const char *path)
+/* The path of a message; its text is NULL where it has none. */
+static struct bytes path_of(struct bytes b)
 {
-	size_t n = strlen(path);
 	for (struct field f; next_field(&b, &f);)
 		if (f.no == 1)
-			return bytes_left(&f.inner) == n && !memcmp(f.inner.p, path, n);
-	return 0;
+			return f.inner;
+	return bytes_init(NULL, 0, 0);
 }
 
 static int read_message(struct bytes b, struct carried_file *out, take_fn *take, void *ctx)
@@ -169,27 +202,58 @@ static int read_message(struct bytes b, struct carried_file *out, take_fn *take,
 	return 1;
 }
 
+/* --- files by path ----------------------------------------------------------------------- */
+
+static int compare_paths(const char *a, size_t n, const char *b, size_t m)
+{
+	int c = memcmp(a, b, n < m ? n : m);
+	return c ? c : (n > m) - (n < m);
+}
+
+/* FILE before FILE2, and the first of several first. */
+static int by_path(const void *a, const void *b)
+{
+	const struct carried_entry *x = a, *y = b;
+	int c = compare_paths(x->path, x->n, y->path, y->n);
+	if (c || x->is_proto != y->is_proto)
+		return c ? c : x->is_proto - y->is_proto;
+	return (x->path > y->path) - (x->path < y->path);
+}
+
+int simpleperf_index(struct recording *rec, const uint8_t *p, uint64_t n, int is_proto)
+{
+	struct bytes all = bytes_init(p, (size_t)n, rec->swap);
+	while (bytes_left(&all)) {
+		uint32_t size = bytes_u32(&all);
+		const uint8_t *at = bytes_take(&all, size);
+		struct carried_entry f = {.is_proto = is_proto};
+		if (!at)
+			break;
+		f.rest = bytes_init(at, size, is_proto ? 0 : rec->swap);
+		if (is_proto) {
+			struct bytes path = path_of(f.rest);
+			f.path = (const char *)path.p;
+			f.n = bytes_left(&path);
+		} else if ((f.path = bytes_string(&f.rest)))
+			f.n = strlen(f.path);
+		if (f.n && vec_push(&rec->features.carried, f))
+			return ERR_NOMEM;
+	}
+	if (rec->features.carried.n)
+		qsort(rec->features.carried.v, rec->features.carried.n,
+		      sizeof(*rec->features.carried.v), by_path);
+	return 0;
+}
+
 int simpleperf_symbols(const struct recording *rec, const char *path, struct carried_file *out,
 		       take_fn *take, void *ctx)
 {
+	const struct carried_entry *v = rec->features.carried.v;
+	size_t n = strlen(path), have = rec->features.carried.n,
+	       k = PARTITION_POINT(i, 0, have, compare_paths(v[i].path, v[i].n, path, n) < 0);
 	*out = (struct carried_file){0};
-	for (int is_proto = 0; is_proto < 2; is_proto++) {
-		const struct feature_bytes *s = &rec->features.carried[is_proto];
-		struct bytes all = bytes_init(s->p, (size_t)s->n, rec->swap);
-		while (bytes_left(&all)) {
-			uint32_t n = bytes_u32(&all);
-			const uint8_t *p = bytes_take(&all, n);
-			struct bytes b = bytes_init(p, p ? n : 0, is_proto ? 0 : rec->swap);
-			if (!p)
-				break;
-			if (is_proto && is_path(b, path))
-				return read_message(b, out, take, ctx);
-			if (!is_proto) {
-				const char *name = bytes_string(&b);
-				if (bytes_ok(&b) && !strcmp(name, path))
-					return read_file(&b, out, take, ctx);
-			}
-		}
-	}
-	return 0;
+	if (k == have || compare_paths(v[k].path, v[k].n, path, n) != 0)
+		return 0;
+	struct bytes b = v[k].rest;
+	return v[k].is_proto ? read_message(b, out, take, ctx) : read_file(&b, out, take, ctx);
 }

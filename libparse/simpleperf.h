@@ -16,6 +16,9 @@ int recording_by_simpleperf(const struct recording *rec);
  * what is not understood is skipped. */
 int simpleperf_name_events(struct recording *rec, const uint8_t *p, uint64_t n);
 
+/* Note the files of FILE, or (is_proto) FILE2, by path; views of p. 0 or ERR_NOMEM. */
+int simpleperf_index(struct recording *rec, const uint8_t *p, uint64_t n, int is_proto);
+
 /* A function of a file, as the recording host knew it; a view, not terminated. */
 struct carried_symbol {
 	uint64_t start,

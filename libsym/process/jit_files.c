@@ -248,7 +248,7 @@ static int try_container(struct map_search *s, const char *symfs, int32_t pid)
 	char root[PATH_MAX], dir[PATH_MAX + 8];
 	if (snprintf(root, sizeof(root), "%s/proc/%d/root", symfs, pid) >= (int)sizeof(root))
 		return 0;
-	struct map_place at = {root, *symfs ? CLAIMED_INSIDE : 0, *symfs != '\0'};
+	struct map_place at = {root, CLAIMED_INSIDE, *symfs != '\0'};
 	snprintf(dir, sizeof(dir), "%s/tmp", root);
 	int32_t inner = inner_pid(symfs, pid);
 	if (!inner)

@@ -2,6 +2,7 @@
 #include "base/text/buf.h"
 #include "base/text/shellword.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -276,6 +277,8 @@ static int jit_remedy(const char *host, const struct wanted *d, struct buf *out)
 {
 	char path[64];
 	if (d->reason == DSO_UNREADABLE && !strncmp(d->detail, "/proc/", 6)) {
+		if (!strstr(d->detail, strerror(EACCES))) /* the sandbox's answer */
+			return 0;
 		buf_str(out, "# add --no-sandbox: a sandboxed program may not look into a "
 			     "container");
 		return 1;

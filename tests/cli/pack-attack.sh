@@ -206,33 +206,46 @@ else
 	echo "left out: user namespaces"
 fi
 
-# A container's perf map: an absolute link in it leads into this machine, not into the container.
-mkdir -p "$top/jail/tmp" "$top/jail/home" && cp "$top/planter" "$top/jail/planter"
-chmod 1777 "$top/jail/tmp" && chown $mallory "$top/jail/home"
-ldd "$top/planter" | sed -n 's/.*[ 	]\(\/[^ ]*\) (.*/\1/p' | while read -r lib; do
-	mkdir -p "$top/jail${lib%/*}" && cp -L "$lib" "$top/jail$lib"
-done
-unshare -mpf --kill-child chroot --userspec=$mallory:$mallory "$top/jail" /planter /home 60 honest x x x >/dev/null 2>&1 &
-inmate=$!
-for i in 1 2 3 4 5 6 7 8 9 10; do
-	inside=$(pgrep -P $inmate) && grep -q ^/planter "/proc/$inside/cmdline" && break
-	inside=
-	sleep 0.3
-done
-[ -z "$inside" ] || "$perf" record -q -e cpu-clock -F 499 -g -o jail.data -p "$inside" -- sleep 2 2>/dev/null
-if [ -n "$inside" ]; then
-	rm -f "/tmp/perf-$inside.map"
-	pack jail.data bundle
-	grep -q own_code "bundle/symfs/tmp/perf-$inside.map" || bad "the container's perf map was not packed: $(grep map told)"
-	for step in file folder; do
-		if [ $step = file ]; then rm -f "$top/jail/tmp/perf-1.map" && ln -s "$top/root/map" "$top/jail/tmp/perf-1.map"
-		else rm -rf "$top/jail/tmp" && cp "$top/root/map" "$top/root/perf-1.map" && ln -s "$top/root" "$top/jail/tmp"; fi
-		pack jail.data bundle
-		holds_no_secret bundle "a container's $step that is a link"
+# A container's perf map: an absolute link in it leads into the container, not into this machine, also
+# when its user is root.
+ldd "$top/planter" | sed -n 's/.*[ 	]\(\/[^ ]*\) (.*/\1/p' >libs
+for who in $mallory 0; do
+	rm -rf "$top/jail" && mkdir -p "$top/jail/tmp" "$top/jail/home" && cp "$top/planter" "$top/jail/planter"
+	chmod 1777 "$top/jail/tmp" && chown $who "$top/jail/home"
+	while read -r lib; do
+		mkdir -p "$top/jail${lib%/*}" && cp -L "$lib" "$top/jail$lib"
+	done <libs
+	unshare -mpf --kill-child chroot --userspec=$who:$who "$top/jail" /planter /home 60 honest x x x >/dev/null 2>&1 &
+	inmate=$!
+	for i in 1 2 3 4 5 6 7 8 9 10; do
+		inside=$(pgrep -P $inmate) && grep -q ^/planter "/proc/$inside/cmdline" && break
+		inside=
+		sleep 0.3
 	done
-fi
-kill $inmate 2>/dev/null
-inmate=
+	[ -z "$inside" ] || "$perf" record -q -e cpu-clock -F 499 -g -o jail.data -p "$inside" -- sleep 2 2>/dev/null
+	if [ -n "$inside" ]; then
+		rm -f "/tmp/perf-$inside.map"
+		pack jail.data bundle
+		grep -q own_code "bundle/symfs/tmp/perf-$inside.map" || bad "the container's perf map was not packed: $(grep map told)"
+		# the process's own code, as a file of this machine that only root may read names it
+		sed "s/own_code/$secret/" "$top/jail/tmp/perf-1.map" >"$top/root/map"
+		for step in file folder; do
+			if [ $step = file ]; then
+				mv "$top/jail/tmp/perf-1.map" "$top/jail/home/map" && ln -s "$top/root/map" "$top/jail/tmp/perf-1.map"
+			else
+				rm -rf "$top/jail/tmp" && cp "$top/root/map" "$top/root/perf-1.map" && ln -s "$top/root" "$top/jail/tmp"
+			fi
+			pack jail.data bundle
+			holds_no_secret bundle "a container's $step that is a link ($who)"
+		done
+		rm "$top/jail/tmp" && mkdir "$top/jail/tmp" && ln -s /home/map "$top/jail/tmp/perf-1.map"
+		pack jail.data bundle
+		grep -qs own_code "bundle/symfs/tmp/perf-$inside.map" || bad "a link in the container ($who): $(grep map told)"
+	fi
+	kill $inmate 2>/dev/null
+	inmate=
+done
+echo "1000 1000 $secret" >"$top/root/map"
 
 # What was a file when it was looked at is a link when it is opened.
 cat >swap.c <<'END'

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Recordings as Android's simpleperf writes them: simpleperf.py file|file2|twice|cut:N > perf.data
+"""Recordings as Android's simpleperf writes them: simpleperf.py file|file2|twice|many|cut:N > perf.data
 
 One thread, 70: samples in /data/app (hot at 0x1010, caller at 0x1110), in the kernel, in generated
 code; three switch-outs whose sched:sched_switch samples have stacks but no fields. The symbols are
 in the sections FILE (older: the place of min_vaddr is not said) or FILE2; cut:N: of FILE2 only N bytes;
-twice: another process has another file at the path /data/app.
+twice: another process has another file at the path /data/app; many: 6000 files are sampled, and FILE2
+lists 600,000 others.
 """
 import struct
 import sys
@@ -103,6 +104,9 @@ def main():
     if how == "twice":
         data += mmap2(71, MAPPED, 0x1000, PGOFF, 5, "/data/app", inode=9)
     data += mmap2(70, JIT, 0x1000, 0, 0x4005, "app_cache:0-100")
+    many = range(MAPPED * 2, MAPPED * 2 + 6000 * 4096, 4096) if how == "many" else []
+    data += b"".join(mmap2(70, at, 4096, 0, 5, "/data/%x" % at, inode=at) for at in many)
+    data += b"".join(sample(1000000, 1, [at]) for at in many)
     t = 1000000
     data += record(14, 0, ids(t))  # in
     for i in range(3):
@@ -121,7 +125,7 @@ def main():
     elif how.startswith("cut:"):
         features[132] = file2_section()[:int(how[4:])]
     else:
-        features[132] = file2_section()
+        features[132] = file2_section() + (struct.pack("<I", 3) + field(1, b"x")) * (600000 if many else 0)
     attrs = [attr(1, 0, flags | 1 << 26), attr(2, 91, flags)]
     attr_size = 128
     ids_at = 104
