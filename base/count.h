@@ -1,5 +1,5 @@
 /*
- * count.h - counted nouns in messages: "1 record", "1,234 records".
+ * count.h - sums that do not wrap; counted nouns in messages: "1 record", "1,234 records".
  */
 #ifndef BASE_COUNT_H
 #define BASE_COUNT_H
@@ -7,6 +7,12 @@
 #include <stdint.h>
 
 enum { COUNT_TEXT = 96 };
+
+/* The sum, or UINT64_MAX when it would be more. */
+static inline uint64_t count_add(uint64_t a, uint64_t b)
+{
+	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
 
 /* "1,234,567" in `text`, which is returned. */
 const char *count_digits(char text[COUNT_TEXT], uint64_t n);

@@ -190,7 +190,6 @@ static void put_finding(struct buf *out, const struct finding *f, const char *ho
 
 static void put_verdicts(struct buf *out, const struct findings *f, unsigned asked)
 {
-	buf_char(out, ':');
 	for (size_t i = 0; i < TOPICS; i++) {
 		const char *verdict = findings_verdict(f, topics[i].bit);
 		if (asked == ABOUT_NAMES && !verdict)
@@ -202,10 +201,26 @@ static void put_verdicts(struct buf *out, const struct findings *f, unsigned ask
 	buf_char(out, '\n');
 }
 
+/* "perf.data: 3.0 s, 10400 events/s, ..." */
+static void put_file(struct buf *out, const char *path, const struct price_paid *paid)
+{
+	struct buf b = {0};
+	escape_visible(out, path, strlen(path));
+	buf_char(out, ':');
+	if (!paid->events)
+		return;
+	price_paid_text(&b, paid);
+	buf_char(out, ' ');
+	put_text_at(out, escape_chars(path, strlen(path)) + 2, 4, buf_cstr(&b));
+	out->n--; /* the verdicts begin lines of their own */
+	out->failed |= buf_failed(&b);
+	buf_release(&b);
+}
+
 static void put_all(struct buf *out, const char *path, const struct findings *f, unsigned asked,
 		    enum level level)
 {
-	escape_visible(out, path, strlen(path));
+	put_file(out, path, &f->paid);
 	put_verdicts(out, f, asked);
 	for (size_t i = 0; i < f->v.n; i++) {
 		if (!is_title(f, i, level)) {

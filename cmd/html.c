@@ -38,6 +38,8 @@ static const struct opt rows[] = {
 	 "their text, of source files below DIR, by the end of\ntheir names; repeatable"},
 	{"source-map", 0, OPT_EACH, AT(source.maps), "FROM=TO",
 	 "the same below TO for names that begin with FROM;\nrepeatable"},
+	{"git", 0, OPT_STRING, AT(source.git), "DIR@REV",
+	 "from the commit REV of the git repository DIR"},
 	MEANT_ROWS,
 	CGROUP_ROWS,
 	OPT_END,
@@ -123,11 +125,23 @@ static int write_report(struct question *p, const struct html_opts *o)
 	return input_status(&p->r.ti.in);
 }
 
+static int begin(void *opts)
+{
+	struct html_source_opts *o = &((struct html_opts *)opts)->source;
+	struct err e = {0};
+	return o->git && git_texts_open(&o->texts, o->git, &e) ? input_fail(NULL, &e) : 0;
+}
+
+static void end(void *opts)
+{
+	git_texts_close(&((struct html_opts *)opts)->source.texts);
+}
+
 static int run(const void *opts, const char *const *files, size_t nfiles)
 {
 	const struct html_opts *o = opts;
 	struct question p = {.picks = o->t};
-	p.picks.wait.tl.in.lines = 1;
+	p.picks.wait.tl.in.lines = p.picks.wait.tl.in.places = 1;
 	const char *input = p.picks.wait.tl.in.input;
 	const char *path = nfiles ? files[0] : input ? input : "perf.data";
 	struct err e = {0};
@@ -178,6 +192,8 @@ const struct verb verb_html = {
 	.tables = {rows, tail_pick_rows, wait_rows, tlinput_rows, input_rows},
 	.options_size = sizeof(struct html_opts),
 	.max_files = 1,
+	.begin = begin,
+	.end = end,
 	.run = run,
 	.defaults = defaults,
 };

@@ -67,6 +67,7 @@ enum { ARGS = MCP_ARGS + 16, SECONDS = 120, MESSAGES = 400, BUDGET = 24000, LEAS
 		{"pid", MCP_TEXT, 0, "only these processes: PID,..."},                  \
 		{"tid", MCP_TEXT, 0, "only these threads: TID,..."},                    \
 		{"time", MCP_TEXT, 0, "only from START,STOP in seconds"},               \
+		{"site", MCP_TEXT, 0, "only waits at this site: its name or id"},       \
 		{"all", MCP_FLAG, 0, "the whole machine, not only what was recorded"},  \
 		{"symfs", MCP_TEXT, 0, "a folder with the binaries, by recorded path"}, \
 	{                                                                               \
@@ -187,6 +188,13 @@ static int is_below(const char *path, const char *dir)
 	return !strncmp(path, dir, n) && (path[n] == '/' || !path[n] || !strcmp(dir, "/"));
 }
 
+/* A pipe would wait for a writer. */
+static int is_file_or_folder(const char *path)
+{
+	struct stat st;
+	return !stat(path, &st) && (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode));
+}
+
 /* The path in one of the folders, in out[PATH_MAX]: absolute, or below the first that has it. 1,
  * or 0. */
 static int resolve(const struct folders *f, const char *path, char *out)
@@ -204,7 +212,7 @@ static int resolve(const struct folders *f, const char *path, char *out)
 			continue;
 		for (size_t k = 0; k < f->n; k++)
 			if (is_below(out, f->real[k]))
-				return 1;
+				return is_file_or_folder(out);
 	}
 	return 0;
 }
@@ -220,29 +228,43 @@ static int is_readable_kind(const char *path)
 	return kind == INPUT_PERF_DATA || kind == INPUT_STORE;
 }
 
-enum { DEPTH = 6, MOST_FILES = 1000 };
+enum { DEPTH = 6 };
 
-static void list_folder(const char *dir, int depth, int *room)
+/* What is listed, and whether there was more. */
+struct listing {
+	struct buf text;
+	uint64_t most; /* bytes */
+	int more;
+};
+
+static void list_file(struct listing *l, const char *path, off_t size)
+{
+	struct buf line = {0};
+	escape_visible(&line, path, strlen(path));
+	buf_fmt(&line, "  %.1f MB\n", (double)size / 1e6);
+	if (l->text.n + line.n > l->most)
+		l->more = 1;
+	else
+		buf_add(&l->text, line.v, line.n);
+	l->text.failed |= line.failed;
+	buf_release(&line);
+}
+
+static void list_folder(struct listing *l, const char *dir, int depth)
 {
 	struct dirent **v;
 	int n = scandir(dir, &v, NULL, alphasort);
 	for (int i = 0; i < n; i++) {
 		char path[PATH_MAX];
 		struct stat st;
-		struct buf shown = {0};
 		int len = snprintf(path, sizeof(path), "%s/%s", strcmp(dir, "/") ? dir : "",
 				   v[i]->d_name);
-		if (*v[i]->d_name != '.' && len < PATH_MAX && *room && !lstat(path, &st)) {
+		if (*v[i]->d_name != '.' && len < PATH_MAX && !l->more && !lstat(path, &st)) {
 			if (S_ISDIR(st.st_mode) && depth < DEPTH)
-				list_folder(path, depth + 1, room);
-			if (S_ISREG(st.st_mode) && is_readable_kind(path)) {
-				escape_visible(&shown, path, strlen(path));
-				printf("%s  %.1f MB\n", buf_cstr(&shown),
-				       (double)st.st_size / 1e6);
-				(*room)--;
-			}
+				list_folder(l, path, depth + 1);
+			if (S_ISREG(st.st_mode) && is_readable_kind(path))
+				list_file(l, path, st.st_size);
 		}
-		buf_release(&shown);
 		mem_free(v[i]);
 	}
 	if (n >= 0)
@@ -251,13 +273,15 @@ static void list_folder(const char *dir, int depth, int *room)
 
 static int list_files(const struct folders *f)
 {
-	int room = MOST_FILES;
+	static const char more[] = "left out: more files; name their folders to perfkit mcp\n";
+	struct listing l = {.most = f->budget - sizeof(more)};
 	for (size_t i = 0; i < f->n; i++)
-		list_folder(f->real[i], 0, &room);
-	if (room == MOST_FILES)
-		puts("no recording, bundle or store is below the folders");
-	if (!room)
-		puts("... perhaps more");
+		list_folder(&l, f->real[i], 0);
+	fputs(!l.text.n && !l.more ? "no recording, bundle or store is below the folders\n"
+				   : buf_cstr(&l.text),
+	      stdout);
+	fputs(l.more ? more : "", stdout);
+	buf_release(&l.text);
 	return 0;
 }
 
@@ -362,22 +386,34 @@ __attribute__((noreturn)) static void child(const struct folders *f, const struc
 		     : (list_files(f), fflush(stdout)));
 }
 
-/* Append at most `most` bytes of what was written. */
-static void add_kept(struct buf *b, int fd, size_t most)
+/* Append at most `most` bytes of what was written, from `at`. */
+static void add_kept(struct buf *b, int fd, off_t at, size_t most)
 {
 	char part[4096];
-	lseek(fd, 0, SEEK_SET);
+	lseek(fd, at, SEEK_SET);
 	for (ssize_t n;
 	     most && (n = read(fd, part, most < sizeof(part) ? most : sizeof(part))) > 0;
 	     most -= (size_t)n)
 		buf_add(b, part, (size_t)n);
 }
 
+/* The last lines: an error is the last. */
+static void add_messages(struct buf *b, int fd)
+{
+	off_t size = lseek(fd, 0, SEEK_END), from = size > MESSAGES ? size - MESSAGES : 0;
+	struct buf said = {0};
+	add_kept(&said, fd, from, MESSAGES);
+	const char *s = buf_cstr(&said), *cut = from ? strchr(s, '\n') : NULL;
+	s = cut && cut[1] ? cut + 1 : s;
+	escape_invalid(b, s, strlen(s));
+	b->failed |= said.failed;
+	buf_release(&said);
+}
+
 /* Run it, wait, and take what it wrote. */
 static void run_child(const struct folders *f, const struct route *r, struct line *l,
 		      struct buf *answer, struct buf *messages, int *failed)
 {
-	struct buf said = {0};
 	int status = 0, out = memfd_create("answer", MFD_CLOEXEC),
 	    err = memfd_create("messages", MFD_CLOEXEC);
 	fflush(stdout);
@@ -389,8 +425,8 @@ static void run_child(const struct folders *f, const struct route *r, struct lin
 	if (pid < 0) {
 		buf_fmt(messages, "cannot run: %s", strerror(errno));
 	} else {
-		add_kept(answer, out, (size_t)f->budget);
-		add_kept(&said, err, MESSAGES);
+		add_kept(answer, out, 0, (size_t)f->budget);
+		add_messages(messages, err);
 	}
 	int code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 	*failed = pid < 0 || !(code == 0 || ((code == 3 || code == 4) && answer->n));
@@ -399,13 +435,10 @@ static void run_child(const struct folders *f, const struct route *r, struct lin
 			WTERMSIG(status) == SIGALRM ? "no answer within %d seconds\n"
 						    : "ended by signal %d\n",
 			WTERMSIG(status) == SIGALRM ? (int)f->seconds : WTERMSIG(status));
-	escape_invalid(messages, said.n ? said.v : "", said.n);
-	messages->failed |= buf_failed(&said);
 	if (out >= 0)
 		close(out);
 	if (err >= 0)
 		close(err);
-	buf_release(&said);
 }
 
 static int call(void *ctx, const struct mcp_tool *tool, const struct mcp_arg *args, size_t n,

@@ -155,6 +155,7 @@ static int parse_version(const char *text, int *version, struct err *e)
 
 static int parse_values(const struct record_opts *o, struct record_wish *w, struct err *e)
 {
+	enum { QUICK_END = 5 * PERF_MINORS + 1 };
 	if (o->ring)
 		w->ring = perf_ring_bytes(o->ring, (uint64_t)sysconf(_SC_PAGESIZE));
 	if (o->ring && !w->ring)
@@ -162,7 +163,10 @@ static int parse_values(const struct record_opts *o, struct record_wish *w, stru
 			e, ERR_USAGE,
 			"--mmap-pages takes a size, as 8M, or a number of pages, not '%s'",
 			o->ring);
-	return parse_version(o->for_perf, &w->version, e);
+	int rc = parse_version(o->for_perf, &w->version, e);
+	int version = w->version || rc ? w->version : perf_version(w->perf);
+	w->old_perf = version && version < QUICK_END;
+	return rc;
 }
 
 /* Refuse options that the mode does not use; numbers that were not given are negative. */
@@ -214,9 +218,7 @@ static int choose(struct chosen *out, const struct record_opts *o, struct record
 	struct chosen_wish wish = o->chosen;
 	int any = !o->stacks || !strcmp(o->stacks, "auto");
 	wish.copies = any || !strcmp(o->stacks, "dwarf");
-	int rc = chosen_find(out, &wish, e);
-	if (!rc && any)
-		record_trial(out, w->perf);
+	int rc = chosen_find(out, &wish, any ? w : NULL, e);
 	w->chosen = rc ? NULL : out;
 	return rc;
 }
@@ -279,8 +281,11 @@ static void print_stacks(const struct record_opts *o, const struct record_wish *
 	struct buf b = {0};
 	if (!w->chosen || (o->stacks && strcmp(o->stacks, "auto") != 0))
 		return;
-	trial_text(&b, &w->chosen->trial, w->chosen->copy ? w->chosen->copy : PLAN_DUMP);
-	fputs(buf_cstr(&b), stderr);
+	int copy = w->chosen->copy ? w->chosen->copy : PLAN_DUMP;
+	trial_text(&b, &w->chosen->trial, copy);
+	/* a recording itself says only what it gives up */
+	if (o->dry_run || (!w->chosen->trial.fp && trial_copy(&w->chosen->trial, copy) != copy))
+		fputs(buf_cstr(&b), stderr);
 	buf_release(&b);
 }
 
@@ -303,25 +308,10 @@ static int set_probe(const struct words *w)
 	return rc;
 }
 
-/* 1 if perfkit's probes are set already: another recording uses them, or did not remove
- * them. */
-static int probes_are_taken(const char *perf)
-{
-	struct words w = {0};
-	struct buf out = {0};
-	int rc = words_add(&w, "%s", perf) || words_add(&w, "probe") || words_add(&w, "-l");
-	if (!rc)
-		run_words_read(&w, &out);
-	int taken = strstr(buf_cstr(&out), "perfkit:") != NULL;
-	buf_release(&out);
-	words_release(&w);
-	return taken;
-}
-
 /* Set the probes; if the lock-owner probe cannot be set, plan again without it. */
 static int set_probes(struct record_plan *p, struct record_wish *w, struct err *e)
 {
-	if (p->undo.v.n && probes_are_taken(w->perf))
+	if (p->undo.v.n && record_probes_are_taken())
 		return err_set(
 			e, ERR_REFUSED,
 			"probes named perfkit:* already exist, from another recording or "
@@ -404,7 +394,8 @@ static int64_t wall_ns(void)
 /* Run perf, and add which files are mapped before and after, and for modes about waits the open
  * descriptors, unless it is a stream. */
 static int run_perf(const struct record_plan *p, const struct record_wish *w,
-		    const struct words *to, struct buf *context, int *reader_status)
+		    const struct words *to, struct buf *context, int *reader_status,
+		    struct price_paid *paid)
 {
 	int waits = w->mode != RECORD_CPU;
 	*reader_status = 0;
@@ -415,10 +406,10 @@ static int run_perf(const struct record_plan *p, const struct record_wish *w,
 	if (waits)
 		record_context_add(context, w->pid);
 	int64_t began = wall_ns();
-	int status = run_words(&p->record, 0);
+	int status = run_recording(&p->record, w->duration, &paid->cpu_ns);
 	if (waits)
 		record_context_add(context, w->pid);
-	record_files_of_recording(context, w->output, began);
+	record_files_of_recording(context, w->output, began, paid);
 	return status;
 }
 
@@ -428,6 +419,14 @@ static void write_context(const struct buf *context, const char *output)
 	struct err e = {0};
 	if (context->n && record_context_write(context, output, &e))
 		fprintf(stderr, "perfkit record: %s\n", e.msg);
+}
+
+static void print_paid(const struct price_paid *paid)
+{
+	struct buf b = {0};
+	price_paid_text(&b, paid);
+	fprintf(stderr, "cost: %s\n", buf_cstr(&b));
+	buf_release(&b);
 }
 
 /* Modes about waits have checked their choice already. */
@@ -446,6 +445,7 @@ static int record(struct record_plan *p, struct record_wish *w, const struct cho
 		  const struct words *to, struct err *e)
 {
 	struct buf context = {.max = RECORD_CONTEXT_MAX};
+	struct price_paid paid = {.whole = 1};
 	struct stat before;
 	int reader_status = 0;
 	if (stat(w->output, &before))
@@ -457,7 +457,7 @@ static int record(struct record_plan *p, struct record_wish *w, const struct cho
 			w->mode == RECORD_CPU && w->pid ? "the process" : "all CPUs");
 	int rc = set_probes(p, w, e);
 	int early = !rc && run_interrupted(); /* a file of that name is an old one */
-	int status = rc || early ? 1 : run_perf(p, w, to, &context, &reader_status);
+	int status = rc || early ? 1 : run_perf(p, w, to, &context, &reader_status, &paid);
 	remove_probes(p);
 	if (early)
 		return err_set(e, ERR_IO, "stopped before perf began: nothing was recorded"), 1;
@@ -489,6 +489,8 @@ static int record(struct record_plan *p, struct record_wish *w, const struct cho
 				       ? "; the waits of all processes need root or CAP_PERFMON"
 				       : ""),
 		       1;
+	if (written && !piped)
+		print_paid(&paid);
 	if (!status && !piped)
 		next_step(p, w, c);
 	return status;
@@ -598,6 +600,23 @@ static int watch_words(struct words *out, const struct record_opts *o,
 	return out->failed;
 }
 
+/* Room for the window of `watch` at twice the load that there is now, unless its options say how
+ * much. */
+static void size_memory(struct words *reader, const struct record_plan *p,
+			const struct record_wish *w)
+{
+	enum { DEFAULT_MB = 16, MOST_MB = 256, WINDOW = 10 };
+	for (size_t i = 0; i < reader->v.n; i++)
+		if (!strncmp(reader->v.v[i], "--memory", 8) ||
+		    !strncmp(reader->v.v[i], "--window", 8))
+			return;
+	double mb = 2 * WINDOW * record_rate(p, w) / 1e6;
+	if (mb <= DEFAULT_MB)
+		return;
+	words_add(reader, "--memory");
+	words_add(reader, "%d", mb < MOST_MB ? (int)mb : MOST_MB);
+}
+
 /* The first word is the mode; of `watch`, the others are options of the reader. */
 static int check_words(const struct record_opts *o, const char *const *files, size_t nfiles)
 {
@@ -661,7 +680,7 @@ static void set_defaults(struct record_wish *w, const struct record_opts *o)
 
 /* Plan, and print the plan or run it. `reader` of the stream: NULL unless it is `watch`. */
 static int plan_and_run(const struct record_opts *o, struct record_wish *w,
-			const struct words *reader, struct err *e)
+			struct words *reader, struct err *e)
 {
 	struct record_plan plan = {0};
 	struct chosen chosen = {0};
@@ -671,6 +690,8 @@ static int plan_and_run(const struct record_opts *o, struct record_wish *w,
 	w->tcp_timers = tcp_timers;
 	rc = rc ? rc : choose(&chosen, o, w, e);
 	rc = rc ? rc : record_plan(&plan, w, e);
+	if (!rc && reader && !o->no_estimate && !w->off_cpu_ms)
+		size_memory(reader, &plan, w);
 	if (rc) {
 		rc = rc == ERR_USAGE ? 2 : 1;
 	} else if (o->dry_run) {
@@ -679,6 +700,7 @@ static int plan_and_run(const struct record_opts *o, struct record_wish *w,
 		if (!o->no_estimate && !w->off_cpu_ms)
 			print_estimate(&plan, w, o->measure);
 	} else {
+		print_stacks(o, w);
 		rc = record(&plan, w, &o->chosen, reader, e);
 	}
 	record_plan_release(&plan);

@@ -53,10 +53,13 @@ static int run(const struct verb *v, int argc, char **argv)
 		rc = 0;
 	} else if (!rc) {
 		rc = is_refused(v) ? 1 : opt_check_modes(v, opts);
+		rc = rc || !v->begin ? rc : v->begin(opts);
 		rc = rc ? rc : budget_begin(v, opts);
 		rc = rc ? rc : form_begin(v, opts, argc, argv);
 		rc = rc ? rc : confined(v, opts, files, nfiles);
 		rc = form_end(rc ? rc : v->run(opts, files, nfiles));
+		if (v->end)
+			v->end(opts);
 	}
 	opt_release(v, opts);
 	mem_free(opts);

@@ -43,8 +43,11 @@ static const struct opt rows[] = {
 	 "look for source files below DIR, by the end of their\nnames; repeatable"},
 	{"source-map", 0, OPT_EACH, AT(maps), "FROM=TO",
 	 "look below TO for names that begin with FROM;\nrepeatable"},
+	{"git", 0, OPT_STRING, AT(git), "DIR@REV",
+	 "take source files from the commit REV of the git\nrepository DIR"},
 	{"before-dir", 0, OPT_EACH, AT(before_dirs), "DIR",
 	 "with --against: --source-dir for BEFORE"},
+	{"before-git", 0, OPT_STRING, AT(before_git), "DIR@REV", "the same for --git"},
 	OPT_END,
 };
 
@@ -68,7 +71,7 @@ struct answer {
 	struct source_text *texts; /* by rows.files */
 	struct code_rows code;
 	int has_code;
-	struct buf why; /* there are no instructions */
+	struct buf why; /* there are no instructions, or what they are */
 };
 
 /* --- what is asked ---------------------------------------------------------------------- */
@@ -212,7 +215,7 @@ static void put_title(struct buf *b, const struct source_side *s)
 	const struct samples *x = &s->src.samples;
 	const char *event;
 	switch (s->src.asked) {
-	case STACKS_OF_TAIL:
+	case STACKS_OF_TAIL_ROOTS:
 		tail_what(&s->src.run, &s->src.tail, b);
 		buf_str(b, ": ");
 		put_amount(b, s, s->sums.all);
@@ -296,9 +299,9 @@ static void put_file(struct buf *b, const struct answer *a, const struct source_
 static void put_code(struct buf *b, const struct answer *a, const struct source_style *style)
 {
 	if (a->has_code) {
-		buf_str(b, "\ninstructions");
-		buf_fmt(b, " at 0x%llx\n",
-			a->code.v.n ? (unsigned long long)a->code.v.v[0].va : 0);
+		buf_fmt(b, "\ninstructions at 0x%llx%s%.*s\n",
+			a->code.v.n ? (unsigned long long)a->code.v.v[0].va : 0,
+			a->why.n ? ", " : "", (int)a->why.n, a->why.n ? a->why.v : "");
 		source_table_code(b, &a->code, style);
 	} else if (a->o->instructions) {
 		buf_str(b, "\nno instructions: ");
@@ -319,6 +322,8 @@ static void put_head(struct buf *b, const struct answer *a)
 	buf_char(b, '\n');
 	if (skid)
 		buf_fmt(b, "%s\n", skid);
+	if (a->after.src.asked == STACKS_OF_TAIL_ROOTS)
+		buf_str(b, "waits that another thread held up end in what that thread did\n");
 }
 
 static size_t listed(const struct answer *a)
@@ -445,10 +450,9 @@ static int answer(struct answer *a)
 {
 	const struct source_opts *o = a->o;
 	struct err e = {0};
-	int rc = source_side_open(&a->after, o, a->ask.path, &o->dirs, !a->ask.what);
+	int rc = source_side_open(&a->after, o, a->ask.path, 0, !a->ask.what);
 	if (!rc && o->against)
-		rc = source_side_open(&a->before, o, o->against,
-				      o->before_dirs.n ? &o->before_dirs : &o->dirs, 0);
+		rc = source_side_open(&a->before, o, o->against, 1, 0);
 	if (rc)
 		return rc;
 	struct input *in = &a->after.src.ti->in;
@@ -466,6 +470,23 @@ static int answer(struct answer *a)
 	if (o->offcpu)
 		tl_say_hidden(a->after.src.ti, &a->after.src.hidden);
 	return input_status(in);
+}
+
+static int begin(void *opts)
+{
+	struct source_opts *o = opts;
+	struct err e = {0};
+	int rc = o->git ? git_texts_open(&o->texts, o->git, &e) : 0;
+	if (!rc && o->before_git)
+		rc = git_texts_open(&o->before_texts, o->before_git, &e);
+	return rc ? input_fail(NULL, &e) : 0;
+}
+
+static void end(void *opts)
+{
+	struct source_opts *o = opts;
+	git_texts_close(&o->texts);
+	git_texts_close(&o->before_texts);
 }
 
 static int run(const void *opts, const char *const *files, size_t nfiles)
@@ -510,7 +531,7 @@ const struct verb verb_source = {
 		"its\n"
 		"name, the end of it, or a part. self: the line's own code; inlined: calls\n"
 		"inlined in it; total: with all that it calls. Source text is only read below\n"
-		"--source-dir, --source-map, the current folder and the program's\n"
+		"--source-dir, --source-map, --git, the current folder and the program's\n"
 		"(docs/source.md).",
 	.examples = "  perfkit source perf.data\n"
 		    "  perfkit source --asm compute perf.data\n"
@@ -523,7 +544,9 @@ const struct verb verb_source = {
 	.modes = {{"", "event label with"},
 		  {"offcpu", "label with " WAITS_SHOW},
 		  {"tail", "top " TAIL_PICKS},
-		  {"against", "before-dir event label with"}},
+		  {"against", "before-dir before-git event label with"}},
+	.begin = begin,
+	.end = end,
 	.run = run,
 	.defaults = defaults,
 };

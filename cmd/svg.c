@@ -71,11 +71,10 @@ static const struct opt rows[] = {
 	{"total", 0, OPT_REAL, AT(total), "N", "the weight that spans the full width"},
 	{"factor", 0, OPT_REAL, AT(factor), "X", "multiply the weights that are shown"},
 	{"color", 0, OPT_STRING, AT(color), "PALETTE",
-	 "hot (default), cause, chain, kind, dso, label:KEY ...\n"
-	 "also io mem wakeup java js perl red green blue aqua yellow purple orange; the "
-	 "default "
-	 "of "
-	 "--offcpu is cause, where wakers are shown chain; label:KEY: by the value of a label, "
+	 "hot (default), cause, chain, dso, ipc, label:KEY ...\n"
+	 "also kind io mem wakeup java js perl red green blue aqua yellow purple orange; the "
+	 "default of --offcpu is cause, where wakers are shown chain; ipc: instructions per "
+	 "cycle, if samples count both; label:KEY: by the value of a label, "
 	 "drawn on top of each stack"},
 	{"colors", 0, OPT_STRING, AT(color), "PALETTE", NULL},
 	{"bgcolors", 0, OPT_STRING, AT(bgcolors), "COLOR", "yellow blue green grey or #rrggbb"},
@@ -302,8 +301,15 @@ static int set_request(struct drawing *d, struct err *e)
 					      : STACKS_OF_SAMPLES;
 	d->rq.median = o->tail_diff;
 	d->rq.in_order = o->flamechart;
+	d->rq.ipc = o->color && !strcmp(o->color, "ipc");
 	int rc = set_split(&d->rq, d->split, e);
 	rc = rc ? rc : check_color_label(d, e);
+	if (d->rq.ipc && (d->rq.asked != STACKS_OF_SAMPLES || o->diff || o->flamechart ||
+			  d->rq.split == SPLIT_EVENT || o->t.wait.tl.in.events.n))
+		rc = err_set(
+			e, ERR_USAGE,
+			"--color ipc is for samples of cycles: without --event, --diff and "
+			"--flamechart");
 	if (rc)
 		return rc;
 	if (o->t.wait.tl.sides.n && !o->t.wait.tl.label && d->rq.split != SPLIT_LABEL &&
@@ -356,6 +362,8 @@ static void describe(struct drawing *d)
 	}
 	if (d->rq.asked == STACKS_OF_WALL)
 		o->mode = FLAME_WALL;
+	if (d->rq.ipc)
+		o->mode = FLAME_IPC;
 	if (d->rq.median) {
 		o->mode = FLAME_DIFF;
 		o->before_name = "median";
@@ -584,7 +592,7 @@ static int draw(struct drawing *d, const char *const *files, size_t nfiles, stru
 	int rc = set_palette(d, e);
 	rc = rc ? rc : read_stacks(d, files, nfiles, e);
 	rc = rc ? rc : flame_finish(&d->flame, e);
-	rc = rc ? rc : find_thin(d, e);
+	rc = rc || d->rq.ipc ? rc : find_thin(d, e);
 	rc = rc ? rc : judge(d, e);
 	if (!rc && !d->flame.nodes.v[0].v[0] && !d->flame.nodes.v[0].v[1])
 		rc = err_set(e, ERR_REFUSED, "nothing to draw: no stack has any weight");

@@ -168,6 +168,18 @@ static int answer_threadless(struct tail_run *r, const struct threadless *k)
 	return rc ? fail(&e) : 0;
 }
 
+/* The command that shows the lines of the same episodes: equal for the recording and its store. */
+static void put_lines_command(struct buf *b, const struct tail_run *r)
+{
+	const struct tail_opts *o = r->opt;
+	buf_str(b, "\nwhich lines: perfkit source --tail");
+	if (o->preset || o->pct)
+		buf_fmt(b, " --p%g", r->query.pick.millipercent / 1000.0);
+	opt_repeat(b, &verb_tail, o, &verb_source,
+		   "p50 p90 p95 p99 p999 p9999 p pct rows input quiet verbose format budget");
+	buf_str(b, " FILE\n");
+}
+
 static int answer(struct tail_run *r)
 {
 	for (size_t i = 0; i < sizeof(threadless) / sizeof(*threadless); i++)
@@ -188,6 +200,8 @@ static int answer(struct tail_run *r)
 	int rc = o->json  ? tailjson_write(&b, &t, o->rows_given ? o->rows : 0, 1, &e)
 		 : o->csv ? tailcsv_write(&b, &t, o->rows_given ? o->rows : 0, &e)
 			  : tailout_text(r, &t, &b, &e);
+	if (!rc && !refused && t.rows.n && !o->json && !o->csv)
+		put_lines_command(&b, r);
 	if (!rc)
 		fwrite(b.v, 1, b.n, stdout);
 	if (!rc && o->flame && !refused)
@@ -224,7 +238,7 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 			     "");
 	if (o.against)
 		return tail_against(&o, o.against, path);
-	o.wait.tl.in.lines = o.html != NULL; /* as html: it shows source lines */
+	o.wait.tl.in.lines = o.wait.tl.in.places = o.html != NULL; /* as html */
 	int one = o.json || o.csv || o.svg || o.flame || o.html;
 	int rc = tail_ask(&r, "tail", path, names, &n, one ? NULL : &several);
 	if (rc)

@@ -48,6 +48,14 @@ const char *event_skid(const struct event *ev)
 	return NULL;
 }
 
+int event_is_counter(const struct event *ev, uint64_t config, const char *name)
+{
+	const char *slash = strchr(ev->name, '/');
+	const char *at = slash && slash[1] ? slash + 1 : ev->name;
+	return (ev->attr.type == PERF_TYPE_HARDWARE && (uint32_t)ev->attr.config == config) ||
+	       (strlen(name) == strcspn(at, ":/") && !strncmp(at, name, strlen(name)));
+}
+
 int attr_decode(struct bytes *b, size_t size, struct event_attr *a, struct err *e)
 {
 	*a = (struct event_attr){0};

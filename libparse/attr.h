@@ -75,6 +75,10 @@ struct event {
  * not late, or it is not known. */
 const char *event_skid(const struct event *ev);
 
+/* 1 if it counts what the generic hardware event `config` (PERF_COUNT_HW_...) does, called `name`:
+ * also as "cpu/cycles/u". */
+int event_is_counter(const struct event *ev, uint64_t config, const char *name);
+
 /*
  * The name perf gives an event that has none in the file: from type and config ("cycles",
  * "cpu-clock", "L1-dcache-load-misses", "raw 0x1a2b"), modifiers (":u", ":k", ":P" …) not

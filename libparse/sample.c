@@ -221,6 +221,15 @@ static int check_time(const struct record *r, const struct event *ev, uint64_t t
 		       (unsigned long long)r->offset, (unsigned long long)time);
 }
 
+/* What one sample stands for is counted from the one before it; no counter gets that far. */
+static int check_period(const struct record *r, uint64_t period, struct err *e)
+{
+	if (period < SAMPLE_MAX_PERIOD)
+		return 0;
+	return err_set(e, ERR_FORMAT, "SAMPLE at 0x%llx: 0x%llx is not a period",
+		       (unsigned long long)r->offset, (unsigned long long)period);
+}
+
 static inline int is_off_cpu(const struct event *ev)
 {
 	const struct event_attr *a = &ev->attr;
@@ -257,11 +266,12 @@ int sample_decode(const struct record *r, const struct event *ev, int swap, stru
 	int rc = decode(r, ev, swap, out, e);
 	if (!rc)
 		rc = check_time(r, ev, out->time, e);
-	if (rc || !is_off_cpu(ev))
-		return rc;
-	struct bytes b = bytes_init(out->raw, out->raw_size, swap);
-	decode_off_cpu(&b, out);
-	return bytes_ok(&b) ? 0 : bad(r, e, "off-CPU time");
+	if (!rc && is_off_cpu(ev)) {
+		struct bytes b = bytes_init(out->raw, out->raw_size, swap);
+		decode_off_cpu(&b, out);
+		rc = bytes_ok(&b) ? 0 : bad(r, e, "off-CPU time");
+	}
+	return rc ? rc : check_period(r, out->period, e);
 }
 
 /* Offset of the field `want` in the fixed part. */

@@ -21,6 +21,9 @@ static inline int sample_is_time(uint64_t ns)
 	return ns <= INT64_MAX;
 }
 
+/* Periods are below it: 2.2 years of ns, or of a counter at 1 GHz. */
+#define SAMPLE_MAX_PERIOD (UINT64_C(1) << 56)
+
 /* A run of u64 words inside the record, in the file's byte order, possibly unaligned. */
 struct sample_words {
 	const uint8_t *p;

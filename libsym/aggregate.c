@@ -1,4 +1,5 @@
 #include "libsym/aggregate.h"
+#include "base/count.h"
 #include "base/mem.h"
 #include "base/text/glob.h"
 
@@ -361,6 +362,7 @@ static int count_as(struct aggregate *a, const struct sample *s, const struct ev
 	if (!c->comm_wanted)
 		return filtered(a);
 	note_time(a, s, ev);
+	a->stats.weight = count_add(a->stats.weight, weight);
 	if (a->opt.branches && s->branches.n && ev == s->event &&
 	    branches_add(a->opt.branches, s, c->view.space, a->rec->swap))
 		return ERR_NOMEM;

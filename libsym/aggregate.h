@@ -49,6 +49,7 @@ struct sample_filter {
 /* All samples, and those that were not counted. */
 struct aggregate_stats {
 	uint64_t samples; /* all, including filtered ones */
+	uint64_t weight;  /* of all that were counted, by count_add */
 	uint64_t filtered, guest, no_event;
 	struct bad_records bad;
 	uint64_t first_time, last_time;

@@ -1,4 +1,5 @@
 #include "libsym/profile.h"
+#include "base/count.h"
 #include "base/mem.h"
 
 #include <stdio.h>
@@ -56,6 +57,7 @@ static void add_totals(struct profile *p, const struct aggregate *a)
 	struct aggregate_stats *t = &p->totals;
 	bad_records_add(&p->rec->stats.bad, &s->bad);
 	t->samples += s->samples;
+	t->weight = count_add(t->weight, s->weight);
 	t->filtered += s->filtered;
 	t->guest += s->guest;
 	t->no_event += s->no_event;
@@ -194,6 +196,8 @@ static int name_all(struct profile *p, struct collection *c, unsigned by, struct
 	int rc = collection_finish(c, e);
 	for (int i = 0; i < c->n; i++)
 		add_totals(p, c->aggregates[i]);
+	if (!rc && p->totals.weight > INT64_MAX)
+		rc = err_set(e, ERR_LIMIT, "the weights add up to more than 2^63");
 	for (int i = 0; !rc && i < c->n; i++)
 		if (name_threads(p, aggregate_tally(c->aggregates[i]), by) ||
 		    activity_merge(&p->activity, aggregate_activity(c->aggregates[i])))

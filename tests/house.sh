@@ -203,7 +203,7 @@ jitdump_open_mem kallsyms_parse perfmap_parse
 causes_parse mechanisms_parse fd_context_parse side_file_read
 build_id_parse kallsyms_find debuginfo_line debuginfo_stats cfi_damage cfi_memory
 unwind_end_name unwind_get_stats tracepoints_damage frame_role_name causes_classify
-causes_missing timeline_thread_sums finding_kinds side_clock_map tl_paint_sums tl_segs_init
+causes_missing finding_kinds side_clock_map tl_paint_sums tl_segs_init
 tl_segs_next"
 
 # Each symbol that another object could use is used by one, or is a door for tests.

@@ -217,9 +217,11 @@ static void put_headline(struct buf *b, const struct brief *x, int markdown)
 static int put_command(struct buf *b, const struct brief *x, size_t nth)
 {
 	enum { EPISODE = 1 };
-	static const char *const verbs[] = {"tail", "tail --episode", "report --by site",
-					    "source", "doctor"};
-	int has[] = {x->worst_ns > 0, x->worst_ns > 0, x->nsites > 0, x->nfunctions > 0, 1};
+	static const char *const verbs[] = {"tail",          "tail --episode",
+					    "source --tail", "report --by site",
+					    "source",        "doctor"};
+	int has[] = {x->worst_ns > 0, x->worst_ns > 0,   x->worst_ns > 0,
+		     x->nsites > 0,   x->nfunctions > 0, 1};
 	for (size_t i = 0; i < sizeof(has) / sizeof(*has); i++) {
 		if (!has[i] || nth--)
 			continue;

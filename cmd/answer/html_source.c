@@ -27,7 +27,7 @@ static int event_of_most(const struct timeline *tl, const struct sample_selectio
 
 /* What is being made. */
 struct making {
-	const struct tlinput *ti;
+	struct tlinput *ti;
 	const struct html_source_opts *o;
 	const struct sample_selection *samples;
 	const struct population *waits;
@@ -144,13 +144,38 @@ static int has_lines(const struct source_rows *r)
 	return 0;
 }
 
+/* With its instructions, if they are known. */
+static int add_function(struct making *m, struct json *j, struct html_source_function *f)
+{
+	struct source_side side = {.src = {.ti = m->ti, .stacks = m->sums.stacks},
+				   .sums = m->sums}; /* borrowed */
+	struct code_rows code = {0};
+	struct buf why = {0};
+	int rc = 0;
+	if (m->ti->in.profile)
+		rc = source_side_code(&side, f->function, &code, &why);
+	else
+		buf_str(&why, "a store keeps none: ask the recording");
+	if (rc >= 0) {
+		f->code = rc ? &code : NULL;
+		f->no_code = buf_cstr(&why);
+		rc = html_source_add(m->out, j, &m->sums, f);
+	}
+	source_code_release(&code);
+	buf_release(&why);
+	return rc;
+}
+
 static int put_function(struct making *m, struct json *j, uint32_t function)
 {
 	const struct html_source_opts *o = m->o;
 	const struct source_sums *s = &m->sums;
 	struct source_rows rows = {0};
-	struct source_options roots = {
-		.dirs = o->dirs.v, .ndirs = o->dirs.n, .maps = o->maps.v, .nmaps = o->maps.n};
+	struct source_options roots = {.dirs = o->dirs.v,
+				       .ndirs = o->dirs.n,
+				       .maps = o->maps.v,
+				       .nmaps = o->maps.n,
+				       .git = o->texts.pid ? &o->texts : NULL};
 	int rc = source_rows_of(&rows, s, function, 1);
 	struct source_text *texts = mem_zalloc(rows.files.n + 1, sizeof(*texts));
 	rc = rc || texts ? rc : ERR_NOMEM;
@@ -160,7 +185,9 @@ static int put_function(struct making *m, struct json *j, uint32_t function)
 				    rows.files.v[i].file, rows.v.v[rows.files.v[i].first].dso,
 				    &texts[i]);
 	if (has && !rc)
-		html_source_add(m->out, j, s, function, &rows, texts);
+		rc = add_function(m, j,
+				  &(struct html_source_function){
+					  .function = function, .rows = &rows, .texts = texts});
 	for (size_t i = 0; texts && i < rows.files.n; i++)
 		source_text_release(&texts[i]);
 	mem_free(texts);
@@ -210,7 +237,7 @@ static int put_all(struct making *m, struct buf *b)
 	return rc ? rc : buf_failed(b) ? ERR_NOMEM : 0;
 }
 
-int html_source_make(const struct tlinput *ti, const struct sample_selection *samples,
+int html_source_make(struct tlinput *ti, const struct sample_selection *samples,
 		     const struct population *waits, const struct html_source_opts *o,
 		     struct html_source *out, struct buf *b)
 {
@@ -218,7 +245,7 @@ int html_source_make(const struct tlinput *ti, const struct sample_selection *sa
 			   .o = o,
 			   .samples = samples,
 			   .waits = waits,
-			   .sums = {.stacks = ti->tl.stacks},
+			   .sums = {.stacks = ti->tl.stacks, .code = 1},
 			   .stacks = {.stacks = ti->tl.stacks},
 			   .out = out};
 	int rc = sum_up(&m);

@@ -13,12 +13,14 @@ struct html_source_opts {
 	struct opt_list functions; /* as `perfkit source FUNCTION`; none: of at least 0.1 %
 				     * of the samples or waits */
 	struct opt_list dirs, maps;
+	const char *git;
+	struct git_texts texts; /* of it, once they have begun */
 };
 
 /* Write the lines of the samples' and waits' functions as JSON into *b, and which of them each
  * stack passes through into *out, which is released by html_source_release; nothing if no
  * function has known lines. ERR_NOMEM. */
-int html_source_make(const struct tlinput *ti, const struct sample_selection *samples,
+int html_source_make(struct tlinput *ti, const struct sample_selection *samples,
 		     const struct population *waits, const struct html_source_opts *o,
 		     struct html_source *out, struct buf *b);
 

@@ -8,12 +8,13 @@
 
 static enum stack_question question(const struct source_opts *o)
 {
-	return o->tail ? STACKS_OF_TAIL : o->offcpu ? STACKS_OF_WAITS : STACKS_OF_SAMPLES;
+	return o->tail ? STACKS_OF_TAIL_ROOTS : o->offcpu ? STACKS_OF_WAITS : STACKS_OF_SAMPLES;
 }
 
 static int add_row(void *sums, const struct stack_row *r, struct err *e)
 {
-	return function_sums_add(sums, 0, r->of.path, r->of.weight, r->of.samples)
+	return function_sums_add(sums, r->nwakers ? r->wakers->path : 0, r->of.path,
+				 r->of.weight, r->of.samples)
 		       ? err_nomem(e)
 		       : 0;
 }
@@ -75,15 +76,6 @@ static void find_counters(struct source_side *s)
 			s->counters[s->ncounters++] = i;
 }
 
-/* Is it this counter of the processor? Its name may have a unit and modifiers: "cpu/cycles/u". */
-static int is_counter(const struct event *ev, uint64_t config, const char *name)
-{
-	const char *slash = strchr(ev->name, '/');
-	const char *at = slash && slash[1] ? slash + 1 : ev->name;
-	return (ev->attr.type == PERF_TYPE_HARDWARE && (uint32_t)ev->attr.config == config) ||
-	       (strlen(name) == strcspn(at, ":/") && !strncmp(at, name, strlen(name)));
-}
-
 void source_side_counters(const struct source_side *s, struct source_counters *out)
 {
 	const struct profile *p = s->src.ti->in.profile;
@@ -95,9 +87,9 @@ void source_side_counters(const struct source_side *s, struct source_counters *o
 		const struct event *x = &ev[k < 0 ? s->src.event : s->counters[k]];
 		if (k >= 0)
 			out->names[k] = x->name;
-		if (is_counter(x, PERF_COUNT_HW_CPU_CYCLES, "cycles"))
+		if (event_is_counter(x, PERF_COUNT_HW_CPU_CYCLES, "cycles"))
 			out->cycles = k;
-		else if (is_counter(x, PERF_COUNT_HW_INSTRUCTIONS, "instructions"))
+		else if (event_is_counter(x, PERF_COUNT_HW_INSTRUCTIONS, "instructions"))
 			out->instructions = k;
 	}
 }
@@ -120,12 +112,12 @@ static int add_counters(struct source_side *s, struct source_sums *sums, struct 
 }
 
 int source_side_open(struct source_side *s, const struct source_opts *o, const char *path,
-		     const struct opt_list *dirs, int choose)
+		     int is_before, int choose)
 {
 	struct err e = {0};
 	enum stack_question asked = question(o);
 	s->o = o;
-	s->dirs = dirs;
+	s->is_before = is_before;
 	s->opt = o->t;
 	s->opt.wait.tl.in.lines = 1;
 	s->opt.wait.tl.in.places = o->instructions;
@@ -144,8 +136,10 @@ int source_side_open(struct source_side *s, const struct source_opts *o, const c
 				       .waits_of = asked == STACKS_OF_SAMPLES ? NULL
 									      : &s->src.ti->tl,
 				       .code = o->instructions};
+	s->is_choosing = choose;
 	if (choose && find_texts(s))
 		return input_fail(&s->src.ti->in, (err_nomem(&e), &e));
+	s->is_choosing = 0;
 	s->sums.texts = s->texts;
 	s->shown = &s->sums;
 	rc = stack_source_rows(&s->src, add_row, &s->stacks, &e);
@@ -219,10 +213,16 @@ int source_side_text(const struct source_side *s, const struct source_rows *rows
 		     const struct source_part *part, struct source_text *out)
 {
 	const struct input *in = &s->src.ti->in;
-	struct source_options roots = {.dirs = s->dirs->v,
-				       .ndirs = s->dirs->n,
-				       .maps = s->o->maps.v,
-				       .nmaps = s->o->maps.n,
+	const struct source_opts *o = s->o;
+	int own = s->is_before && (o->before_dirs.n || o->before_git);
+	const struct opt_list *dirs = own ? &o->before_dirs : &o->dirs;
+	const struct git_texts *git = own ? &o->before_texts : &o->texts;
+	struct source_options roots = {.dirs = dirs->v,
+				       .ndirs = dirs->n,
+				       .maps = o->maps.v,
+				       .nmaps = o->maps.n,
+				       .fetch = !s->is_choosing,
+				       .git = git->pid ? git : NULL,
 				       .here = !in->opt->no_local && !in->bundle.recording};
 	return source_text_of(in, &roots, &s->src.stacks->strings, part->file,
 			      rows->v.v[part->first].dso, out);
@@ -333,16 +333,22 @@ static int file_bytes(const struct source_side *s, const struct source_place *pl
 	struct profile *p = s->src.ti->in.profile;
 	uint8_t kind = dso == NO_ID ? DSO_FILE : p->machine.dsos.v[dso].kind;
 	*code = (struct module_code){.reason = DSO_NOT_A_FILE};
-	if (kind == DSO_KERNEL || kind == DSO_MODULE || kind == DSO_BPF) {
-		buf_str(why, "it is the kernel's, whose text in memory is not that of any "
-			     "file: it is "
-			     "patched when it boots and runs");
+	if (kind == DSO_MODULE || kind == DSO_BPF) {
+		buf_str(why, "it is a kernel module's or BPF code, whose text in memory is "
+			     "that of no file");
 		return 0;
 	}
 	if (dso != NO_ID && modules_code(p->modules, dso, place->addr, code))
 		return ERR_NOMEM;
+	if (kind == DSO_KERNEL)
+		buf_str(why, code->file
+				     ? "as vmlinux has them: what the kernel patches when it "
+				       "boots and runs is not seen"
+				     : "it is the kernel's: name its vmlinux (--vmlinux FILE)");
 	if (code->file && code->end > code->start)
 		return 1;
+	if (kind == DSO_KERNEL)
+		return 0;
 	buf_fmt(why, "%s: %s",
 		place->dso ? strtab_get(&s->src.stacks->strings, place->dso) : "no file",
 		code->file ? "the function's length is unknown"
@@ -373,14 +379,17 @@ int source_side_code(const struct source_side *s, uint32_t function, struct code
 		return rc;
 	rc = is_jit ? disassemble_bytes(&jit, take_instruction, &r, &e)
 		    : disassemble(code.file, code.start, code.end, take_instruction, &r, &e);
-	if (rc && rc != ERR_NOMEM)
+	if (rc && rc != ERR_NOMEM) {
+		buf_clear(why);
 		buf_str(why, e.msg);
+	}
 	if (rc) {
 		source_code_release(out);
 		return rc == ERR_NOMEM ? rc : 0;
 	}
+	out->place = best;
 	weigh(&s->sums, best, is_jit ? jit.va : code.start, out);
-	if (!is_jit)
+	if (!is_jit && p->machine.dsos.v[dso].kind != DSO_KERNEL)
 		add_branches(s, dso, &code, out);
 	return 1;
 }

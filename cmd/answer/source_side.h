@@ -13,7 +13,8 @@ struct source_opts {
 	struct tail_opts t; /* first, for the rows of tail, waits and input */
 	int offcpu, tail, instructions, inlines;
 	struct opt_list dirs, maps, before_dirs;
-	const char *against;
+	const char *against, *git, *before_git;
+	struct git_texts texts, before_texts; /* of these, once they have begun */
 };
 
 struct source_side {
@@ -25,7 +26,8 @@ struct source_side {
 	struct source_sums by_file;      /* of a file that was asked for … */
 	uint8_t *files;                  /* … flags per strings id */
 	const struct source_sums *shown; /* the one of the two whose lines are shown */
-	const struct opt_list *dirs;
+	int is_before;
+	int is_choosing;                    /* texts are only looked for: none is fetched */
 	uint8_t *texts;                     /* flags per strings id: files that have a text */
 	struct branches branches;           /* with --asm */
 	uint32_t counters[SOURCE_COUNTERS]; /* events that are in the shown one's group */
@@ -33,11 +35,11 @@ struct source_side {
 	int open;
 };
 
-/* Open `path` and sum up its lines. `choose`: a function will be chosen by whether it has a
- * text. 0, or the exit status after one line on stderr. The caller
+/* Open `path`, which may be BEFORE of --against, and sum up its lines. `choose`: a function will
+ * be chosen by whether it has a text. 0, or the exit status after one line on stderr. The caller
  * closes the side in any case. */
 int source_side_open(struct source_side *s, const struct source_opts *o, const char *path,
-		     const struct opt_list *dirs, int choose);
+		     int is_before, int choose);
 void source_side_close(struct source_side *s);
 
 /* The counters of the sums, with their names; none: n is 0. */
@@ -61,7 +63,8 @@ int source_side_text(const struct source_side *s, const struct source_rows *rows
 
 /*
  * The instructions of the copy of a function that has the most weight. 1 and *out, which the
- * caller releases with source_code_release; or 0 and why not, in *why; ERR_NOMEM.
+ * caller releases with source_code_release; or 0 and why not, in *why, which of the
+ * kernel's says what they are; ERR_NOMEM.
  */
 int source_side_code(const struct source_side *s, uint32_t function, struct code_rows *out,
 		     struct buf *why);

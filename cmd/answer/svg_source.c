@@ -56,11 +56,11 @@ static int read_folded(const struct svg_request *rq, const char *path, struct so
 	struct folded_stats st;
 	const char *plain = plain_input_file(path);
 	int rc;
-	if (rq->for_recordings) {
+	if (rq->for_recordings || rq->ipc) {
 		source_close(src);
 		return err_set(e, ERR_USAGE,
 			       "%s: is folded text; --%s needs a recording or a store", path,
-			       rq->for_recordings);
+			       rq->ipc ? "color ipc" : rq->for_recordings);
 	}
 	if (source_is_file(src)) {
 		rc = folded_read(flame, plain ? plain : path, &o, &st, e);
@@ -166,6 +166,35 @@ static void describe_samples(struct svg_drawn *out, const struct svg_request *rq
 static const char *event_name(const void *samples, uint32_t event)
 {
 	return ((const struct samples *)samples)->events.v[event].name;
+}
+
+/* Choose an event of cycles as *event, and one of instructions that its samples also read. */
+static int choose_pair(struct stack_source *src, uint32_t *event, uint32_t *instructions,
+		       struct err *e)
+{
+	const struct profile *p = src->ti->in.profile;
+	uint32_t n = p ? (uint32_t)p->rec->events.n : 0;
+	for (uint32_t c = 0; c < n; c++) {
+		const struct event *ev = &p->rec->events.v[c], *x;
+		for (uint32_t i = 0;
+		     i < n && event_is_counter(ev, PERF_COUNT_HW_CPU_CYCLES, "cycles"); i++) {
+			x = &p->rec->events.v[i];
+			if (x->leader != ev->leader ||
+			    !(p->rec->events.v[x->leader].attr.read_format &
+			      PERF_FORMAT_GROUP) ||
+			    !event_is_counter(x, PERF_COUNT_HW_INSTRUCTIONS, "instructions"))
+				continue;
+			*event = src->event = c;
+			*instructions = i;
+			src->is = samples_same_event;
+			return 0;
+		}
+	}
+	return err_set(e, ERR_REFUSED,
+		       p ? "%s: no samples count cycles and instructions together (perf record "
+			   "-e '{cycles,instructions}:S')"
+			 : "%s: a store does not keep which events were counted together",
+		       input_shown(src->ti->path));
 }
 
 /* Choose the event, or all of them, as *event. */
@@ -444,19 +473,37 @@ static void describe_tail(struct svg_drawn *out, const struct svg_request *rq,
 	buf_release(&what);
 }
 
+/* Add the instructions of the cycles that were drawn. */
+static int add_instructions(struct drawing_rows *d, struct stack_source *src, uint32_t event,
+			    struct err *e)
+{
+	uint64_t shown = src->shown, left_out = src->left_out;
+	src->event = event;
+	d->before = 1;
+	int rc = stack_source_rows(src, add_row, d, e);
+	d->before = 0;
+	src->left_out = left_out - (src->shown - shown); /* of both events */
+	src->shown = shown;
+	return rc;
+}
+
 static int add_rows(struct drawing_rows *d, struct stack_source *src, struct svg_drawn *out,
 		    struct err *e)
 {
 	const struct svg_request *rq = d->rq;
 	int samples = rq->asked == STACKS_OF_SAMPLES, tail = rq->asked == STACKS_OF_TAIL;
-	uint32_t event = NO_ID;
+	uint32_t event = NO_ID, instructions = NO_ID;
 	struct u64map values = {0};
-	int rc = samples ? choose_event(rq, src, &event, e) : 0;
+	int rc = !samples  ? 0
+		 : rq->ipc ? choose_pair(src, &event, &instructions, e)
+			   : choose_event(rq, src, &event, e);
 	if (!rc && rq->color_label) {
 		rc = find_values(src, &values, e);
 		d->fi.values = &values;
 	}
 	rc = rc ? rc : stack_source_rows(src, add_row, d, e);
+	if (!rc && rq->ipc)
+		rc = add_instructions(d, src, instructions, e);
 	d->fi.values = NULL;
 	u64map_release(&values);
 	if (!rc && tail && rq->median)

@@ -15,6 +15,7 @@ struct svg_request {
 	enum flame_split split;
 	enum stack_side side;
 	int simplify, merge_threads;
+	int ipc;         /* v[0] of cycles, v[1] of the instructions of their group */
 	int color_label; /* a label's value is put on top of each stack */
 	int before;      /* weights go to v[1]: the first file of a diff */
 	int in_order;    /* a flame chart: stacks one by one, in order of time */

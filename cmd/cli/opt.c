@@ -4,6 +4,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/text/nearest.h"
+#include "base/text/shellword.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -498,4 +499,72 @@ int opt_given(const struct verb *v, const void *opts, const char *list, const ch
 				*name = o->name;
 	mem_free(defaults);
 	return 0;
+}
+
+static void put_list(struct buf *b, const struct opt *o, const struct opt_list *l)
+{
+	struct buf words = {0};
+	for (size_t i = 0; i < l->n; i++) {
+		if (i && o->kind == OPT_EACH) {
+			shell_word(b, buf_cstr(&words));
+			buf_fmt(b, " --%s ", o->name);
+			buf_clear(&words);
+		} else if (i) {
+			buf_char(&words, ',');
+		}
+		buf_str(&words, l->v[i]);
+	}
+	shell_word(b, buf_cstr(&words));
+	buf_release(&words);
+}
+
+/* An option that was given. */
+static void put_given(struct buf *b, const struct opt *o, const void *opts)
+{
+	const void *at = (const char *)opts + o->at;
+	if (o->kind <= OPT_UNFLAG && (*(const int *)at != 0) != (o->kind == OPT_FLAG))
+		return;
+	buf_fmt(b, " --%s", name_given(o, opts));
+	if (opt_takes_argument(o))
+		buf_char(b, ' ');
+	switch (o->kind) {
+	case OPT_STRING:
+	case OPT_OUTPUT:
+		shell_word(b, *(const char *const *)at);
+		break;
+	case OPT_LIST:
+	case OPT_EVENTS:
+	case OPT_EACH:
+		put_list(b, o, at);
+		break;
+	case OPT_U64:
+		buf_fmt(b, "%llu", (unsigned long long)*(const uint64_t *)at);
+		break;
+	case OPT_INT:
+		buf_fmt(b, "%d", *(const int *)at);
+		break;
+	case OPT_REAL:
+		buf_fmt(b, "%.17g", *(const double *)at);
+		break;
+	default:
+		break;
+	}
+}
+
+void opt_repeat(struct buf *b, const struct verb *v, const void *opts, const struct verb *other,
+		const char *without)
+{
+	void *defaults;
+	if (with_defaults(v, &defaults)) {
+		b->failed = ERR_NOMEM;
+		return;
+	}
+	for (int t = 0; t < OPT_TABLES && v->tables[t]; t++)
+		for (const struct opt *o = v->tables[t]; o->name; o++)
+			if (o->kind != OPT_GROUP && (o->help || o->kind == OPT_SUFFIX) &&
+			    !is_listed(without, o->name) &&
+			    find_row(other, o->name, strlen(o->name), 0) &&
+			    is_given(v, o, opts, defaults))
+				put_given(b, o, opts);
+	mem_free(defaults);
 }

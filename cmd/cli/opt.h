@@ -89,6 +89,10 @@ struct verb {
 	int runs_programs; /* it records, or has children: not on every system */
 	int max_files;     /* most positional arguments */
 	int two_groups;    /* "--" after a file separates two groups, and is among them */
+	/* Start helpers in the filled struct, before the sandbox is entered: 0, or the exit status
+	 * after one line on stderr; and end them in any case. May be NULL. */
+	int (*begin)(void *opts);
+	void (*end)(void *opts);
 	/* opts is the filled struct; files has nfiles positional arguments. Returns the exit
 	 * status. */
 	int (*run)(const void *opts, const char *const *files, size_t nfiles);
@@ -136,6 +140,11 @@ int opt_goes(const struct verb *v, const void *opts, const char *name);
 /* Set *name to the first of the options `list` (names, separated by blanks) that was given, in
  * the order of the tables; NULL: none. 0, or ERR_NOMEM. */
 int opt_given(const struct verb *v, const void *opts, const char *list, const char **name);
+
+/* Append the options that were given and that `other` has too, but those in `without`, as a
+ * command line has them: " --by activation --comm 'a b'". */
+void opt_repeat(struct buf *b, const struct verb *v, const void *opts, const struct verb *other,
+		const char *without);
 
 /* Release the lists. */
 void opt_release(const struct verb *v, void *opts);

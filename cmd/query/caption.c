@@ -42,6 +42,7 @@ static void filters_given(struct buf *b, const struct tlinput_opts *o)
 	filters_list(b, "cpu", &in->cpus);
 	filters_text(b, "time", in->time);
 	filters_text(b, "label", o->label);
+	filters_text(b, "site", o->site);
 }
 
 void filters_population(struct buf *b, const struct tlinput *ti)

@@ -19,7 +19,7 @@ int stack_source_open(struct stack_source *s, const char *verb, enum stack_quest
 {
 	*s = (struct stack_source){
 		.asked = asked, .opt = opt, .by = by, .event = NO_ID, .run.opt = opt};
-	int samples = asked == STACKS_OF_SAMPLES, tail = asked == STACKS_OF_TAIL;
+	int samples = asked == STACKS_OF_SAMPLES, tail = asked >= STACKS_OF_TAIL;
 	int rc = samples ? samples_open(&s->samples, verb, &opt->wait.tl, path, src, by)
 		 : tail  ? tail_open(&s->run, verb, path, &s->tail)
 			 : open_timeline(s, verb, path);
@@ -108,6 +108,8 @@ int stack_source_rows(struct stack_source *s, stack_row_sink *add, void *ctx, st
 		return stack_rows_chains(&s->ti->tl, &of, add, ctx, &s->hidden, e);
 	case STACKS_OF_TAIL:
 		return stack_rows_tail(&s->tail, add, ctx, e);
+	case STACKS_OF_TAIL_ROOTS:
+		return stack_rows_tail_roots(&s->tail, add, ctx, e);
 	default:
 		return wait_rows_of(s, add, ctx, e);
 	}
@@ -120,7 +122,7 @@ void stack_source_close(struct stack_source *s)
 		samples_close(&s->samples);
 		return;
 	}
-	if (s->asked == STACKS_OF_TAIL)
+	if (s->asked >= STACKS_OF_TAIL)
 		tail_release(&s->tail);
 	tlinput_close(s->ti);
 }

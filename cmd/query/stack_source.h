@@ -20,7 +20,8 @@ enum stack_question {
 	STACKS_OF_WAKERS, /* waits with their wakers */
 	STACKS_OF_WALL,
 	STACKS_OF_CHAINS,
-	STACKS_OF_TAIL, /* the time inside the worst episodes */
+	STACKS_OF_TAIL,       /* the time inside the worst episodes */
+	STACKS_OF_TAIL_ROOTS, /* the same, with the stacks of those that held it up */
 };
 
 struct stack_source {
@@ -42,7 +43,7 @@ struct stack_source {
 	int any_order; /* whoever gets the rows sorts them: they are not grouped by thread */
 	uint64_t shown, left_out; /* samples, and those of other events */
 
-	struct tail_run run; /* STACKS_OF_TAIL */
+	struct tail_run run; /* STACKS_OF_TAIL, _ROOTS */
 	struct tail tail;
 	struct tlinput own;      /* of other questions */
 	struct set_apart hidden; /* set by stack_source_rows */

@@ -248,6 +248,8 @@ int tail_ask_opened(struct tail_run *r, const char *verb, uint32_t *names, size_
 		rc = usage(r, TLINPUT_GAPS_OF_CPUS, "");
 	if (!rc && !several && r->query.episodes.kind == EPISODE_WINDOW && !r->threadless)
 		rc = usage(r, "these spans are windows, of no one thread", "");
+	if (!rc && r->opt->wait.tl.site && (many || r->query.episodes.kind != EPISODE_WAIT))
+		rc = usage(r, "--site chooses waits: it needs --by wait", "");
 	if (several)
 		*several = many;
 	return rc;

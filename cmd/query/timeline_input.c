@@ -880,6 +880,7 @@ static int opened(struct tlinput *ti, const char *verb, const struct tlinput_nee
 	if (!rc && tlinput_asks_labels(ti->opt))
 		tl_meant_by_spans(ti);
 	rc = rc ? rc : find_labels(ti, verb);
+	rc = rc ? rc : waits_find_site(ti);
 	if (!rc && tl_choose_events(ti))
 		rc = fail((err_nomem(&e), &e));
 	if (!rc && !needs->tracepoints && !has_named_thread(ti))
@@ -952,6 +953,7 @@ int tlinput_open_nth(struct tlinput *ti, const char *verb, const struct tlinput_
 
 void tlinput_close(struct tlinput *ti)
 {
+	mem_free(ti->sites);
 	label_lanes_release(&ti->label);
 	label_sets_release(ti->split);
 	mem_free(ti->split);

@@ -19,6 +19,7 @@ struct tlinput_opts {
 	struct input_opts in;
 	const char *causes, *recording;
 	const char *label;         /* K=V: only what has that label */
+	const char *site;          /* only waits there: a name or an id */
 	const char *cgroup;        /* GLOB: only threads of processes in such cgroups */
 	const char *split;         /* "label:K": separately for each value */
 	struct opt_list by_labels; /* keys: the same for several */
@@ -63,6 +64,7 @@ struct tlinput {
 	uint8_t *events;          /* --event: a flag per event of the timeline; NULL: all */
 	struct label_lanes label; /* of --label */
 	uint32_t label_value;     /* strings id */
+	uint8_t *sites;           /* --site: a flag per site of the timeline; NULL: all */
 	struct label_sets *split; /* of --split label:K and --by-label; NULL: neither */
 	const char *path;
 	int64_t recording;     /* id of the only recording opened in a store; else 0 */

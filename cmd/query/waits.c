@@ -1,4 +1,6 @@
 #include "cmd/query/waits.h"
+#include "base/mem.h"
+#include "base/text/name_id.h"
 #include "cmd/cli/say.h"
 #include "render/text/escape.h"
 #include "render/tail/site_words.h"
@@ -21,6 +23,7 @@ const struct opt wait_rows[] = {
 	{"cause", 0, OPT_LIST, AT(causes), "CAUSE,...",
 	 "only waits with this cause: lock, io, sleep, ... (all of\nthem: perfkit help "
 	 "causes); '!sleep': all but these"},
+	{"site", 0, OPT_STRING, AT(tl.site), "SITE", "only waits at this site: its name or id"},
 	OPT_END,
 };
 
@@ -42,10 +45,38 @@ struct population waits_population(const struct tlinput *ti, const struct wait_o
 		.stop_ns = f->stop,
 		.label = ti->opt->label ? &ti->label : NULL,
 		.label_value = ti->label_value,
+		.sites = ti->sites,
 		.idle = opt && opt->idle,
 		.system = opt && opt->system,
 		.no_unclear = opt && opt->no_unclear,
 	};
+}
+
+int waits_find_site(struct tlinput *ti)
+{
+	const struct timeline *tl = &ti->tl;
+	const char *asked = ti->opt->site;
+	struct buf name = {0};
+	struct err e = {0};
+	int found = 0;
+	ti->sites = asked ? mem_zalloc(tl->sites.n + 1, 1) : NULL;
+	int failed = asked && !ti->sites;
+	for (uint32_t i = 1; i < tl->sites.n && ti->sites; i++) {
+		buf_clear(&name);
+		describe_site(&name, tl, i);
+		ti->sites[i] = !strcmp(buf_cstr(&name), asked) ||
+			       name_has_id("site", asked, buf_cstr(&name));
+		found |= ti->sites[i];
+	}
+	failed |= buf_failed(&name);
+	buf_release(&name);
+	if (failed)
+		return input_fail(&ti->in, (err_nomem(&e), &e));
+	if (!asked || found)
+		return 0;
+	say("%s: no wait site %s (see: perfkit report --by site)", input_shown(ti->path),
+	    asked);
+	return 3;
 }
 
 void tl_meant_by_spans(struct tlinput *ti)

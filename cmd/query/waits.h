@@ -21,11 +21,14 @@ extern const struct opt wait_rows[];
 /* Names of options that only questions about waiting use, for a verb's modes: which waits are
  * hidden, and which are shown. */
 #define WAITS_HIDE "idle system no-unclear causes idle-frame work-frame"
-#define WAITS_SHOW WAITS_HIDE " state cause"
+#define WAITS_SHOW WAITS_HIDE " state cause site"
 
 /* The population that the filters of `ti` and the options (NULL: none) define; lists are
  * borrowed from both. Unclear waits are among the others, or left out with --no-unclear. */
 struct population waits_population(const struct tlinput *ti, const struct wait_opts *opt);
+
+/* Set ti->sites by --site: 0, or 3 after one line if nothing waits there. */
+int waits_find_site(struct tlinput *ti);
 
 /* Before an answer about spans: if none of them is of a process that is meant, all are. */
 void tl_meant_by_spans(struct tlinput *ti);

@@ -97,11 +97,11 @@ int record_calls_define(const struct calls *c, const char *binary, int undo, str
 	return r;
 }
 
-/* 1 when probes of ours are set already. */
-static int are_taken(void)
+int record_probes_are_taken(void)
 {
 	char line[512];
 	int taken = 0;
+	mount_tracing();
 	FILE *f = fopen(events_file(), "re");
 	while (f && !taken && fgets(line, sizeof(line), f))
 		taken = strstr(line, ":perfkit/") != NULL;
@@ -160,8 +160,7 @@ static int run(const struct calls *c, const struct calls_request *q, const struc
 	struct buf context = {0};
 	if (q->wish.inherit && !kernel_inherits())
 		return err_set(e, ERR_UNSUPPORTED, "--inherit needs Linux 6.12"), 1;
-	mount_tracing();
-	if (are_taken())
+	if (record_probes_are_taken())
 		return err_set(e, ERR_REFUSED,
 			       "probes named perfkit:* already exist, from another recording "
 			       "or "

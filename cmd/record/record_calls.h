@@ -17,6 +17,10 @@ struct calls_request {
 /* Record, or print what would run. Returns the exit status; `e` has the error. */
 int record_calls(const struct calls_request *q, struct err *e);
 
+/* 1 if the kernel has probes named perfkit:* : another recording uses them, or did not remove
+ * them. */
+int record_probes_are_taken(void);
+
 /* Define the kernel's probes, or with `undo` remove them. ERR_IO, ERR_UNSUPPORTED. */
 int record_calls_define(const struct calls *c, const char *binary, int undo, struct err *e);
 

@@ -1,6 +1,7 @@
 #include "cmd/record/record_chosen.h"
 #include "base/vec.h"
 #include "cmd/cli/say.h"
+#include "cmd/record/record_run.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -286,15 +287,21 @@ static int find_threads(struct search *s, const struct chosen_wish *w, struct er
 	return 0;
 }
 
-int chosen_find(struct chosen *out, const struct chosen_wish *w, struct err *e)
+int chosen_find(struct chosen *out, const struct chosen_wish *w, const struct record_wish *x,
+		struct err *e)
 {
 	struct search s = {0};
+	struct trial_run t;
 	*out = (struct chosen){0};
 	int rc = chosen_check(w, e);
 	rc = rc ? rc : find_threads(&s, w, e);
 	rc = rc ? rc : chosen_filters(out, w, s.threads.v, s.threads.n, e);
+	if (!rc && x)
+		record_trial_begin(&t, out, x);
 	if (!rc)
 		out->copy = w->copies ? chosen_copy(most_used_in_trial(&s)) : 0;
+	if (!rc && x)
+		record_trial_end(&t, out);
 	vec_release(&s.threads);
 	return rc;
 }

@@ -4,6 +4,7 @@
 #include "base/text/strtab.h"
 #include "base/vec.h"
 #include "libparse/listed_files.h"
+#include "libparse/sample.h"
 #include "libsym/elf/file_at.h"
 
 #include <ctype.h>
@@ -157,7 +158,34 @@ static int note_mapping(struct mappings *all, const struct record_mmap *r)
 	return u64map_put(&all->index, key, (uint32_t)all->of.n - 1);
 }
 
-static int read_mappings(struct mappings *all, const char *path)
+static void note_time(const struct recording *rec, const uint8_t *p, struct price_paid *paid)
+{
+	struct record r = {.p = p,
+			   .type = PERF_RECORD_SAMPLE,
+			   .misc = load_u16(p + 4, rec->swap),
+			   .size = load_u16(p + 6, rec->swap)};
+	struct record_id id;
+	recording_id(rec, &r, &id);
+	if (!id.has_time || !sample_is_time(id.time))
+		return;
+	if (!paid->last_ns || id.time < paid->first_ns)
+		paid->first_ns = id.time;
+	if (id.time > paid->last_ns)
+		paid->last_ns = id.time;
+}
+
+/* Samples of one buffer are in order: those at the ends are enough. */
+static void note_run(const struct recording *rec, const struct record_run *run,
+		     struct price_paid *paid)
+{
+	const uint8_t *last = run->p;
+	for (const uint8_t *p = last; p < run->end; p += load_u16(p + 6, rec->swap))
+		last = p;
+	note_time(rec, run->p, paid);
+	note_time(rec, last, paid);
+}
+
+static int read_mappings(struct mappings *all, const char *path, struct price_paid *paid)
 {
 	struct recording *rec;
 	struct record r;
@@ -168,12 +196,15 @@ static int read_mappings(struct mappings *all, const char *path)
 		return rc;
 	for (;;) {
 		while (recording_sample_run(rec, 1 << 20, &run))
-			;
+			note_run(rec, &run, paid);
 		if (rc || recording_next(rec, &r, NULL) != 1)
 			break;
 		if (r.type == PERF_RECORD_MMAP2 && !record_mmap_decode(&r, rec->swap, &m, NULL))
 			rc = note_mapping(all, &m);
+		else if (r.type == PERF_RECORD_SAMPLE)
+			note_time(rec, r.p, paid);
 	}
+	price_paid_read(paid, rec);
 	recording_close(rec);
 	return rc;
 }
@@ -228,10 +259,11 @@ static void add_file(struct buf *out, const struct mapped *m, int64_t began)
 		add_line(out, m, m->file.generation, &id);
 }
 
-void record_files_of_recording(struct buf *out, const char *recording, int64_t began)
+void record_files_of_recording(struct buf *out, const char *recording, int64_t began,
+			       struct price_paid *paid)
 {
 	struct mappings all = {0};
-	int rc = read_mappings(&all, recording);
+	int rc = read_mappings(&all, recording, paid);
 	if (rc == ERR_NOMEM)
 		out->failed = ERR_NOMEM;
 	for (size_t i = 0; i < all.of.n && !buf_failed(out); i++)

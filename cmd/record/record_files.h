@@ -9,13 +9,16 @@
 #define CMD_RECORD_RECORD_FILES_H
 
 #include "base/text/buf.h"
+#include "libtime/record/price.h"
 
 /* Before perf starts: append the program files that the processes `pids` ("12,34"), or, if NULL,
  * all readable ones have mapped. */
 void record_files_of_processes(struct buf *out, const char *pids);
 
 /* After it ended: append the files that the recording's mappings are of, as far as they are still
- * at their path or mapped. `began`: when recording began, ns since 1970. */
-void record_files_of_recording(struct buf *out, const char *recording, int64_t began);
+ * at their path or mapped. `began`: when recording began, ns since 1970. Sets all of *paid but
+ * perf's CPU time. */
+void record_files_of_recording(struct buf *out, const char *recording, int64_t began,
+			       struct price_paid *paid);
 
 #endif

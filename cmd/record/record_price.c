@@ -59,6 +59,8 @@ static void measure_in(struct price *p, const struct record_wish *x, const char 
 	struct buf out = {0};
 	words_pair(&w, x->perf, "record");
 	words_add(&w, "-aNq");
+	if (!x->old_perf)
+		words_add(&w, PLAN_QUICK_END);
 	words_pair(&w, "-c", "1");
 	if (x->ring)
 		words_ring(&w, x->ring);
@@ -101,24 +103,45 @@ static void measure_events(struct price *p, const struct record_wish *x, struct 
 	buf_release(&path);
 }
 
-void record_trial(struct chosen *c, const char *perf)
+void record_trial_begin(struct trial_run *t, const struct chosen *c,
+			const struct record_wish *x)
 {
 	struct words w = {0};
-	struct buf path = {0}, out = {0};
 	const char *dir;
-	if (!make_file(&path, &dir)) {
-		words_pair(&w, perf, "record");
-		trial_words(&w, c);
-		words_pair(&w, "-o", buf_cstr(&path));
-		words_add(&w, "--");
-		words_pair(&w, "sleep", "0.5");
-		if (!w.failed && !run_words_read(&w, &out))
-			trial_read(&c->trial, buf_cstr(&path), NULL);
-		unlink(buf_cstr(&path));
-	}
-	buf_release(&path);
-	buf_release(&out);
+	*t = (struct trial_run){.perf = -1};
+	if (make_file(&t->path, &dir))
+		return;
+	words_pair(&w, x->perf, "record");
+	trial_words(&w, c);
+	if (!x->old_perf)
+		words_add(&w, PLAN_QUICK_END);
+	words_pair(&w, "-o", buf_cstr(&t->path));
+	words_add(&w, "--");
+	words_pair(&w, "sleep", "0.5");
+	if (!w.failed)
+		t->perf = run_start(&w);
 	words_release(&w);
+}
+
+void record_trial_end(struct trial_run *t, struct chosen *c)
+{
+	if (t->perf > 0 && !run_finish(t->perf))
+		trial_read(&c->trial, buf_cstr(&t->path), NULL);
+	if (t->path.n)
+		unlink(buf_cstr(&t->path));
+	buf_release(&t->path);
+}
+
+double record_rate(const struct record_plan *plan, const struct record_wish *w)
+{
+	struct price p = {0};
+	double bytes = 0;
+	if (!price_plan(&p, plan, w)) {
+		count_events(&p, w->perf);
+		bytes = price_is_known(&p) ? price_bytes(&p) : 0;
+	}
+	price_release(&p);
+	return bytes;
 }
 
 void print_estimate(const struct record_plan *plan, const struct record_wish *w, int measure)

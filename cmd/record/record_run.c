@@ -102,7 +102,7 @@ static void start_child(const struct words *w, const struct ends *x)
 	_exit(127);
 }
 
-static int finish(pid_t pid)
+int run_finish(pid_t pid)
 {
 	int status;
 	while (waitpid(pid, &status, 0) < 0)
@@ -134,13 +134,83 @@ static pid_t spawn(const struct words *w, struct ends x)
 	return pid;
 }
 
-int run_words(const struct words *w, int quiet)
+pid_t run_start(const struct words *w)
 {
-	int null = quiet ? open("/dev/null", O_RDWR | O_CLOEXEC) : -1;
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	pid_t pid = spawn(w, (struct ends){-1, null, null, -1});
 	if (null >= 0)
 		close(null);
-	return pid < 0 ? 127 : finish(pid);
+	return pid;
+}
+
+int run_words(const struct words *w, int quiet)
+{
+	pid_t pid = quiet ? run_start(w) : spawn(w, inherited);
+	return pid < 0 ? 127 : run_finish(pid);
+}
+
+/* Has the command that perf records ended? 0 if this kernel does not list children. */
+static int is_over(pid_t perf)
+{
+	char path[64], text[512];
+	long of;
+	int over = 0;
+	snprintf(path, sizeof(path), "/proc/%ld/task/%ld/children", (long)perf, (long)perf);
+	FILE *f = fopen(path, "re");
+	if (f && fscanf(f, "%ld", &of) == 1) {
+		snprintf(path, sizeof(path), "/proc/%ld/stat", of);
+		fclose(f);
+		f = fopen(path, "re");
+		if (f && fgets(text, sizeof(text), f) && strrchr(text, ')'))
+			over = !strncmp(strrchr(text, ')'), ") Z", 3);
+	}
+	if (f)
+		fclose(f);
+	return over;
+}
+
+/* CPU time of a process, in steps of 10 ms; -1: not known. */
+static int64_t cpu_of(pid_t pid)
+{
+	char path[64], text[512], *p = NULL;
+	long long user, system;
+	snprintf(path, sizeof(path), "/proc/%ld/stat", (long)pid);
+	FILE *f = fopen(path, "re");
+	if (f && fgets(text, sizeof(text), f))
+		p = strrchr(text, ')');
+	if (f)
+		fclose(f);
+	if (!p || sscanf(p, ") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lld %lld", &user,
+			 &system) != 2)
+		return -1;
+	return (user + system) * (1000000000 / sysconf(_SC_CLK_TCK));
+}
+
+int run_recording(const struct words *w, int seconds, int64_t *cpu_ns)
+{
+	enum { MOMENT_NS = 100000000, MOMENTS = 5, LONG = 3600 };
+	struct timespec t = {.tv_sec = seconds ? seconds : LONG};
+	sigset_t set, before;
+	siginfo_t ended = {0};
+	int over = 0;
+	pid_t pid = spawn(w, inherited);
+	sigemptyset(&set);
+	sigaddset(&set, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &set, &before);
+	while (pid > 0 && !waitid(P_PID, (id_t)pid, &ended, WEXITED | WNOHANG | WNOWAIT) &&
+	       !ended.si_pid) {
+		if (sigtimedwait(&set, NULL, &t) >= 0 || errno != EAGAIN || !seconds)
+			continue;
+		t = (struct timespec){.tv_nsec = MOMENT_NS};
+		if (is_over(pid) && ++over == MOMENTS)
+			fprintf(stderr,
+				"perfkit record: the %d s are over; perf still writes what it "
+				"has, build-ids, and copies of binaries into ~/.debug\n",
+				seconds);
+	}
+	*cpu_ns = pid > 0 ? cpu_of(pid) : -1;
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	return pid < 0 ? 127 : run_finish(pid);
 }
 
 /* --- streams -------------------------------------------------------------------------- */
@@ -157,7 +227,7 @@ static int finish_asking(pid_t pid, int control)
 			break;
 		nanosleep(&moment, NULL);
 	}
-	return finish(pid);
+	return run_finish(pid);
 }
 
 /* Start the reader of a stream; its input is *out. */
@@ -198,7 +268,7 @@ int run_stream(const struct words *w, const struct words *to, int *reader_status
 		if (control[i] >= 0)
 			close(control[i]);
 	if (reader > 0)
-		*reader_status = finish(reader);
+		*reader_status = run_finish(reader);
 	return status;
 }
 
@@ -226,7 +296,7 @@ int run_words_read(const struct words *w, struct buf *out)
 			buf_add(out, piece, (size_t)n);
 	}
 	close(fd[0]);
-	return pid < 0 ? 127 : finish(pid);
+	return pid < 0 ? 127 : run_finish(pid);
 }
 
 int perf_version(const char *perf)

@@ -7,6 +7,7 @@
 #include "libtime/record/plan.h"
 
 #include <sys/stat.h>
+#include <sys/types.h>
 
 /*
  * Run a command line and wait. SIGINT, SIGTERM and SIGHUP reach it (as SIGINT, which ends a
@@ -14,6 +15,15 @@
  * signal, or 127 when it cannot be started. With `quiet` its output goes nowhere.
  */
 int run_words(const struct words *w, int quiet);
+
+/* The same for perf's recording of so many seconds (0: until it ends). What perf does for more
+ * than half a second after them is said. Sets the CPU time of perf without the command's; -1: not
+ * known. */
+int run_recording(const struct words *w, int seconds, int64_t *cpu_ns);
+
+/* The same in two steps, quietly: the process, or -1. */
+pid_t run_start(const struct words *w);
+int run_finish(pid_t pid);
 
 /* The same with its output (stdout and stderr) appended to `out`, at most 1 MiB. */
 int run_words_read(const struct words *w, struct buf *out);
@@ -64,8 +74,18 @@ char *file_of_command(const char *word);
  */
 void print_estimate(const struct record_plan *p, const struct record_wish *w, int measure);
 
-/* Record the chosen threads' switches for half a second, and set c->trial; nothing if perf
- * cannot. */
-void record_trial(struct chosen *c, const char *perf);
+/* The bytes a second of the planned recording under the load of one second; 0: not known. */
+double record_rate(const struct record_plan *p, const struct record_wish *w);
+
+/* A recording of the chosen threads' switches for half a second. */
+struct trial_run {
+	pid_t perf; /* -1: none */
+	struct buf path;
+};
+
+/* Begin it; and wait for it, which sets c->trial, or nothing if perf could not. */
+void record_trial_begin(struct trial_run *t, const struct chosen *c,
+			const struct record_wish *x);
+void record_trial_end(struct trial_run *t, struct chosen *c);
 
 #endif

@@ -14,12 +14,14 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 typedef void *(*begin_fn)(void);
 typedef void (*end_fn)(void *);
 typedef int (*find_fn)(void *, const unsigned char *, int, char **);
+typedef int (*find_source_fn)(void *, const unsigned char *, int, const char *, char **);
 typedef int (*progress_fn)(void *, long, long);
 typedef void (*set_progress_fn)(void *, progress_fn);
 typedef void (*set_data_fn)(void *, void *);
@@ -39,8 +41,9 @@ struct client {
 	void *handle;
 	end_fn end;
 	find_fn find;
-	get_url_fn get_url; /* NULL if this libdebuginfod is older */
-	const struct dso_search *search;
+	find_source_fn find_source; /* of source texts, instead of `find` */
+	get_url_fn get_url;         /* NULL if this libdebuginfod is older */
+	const struct dso_options *opt;
 	struct dso_fetch fetch;
 	int asked; /* a server was */
 	int64_t begun, patience;
@@ -88,7 +91,7 @@ static int on_progress(void *handle, long done, long total)
 		given_up = 1;
 		return 1;
 	}
-	if (!c->search->opt->fetching)
+	if (!c->opt->fetching)
 		return 0;
 	const char *url = c->get_url ? c->get_url(handle) : NULL;
 	c->asked = 1;
@@ -97,7 +100,7 @@ static int on_progress(void *handle, long done, long total)
 	c->fetch.done = total > 0 && done > 0 ? (uint64_t)done : 0;
 	if (url)
 		c->fetch.url = url;
-	c->search->opt->fetching(c->search->opt->fetching_ctx, &c->fetch);
+	c->opt->fetching(c->opt->fetching_ctx, &c->fetch);
 	return 0;
 }
 
@@ -112,51 +115,84 @@ static void watch(struct client *c, void *lib)
 	set(c->handle, on_progress);
 }
 
-static int client_open(struct client *c, const char *what)
+/* Load the library's function for fetch.what. */
+static int client_open(struct client *c)
 {
 	void *lib = dlopen("libdebuginfod.so.1", RTLD_NOW | RTLD_LOCAL);
 	if (!lib)
 		return 0;
 	begin_fn begin = (begin_fn)dlsym(lib, "debuginfod_begin");
 	c->end = (end_fn)dlsym(lib, "debuginfod_end");
-	c->find =
-		(find_fn)dlsym(lib, !strcmp(what, "executable") ? "debuginfod_find_executable"
-								: "debuginfod_find_debuginfo");
-	c->handle = begin && c->end && c->find ? begin() : NULL;
+	if (!strcmp(c->fetch.what, "source"))
+		c->find_source = (find_source_fn)dlsym(lib, "debuginfod_find_source");
+	else
+		c->find = (find_fn)dlsym(lib, !strcmp(c->fetch.what, "executable")
+						      ? "debuginfod_find_executable"
+						      : "debuginfod_find_debuginfo");
+	c->handle = begin && c->end && (c->find || c->find_source) ? begin() : NULL;
 	if (c->handle)
 		watch(c, lib);
 	return c->handle != NULL;
 }
 
+/* The open file, with its path (heap), or -1; then nothing else is called but client_close, if the
+ * client is open. */
+static int fetch(struct client *c, const struct build_id *id, char **path)
+{
+	c->fetch.url = getenv("DEBUGINFOD_URLS");
+	if (!c->fetch.url || !*c->fetch.url || !id->len || given_up || !client_open(c))
+		return -1;
+	c->patience = patience_s();
+	c->begun = now_s();
+	int fd = c->find_source ? c->find_source(c->handle, id->v, id->len, c->fetch.path, path)
+				: c->find(c->handle, id->v, id->len, path);
+	if (fd < 0 && now_s() - c->begun >= c->patience)
+		given_up = 1;
+	return fd;
+}
+
+/* Say how it ended; `size` of what was found, 0: nothing. */
+static void client_close(struct client *c, uint64_t size)
+{
+	if (!c->handle)
+		return;
+	c->fetch.gave_up = given_up;
+	if (c->opt->fetching && (c->asked || given_up)) {
+		c->fetch.ended = 1;
+		c->fetch.found = size > 0;
+		if (size)
+			c->fetch.done = c->fetch.total = size;
+		c->opt->fetching(c->opt->fetching_ctx, &c->fetch);
+	}
+	c->end(c->handle); /* the library stays loaded: unloading libcurl is not safe */
+}
+
 struct elf_file *dso_try_debuginfod(struct dso_search *s, const char *what)
 {
-	const char *urls = getenv("DEBUGINFOD_URLS");
-	struct client c = {
-		.search = s,
-		.fetch = {.what = what, .path = s->name ? s->name : "", .url = urls}};
+	struct client c = {.opt = s->opt,
+			   .fetch = {.what = what, .path = s->name ? s->name : ""}};
 	struct elf_file *f = NULL;
 	char *path = NULL;
-	if (!urls || !*urls || !s->want.len || given_up || !client_open(&c, what))
-		return NULL;
-	c.patience = patience_s();
-	c.begun = now_s();
-	int fd = c.find(c.handle, s->want.v, s->want.len, &path);
+	int fd = fetch(&c, &s->want, &path);
 	if (fd >= 0) {
 		close(fd);
 		dso_path(s, "%s", path ? path : "");
 		s->by_caller = 1;
 		f = dso_try(s, 0);
-	} else if (now_s() - c.begun >= c.patience)
-		given_up = 1;
-	c.fetch.gave_up = given_up;
-	if (s->opt->fetching && (c.asked || given_up)) {
-		c.fetch.ended = 1;
-		c.fetch.found = f != NULL;
-		if (f)
-			c.fetch.done = c.fetch.total = f->size;
-		s->opt->fetching(s->opt->fetching_ctx, &c.fetch);
 	}
+	client_close(&c, f ? f->size : 0);
 	mem_free(path);
-	c.end(c.handle); /* the library stays loaded: unloading libcurl is not safe */
 	return f;
+}
+
+int debuginfod_source(const struct dso_options *opt, const struct build_id *id,
+		      const char *path)
+{
+	struct client c = {.opt = opt, .fetch = {.what = "source", .path = path}};
+	struct stat st;
+	char *cached = NULL;
+	int fd = opt->debuginfod ? fetch(&c, id, &cached) : -1;
+	client_close(&c, fd >= 0 && !fstat(fd, &st) ? (uint64_t)st.st_size : 0);
+	mem_free(cached);
+	return fd;
 }

@@ -51,8 +51,8 @@ enum dso_source {
 
 /* A file requested from a debuginfod server. Views, valid during the call. */
 struct dso_fetch {
-	const char *what;     /* "executable" or "debuginfo" */
-	const char *path;     /* as recorded */
+	const char *what;     /* "executable", "debuginfo", or "source" */
+	const char *path;     /* as recorded, or as compiled */
 	const char *url;      /* the server's once one has it, else DEBUGINFOD_URLS */
 	uint64_t done, total; /* bytes; total 0: not known */
 	int ended;            /* the last call for this file */
@@ -176,6 +176,13 @@ int dso_find_kernel(const struct dso_options *opt, const struct kernel_place *pl
 
 /* Close what dso_find_kernel found. */
 void kernel_files_release(struct kernel_files *f);
+
+/*
+ * Ask debuginfod, if the options say so, for the source file that the debug information of the
+ * program `id` calls `path`. A file open for reading in its client's cache; -1: none.
+ */
+int debuginfod_source(const struct dso_options *opt, const struct build_id *id,
+		      const char *path);
 
 /* 1 when the build-id cache of the options has anything by this id. */
 int dso_cache_has(const struct dso_options *opt, const struct build_id *id);

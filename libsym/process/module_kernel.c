@@ -142,7 +142,11 @@ static int kernel_symbol(struct modules *ms, uint64_t ip, int how, struct symbol
 int lookup_kernel(struct modules *ms, uint64_t ip, int how, struct module_lookup *out)
 {
 	struct symbol_hit hit;
-	return kernel_symbol(ms, ip, how, &hit) ? lookup_named(ms, &hit, 0, out) : 0;
+	uint64_t addr = ip - ms->kernel.slide;
+	if (!kernel_symbol(ms, ip, how, &hit))
+		return 0;
+	out->at = addr - hit.start <= UINT32_MAX ? (uint32_t)(addr - hit.start) : 0;
+	return lookup_named(ms, &hit, 0, out);
 }
 
 /* 1 when the kallsyms symbol belongs to the module that was mapped there. */

@@ -138,9 +138,15 @@ int modules_code(struct modules *ms, uint32_t dso, uint64_t start, struct module
 {
 	struct symbol_hit hit;
 	*out = (struct module_code){.reason = DSO_NOT_A_FILE, .start = start, .end = start};
+	int is_kernel = ms->machine->dsos.v[dso].kind == DSO_KERNEL;
 	pthread_mutex_lock(&ms->lock);
 	struct module *mod = module_of(ms, dso);
-	if (mod) {
+	if (is_kernel && ms->kernel.vmlinux && symtab_find(ms->kernel.vmlinux, start, &hit) &&
+	    hit.start == start) {
+		out->file = ms->kernel.files.vmlinux;
+		out->end = hit.end;
+	}
+	if (mod && !is_kernel) {
 		out->file = mod->files.runtime;
 		out->from = mod->files.runtime_from;
 		out->reason = mod->files.reason;
@@ -175,6 +181,8 @@ int modules_source(struct modules *ms, uint32_t dso, const char *path, struct so
 		return ERR_NOMEM;
 	if (code.file && code.from == DSO_FROM_LOCAL)
 		out->program = code.file->path;
+	out->id = &ms->v[dso]->files.id;
+	out->find = &ms->opt.find;
 	pthread_mutex_lock(&ms->lock);
 	if (ms->v[dso]->debuginfo && debuginfo_text(ms->v[dso]->debuginfo, path, &said)) {
 		out->md5 = said.md5;

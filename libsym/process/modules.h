@@ -160,7 +160,8 @@ int modules_function_at(struct modules *ms, const struct map *map, uint64_t ip,
 
 /* The file that ran, of a DSO, and the code of one of its functions. */
 struct module_code {
-	const struct elf_file *file; /* NULL: no file of the recorded build-id, see `reason` */
+	/* NULL: no file of the recorded build-id, see `reason`; of the kernel: no vmlinux */
+	const struct elf_file *file;
 	enum dso_source from;
 	enum dso_reason reason;
 	uint64_t start, end; /* of the function that begins at `start`; equal: not known */

@@ -90,7 +90,7 @@ struct search {
 	const struct source_options *o;
 	const struct source_name *name;
 	struct buf path;            /* normalized */
-	enum source_verdict packed; /* of a bundle's text without an MD5 */
+	enum source_verdict packed; /* of a bundle's or server's text without an MD5 */
 	struct source_text *out;
 };
 
@@ -101,7 +101,8 @@ static enum source_verdict verdict_of(const struct search *s, const char *text, 
 	if (!s->name->md5 && s->packed != SOURCE_ABSENT)
 		return s->packed;
 	if (!s->name->md5)
-		return s->o->written_ns && st->st_mtim.tv_sec > s->o->written_ns / 1000000000
+		return st && s->o->written_ns &&
+				       st->st_mtim.tv_sec > s->o->written_ns / 1000000000
 			       ? SOURCE_NEWER
 			       : SOURCE_UNCHECKED;
 	md5_of(text, n, sum);
@@ -119,8 +120,8 @@ static int open_below(const char *dir, const char *rest, char path[PATH_MAX], st
 	return below && !claimed_open(root, CLAIMED_INSIDE, below, c, NULL);
 }
 
-/* Take a text (heap, owned) unless a better one was found; `below` is the end of `path` below the
- * root. 1: the search is over; ERR_NOMEM. */
+/* Take a text (heap, owned; without `st` a commit's) unless a better one was found; `below` is
+ * the end of `path` below the root. 1: the search is over; ERR_NOMEM. */
 static int take(struct search *s, const char *path, const char *below, char *text, size_t n,
 		const struct stat *st)
 {
@@ -194,7 +195,31 @@ static int try_maps(struct search *s)
 	return rc;
 }
 
-/* The longest end of the name first. */
+/* The longest end of the name first, also below. */
+static int try_git(struct search *s)
+{
+	struct buf shown = {0};
+	int rc = 0;
+	for (const char *at = buf_cstr(&s->path); s->o->git && at && !rc;
+	     at = strchr(at + 1, '/')) {
+		struct buf text = {0};
+		rc = git_texts_read(s->o->git, at + 1, TEXT_MAX, &text);
+		if (rc == 1) {
+			buf_char(&text, '\0');
+			buf_clear(&shown);
+			buf_fmt(&shown, "%s:%s", s->o->git->spec, at + 1);
+			rc = buf_failed(&shown) || buf_failed(&text) ? ERR_NOMEM : 0;
+		}
+		if (text.n && !rc) {
+			rc = take(s, buf_cstr(&shown), at + 1, text.v, text.n - 1, NULL);
+			text = (struct buf){0};
+		}
+		buf_release(&text);
+	}
+	buf_release(&shown);
+	return rc;
+}
+
 static int try_dirs(struct search *s)
 {
 	int rc = 0;
@@ -250,6 +275,26 @@ static int try_here(struct search *s)
 	return *dir ? try_root(s, dir) : 0;
 }
 
+/* Take what a server has of this program: the name is its own, so any is a source's. */
+static int try_server(struct search *s)
+{
+	const struct source_name *name = s->name;
+	const char *path = buf_cstr(&s->path);
+	char *text;
+	size_t n;
+	if (!s->o->fetch || !name->find || !name->id || s->out->verdict != SOURCE_ABSENT)
+		return 0;
+	int fd = debuginfod_source(name->find, name->id, path);
+	if (fd < 0)
+		return 0;
+	int rc = read_fd(fd, path, TEXT_MAX, &text, &n, NULL);
+	close(fd);
+	s->packed = SOURCE_UNCHECKED;
+	rc = !rc ? take(s, path, path + 1, text, n, NULL) : rc == ERR_NOMEM ? rc : 0;
+	s->packed = SOURCE_ABSENT;
+	return rc;
+}
+
 static int embedded(struct search *s)
 {
 	size_t n = strnlen(s->name->text, TEXT_MAX);
@@ -268,12 +313,14 @@ static int find(struct search *s)
 	if (buf_failed(&s->path) || !*path)
 		return buf_failed(&s->path) == ERR_NOMEM ? ERR_NOMEM : 0;
 	int rc = try_maps(s);
+	rc = rc ? rc : try_git(s);
 	rc = rc ? rc : try_dirs(s);
 	if (!rc && s->o->symfs && *s->o->symfs)
 		rc = try_file(s, s->o->symfs, path + 1);
 	rc = rc ? rc : try_bundle(s);
 	if (!rc && s->o->here)
 		rc = try_here(s);
+	rc = rc ? rc : try_server(s);
 	return rc < 0 ? rc : 0;
 }
 

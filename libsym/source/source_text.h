@@ -8,9 +8,11 @@
  *
  *	text in the line table itself       always: it is the binary's own
  *	--source-map FROM=TO                below TO, for names that begin with FROM
+ *	--git DIR@REV                       files of that commit, likewise
  *	--source-dir DIR                    below DIR, by as much of the name's end as exists
  *	the recorded machine's files        below symfs
  *	a bundle (pack --with-source)       the name below it
+ *	a debuginfod server                 what it has for the program's build-id
  *	the current folder, the program's   only names that are below them as they are, no hidden
  *	                                    folders; not /, not a home, nothing of the first level;
  *	                                    root shows what everybody, or the program's owner, reads
@@ -24,6 +26,8 @@
 #include "base/err.h"
 #include "base/text/buf.h"
 #include "base/vec.h"
+#include "libsym/elf/dso_find.h"
+#include "libsym/source/git_texts.h"
 
 #include <stdint.h>
 
@@ -33,9 +37,11 @@ struct source_options {
 	size_t ndirs;
 	const char *const *maps; /* --source-map, "FROM=TO" */
 	size_t nmaps;
-	const char *symfs;  /* NULL or "": none */
-	const char *bundle; /* an unpacked bundle; NULL: none */
-	int here;           /* the current folder and the program's are roots */
+	const struct git_texts *git; /* --git; NULL: none */
+	const char *symfs;           /* NULL or "": none */
+	const char *bundle;          /* an unpacked bundle; NULL: none */
+	int fetch;                   /* ask debuginfod, if source_name.find does */
+	int here;                    /* the current folder and the program's are roots */
 	int64_t written_ns; /* when the recording was written, since 1970; 0: not known */
 };
 
@@ -44,8 +50,10 @@ struct source_name {
 	const char *path;    /* as compiled */
 	const char *program; /* the binary's path on this machine, if it was found there by
 				itself; else NULL */
-	const uint8_t *md5;  /* of the text that was compiled; NULL: not known */
-	const char *text;    /* embedded in the line table; NULL: not */
+	const struct build_id *id;      /* of the program; NULL: not known */
+	const struct dso_options *find; /* how programs are found; NULL: not */
+	const uint8_t *md5;             /* of the text that was compiled; NULL: not known */
+	const char *text;               /* embedded in the line table; NULL: not */
 };
 
 enum source_verdict {

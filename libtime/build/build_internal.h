@@ -119,6 +119,7 @@ struct builder {
 	struct u64map pseudo_threads; /* pid << 32 | tid → thread without a life */
 	struct counters counters;
 	uint64_t first_ns, last_ns, records;
+	uint64_t weight;     /* of all samples, by count_add */
 	int timed;           /* samples carry times */
 	int sideband_done;   /* the machine has all side-band records already */
 	int ahead;           /* a plain file's header is known; if mapped, it is read ahead */

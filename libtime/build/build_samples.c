@@ -1,4 +1,5 @@
 /* build_samples.c - puts samples into the state machine and timeline; see build_internal.h. */
+#include "base/count.h"
 #include "base/mem.h"
 #include "libtime/build/build_internal.h"
 #include "libtime/sched/syscalls.h"
@@ -231,6 +232,9 @@ static int count_event_sample(struct builder *b, const struct sample *s, const s
 static int push_as(struct builder *b, const struct sample *s, const struct event *ev,
 		   uint64_t period, const struct record_id *id, struct err *e)
 {
+	b->weight = count_add(b->weight, period);
+	if (b->weight > INT64_MAX)
+		return err_set(e, ERR_LIMIT, "the weights add up to more than 2^63");
 	if (b->events.v[ev->index].role == ROLE_SAMPLE)
 		return push_sample(b, s, ev, period, id, e);
 	return b->keeps_event_samples ? push_event_sample(b, s, ev, period, id, e)

@@ -1,6 +1,8 @@
 #include "libtime/doctor/findings_internal.h"
 #include "base/check.h"
+#include "base/text/path.h"
 #include "libtime/record/plan.h"
+#include "libtime/sched/timeline_query.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -364,6 +366,33 @@ static unsigned severity_for(const struct finding *f, unsigned topics)
 									 : f->severity;
 }
 
+/* perf's own part, if all threads' switches were recorded. */
+static int64_t cpu_of_recorder(const struct recording *rec, const struct timeline *tl)
+{
+	const char *name = rec->features.nargv ? path_base(rec->features.argv[0]) : "perf";
+	uint64_t ns = 0;
+	struct tl_sums sums;
+	if (!tl || !timeline_has_switches(tl) || tl->flags & TL_PER_TASK)
+		return -1;
+	for (uint32_t i = 0; i < tl->threads.n; i++) {
+		if (strcmp(strtab_get(&tl->stacks->strings, tl->threads.v[i].comm), name) != 0)
+			continue;
+		timeline_thread_sums(tl, i, &sums);
+		ns += sums.run;
+	}
+	return (int64_t)ns;
+}
+
+static void add_paid(struct price_paid *out, const struct findings_input *in)
+{
+	price_paid_read(out, in->profile->rec);
+	out->cpu_ns = cpu_of_recorder(in->profile->rec, in->timeline);
+	if (in->survey) {
+		out->first_ns = in->survey->first_ns;
+		out->last_ns = in->survey->last_ns;
+	}
+}
+
 int findings_gather(struct findings *out, const struct findings_input *in, struct err *e)
 {
 	struct diagnosis j = {.in = in, .rec = in->profile->rec, .out = out};
@@ -382,6 +411,7 @@ int findings_gather(struct findings *out, const struct findings_input *in, struc
 	diagnose_names(&j);
 	diagnose_runtimes(&j);
 	set_line(&j);
+	add_paid(&out->paid, in);
 	for (size_t i = 0; i < out->v.n; i++)
 		out->v.v[i].severity = (uint8_t)severity_for(&out->v.v[i], j.asked);
 	findings_sort(out);

@@ -19,6 +19,7 @@
 
 #include "libtime/doctor/forms.h"
 #include "libtime/doctor/survey.h"
+#include "libtime/record/price.h"
 #include "libtime/record/remedy.h"
 #include "libtime/sched/timeline.h"
 #include "libsym/profile.h"
@@ -71,8 +72,9 @@ struct findings {
 	VEC(struct finding) v; /* worst first, then in the order of finding_kinds */
 	const char *
 		line; /* the command that fixes all findings with `again`; "": there are none */
-	const char *host;     /* where it was recorded; "" = unknown */
-	struct remedy change; /* its changes to the recorded line; not in a store */
+	const char *host;       /* where it was recorded; "" = unknown */
+	struct remedy change;   /* its changes to the recorded line; not in a store */
+	struct price_paid paid; /* what the recording cost; zero for a store */
 	struct arena text;
 };
 

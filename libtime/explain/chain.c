@@ -78,6 +78,7 @@ void explanation_release(struct explanation *x)
 	vec_release(&x->ahead);
 	vec_release(&x->chain);
 	vec_release(&x->parts);
+	vec_release(&x->root);
 }
 
 /* --- the windows of an episode -------------------------------------------------------- */
@@ -493,5 +494,9 @@ int explain(struct explainer *x, const struct episode *ep, struct explanation *o
 				via.thread, x->windows.v[0].from_ns);
 	}
 	note_root(x);
+	out->root.n = 0; /* the root's windows are the last ones that were swapped away */
+	for (size_t i = 0; i < x->next.n; i++)
+		if (vec_push(&out->root, x->next.v[i]))
+			return err_nomem(e);
 	return 0;
 }

@@ -151,6 +151,7 @@ struct explanation {
 	VEC(struct corunner) ahead;     /* the same for the root's own time */
 	VEC(struct chain_link) chain;   /* [0] is the episode's own thread; last is the root */
 	VEC(struct chain_part) parts;
+	windows_vec root; /* what the root did meanwhile, in order of time */
 	unsigned missing; /* enum missing bits */
 };
 

@@ -28,6 +28,9 @@ struct lock_wait {
 	/* functions that were seen to wait for such a lock, so that take it and let it go */
 	uint32_t takers[MAX_TAKERS];
 	int n_takers;
+	uint32_t shared; /* turns during which another reader had taken the lock already */
+	/* a function that takes the lock again and again, and what it calls while it has it */
+	uint32_t loop, held_in;
 	windows_vec *out;
 };
 
@@ -261,6 +264,58 @@ static int sampled_outside(struct lock_wait *h, uint32_t thread, uint32_t in, ui
 	return r;
 }
 
+/* The function that `in` called, on a stack of a wait; 0: `in` is not on it. */
+static uint32_t called_in(const struct lock_wait *h, const struct offcpu *o, uint32_t in)
+{
+	const struct stacks *s = h->tl->stacks;
+	uint32_t below = 0;
+	for (uint32_t path = o->blocked_ns ? o->path : 0; path;
+	     path = s->paths.v[path].parent) {
+		uint32_t f = evidence_function(h->ev, s->paths.v[path].frame);
+		if (f == in)
+			return below;
+		below = f;
+	}
+	return 0;
+}
+
+/*
+ * The function `in` may take the lock again and again while it is on the stack. It does if it
+ * waits by turns in what it calls last before `to` and elsewhere: it has the lock only since it
+ * was last elsewhere.
+ *
+ *	render  ─ draw ▒▒▒▒ ─ pause ▒▒ ─ draw ▒▒▒▒ ─ lets it go
+ *	                               └ since here
+ *
+ * 1 and *since, or 0.
+ */
+static int goes_round(struct lock_wait *h, uint32_t thread, uint32_t in, uint64_t from,
+		      uint64_t to, uint64_t *since)
+{
+	const struct tl_thread *t = &h->tl->threads.v[thread];
+	uint32_t i = timeline_offcpu_after(h->tl, thread, to - 1), last = 0;
+	uint64_t elsewhere = 0;
+	i += i < t->offcpu_first + t->offcpu_n && h->tl->offcpu.v[i].start_ns < to;
+	for (; i > t->offcpu_first && h->tl->offcpu.v[i - 1].end_ns > from; i--) {
+		const struct offcpu *o = &h->tl->offcpu.v[i - 1];
+		uint32_t f = called_in(h, o, in);
+		if (h->steps++ >= MAX_STEPS)
+			break;
+		if (!f)
+			continue;
+		last = last ? last : f;
+		if (f != last && !elsewhere) {
+			elsewhere = o->end_ns;
+		} else if (f == last && elsewhere) {
+			h->loop = in;
+			h->held_in = last;
+			*since = elsewhere;
+			return 1;
+		}
+	}
+	return 0;
+}
+
 /* When the function `in`, which holds the lock while it is on the stack, began in the thread:
  * the end of the last interval in (from, to) whose stack lacks it, or has `unlock` (0: none),
  * or a sample; else `from`. */
@@ -270,6 +325,7 @@ static int began_in(struct lock_wait *h, uint32_t thread, uint32_t in, uint32_t 
 	const struct timeline *tl = h->tl;
 	const struct tl_thread *t = &tl->threads.v[thread];
 	uint32_t i = timeline_offcpu_after(tl, thread, to - 1);
+	goes_round(h, thread, in, from, to, &from);
 	for (; i > t->offcpu_first && tl->offcpu.v[i - 1].end_ns > from; i--) {
 		const struct offcpu *o = &tl->offcpu.v[i - 1];
 		if (h->steps++ >= MAX_STEPS)
@@ -334,11 +390,13 @@ static int is_reader_at(struct lock_wait *h, uint32_t thread, uint64_t at, struc
 	uint32_t i = interval_at(tl, thread, h->from_ns, at), in;
 	if (i == TL_NONE || !(in = taker_on(h, tl->offcpu.v[i].path)))
 		return 0;
+	if (in == h->loop && called_in(h, &tl->offcpu.v[i], in) != h->held_in)
+		return 0;
 	if (tl->offcpu.v[i].end_ns >= at) {
 		int r = waits_for_it(h, i, e);
 		return r < 0 ? r : !r;
 	}
-	return i + 1 < t->offcpu_first + t->offcpu_n &&
+	return i + 1 < t->offcpu_first + t->offcpu_n && in != h->loop &&
 	       is_above(h, tl->offcpu.v[i + 1].path, in);
 }
 
@@ -560,8 +618,10 @@ static int one_turn(struct lock_wait *h, struct turn *t, struct err *e)
 		uint32_t reader;
 		if (other_reader(h, t->thread, since, &reader, e))
 			return ERR_NOMEM;
-		if (reader != TL_NONE)
+		if (reader != TL_NONE) {
 			before = (struct turn){reader, 0, 0, since};
+			h->shared++;
+		}
 	}
 	if (is_exhausted(h)) {
 		t->thread = TL_NONE;
@@ -631,7 +691,9 @@ static int anybody(const windows_vec *v)
 	return 0;
 }
 
-int lock_holders(struct evidence *x, uint32_t offcpu, windows_vec *out, struct err *e)
+/* As lock_holders; *shared is the number of turns that overlap. */
+static int find_holders(struct evidence *x, uint32_t offcpu, windows_vec *out, uint32_t *shared,
+			struct err *e)
 {
 	const struct offcpu *o = &x->tl->offcpu.v[offcpu];
 	const struct offcpu *last = &x->tl->offcpu.v[lock_retried(x->tl, offcpu)];
@@ -661,6 +723,7 @@ int lock_holders(struct evidence *x, uint32_t offcpu, windows_vec *out, struct e
 		r = one_turn(&h, &t, e);
 	if (r)
 		return r;
+	*shared = h.shared;
 	if (t.to_ns > h.from_ns && push(&h, h.from_ns, t.to_ns, TL_NONE))
 		return err_nomem(e);
 	order(out, o->start_ns, o->start_ns + o->blocked_ns);
@@ -669,6 +732,41 @@ int lock_holders(struct evidence *x, uint32_t offcpu, windows_vec *out, struct e
 	if (!r && last->waker == TL_NONE && !anybody(out))
 		out->n = 0; /* it timed out */
 	return r;
+}
+
+int lock_holders(struct evidence *x, uint32_t offcpu, windows_vec *out, struct err *e)
+{
+	uint32_t shared;
+	return find_holders(x, offcpu, out, &shared, e);
+}
+
+/* Is it the first window of its thread? */
+static int is_first(const windows_vec *v, size_t at)
+{
+	for (size_t i = 0; i < at; i++)
+		if (v->v[i].thread == v->v[at].thread)
+			return 0;
+	return 1;
+}
+
+int lock_readers(struct evidence *x, uint32_t offcpu, struct lock_readers *out, struct err *e)
+{
+	windows_vec v = {0};
+	uint32_t shared = 0;
+	*out = (struct lock_readers){0};
+	int r = find_holders(x, offcpu, &v, &shared, e);
+	for (size_t i = 0; !r && i < v.n; i++) {
+		uint32_t thread = v.v[i].thread;
+		if (thread == TL_NONE)
+			continue;
+		uint32_t comm = x->tl->threads.v[thread].comm;
+		out->ns += v.v[i].to_ns - v.v[i].from_ns;
+		out->comm = !out->n || comm == out->comm ? comm : 0;
+		out->n += (uint32_t)is_first(&v, i);
+	}
+	vec_release(&v);
+	/* each turn but the first began while another reader had the lock */
+	return r ? r : out->n > 1 && shared + 1 >= out->n;
 }
 
 /* Did a timeout end this wait for a lock? */

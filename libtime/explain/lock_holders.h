@@ -27,6 +27,16 @@
  */
 int lock_holders(struct evidence *x, uint32_t offcpu, windows_vec *out, struct err *e);
 
+struct lock_readers {
+	uint64_t ns;   /* of the wait: one of them or more had the lock */
+	uint32_t n;    /* how many had it */
+	uint32_t comm; /* strings id: the name of all; 0: they have several */
+};
+
+/* If the holders of the lock that `offcpu` waited for were readers whose turns overlapped, so
+ * that the lock did not become free: 1 and *out, else 0. ERR_NOMEM. */
+int lock_readers(struct evidence *x, uint32_t offcpu, struct lock_readers *out, struct err *e);
+
 /*
  * A wait for a lock that timed out and was begun again at once, with the same stack, is one
  * wait together with the next tries; the last one's end shows the holder (CPython's GIL: 5 ms,

@@ -58,6 +58,7 @@ struct sink {
 	stack_row_sink *add;
 	void *ctx;
 	struct err *e;
+	const struct timeline *tl;
 };
 
 static int add_wall(void *ctx, const struct wall_row *w)
@@ -77,7 +78,7 @@ static int add_wall(void *ctx, const struct wall_row *w)
 int stack_rows_wall(const struct timeline *tl, const struct population *of, stack_row_sink *add,
 		    void *ctx, struct set_apart *hidden, struct err *e)
 {
-	struct sink g = {add, ctx, e};
+	struct sink g = {add, ctx, e, tl};
 	return wall_collect(tl, of, add_wall, &g, hidden, e);
 }
 
@@ -135,10 +136,15 @@ int stack_rows_chains(const struct timeline *tl, const struct population *of,
 
 /* --- the worst episodes --------------------------------------------------------------- */
 
-static int add_time(void *ctx, const struct folded *f, struct err *e)
+static int add_time(void *ctx, const struct tail_time *t, struct err *e)
 {
 	const struct sink *g = ctx;
-	struct stack_row r = {.of = *f};
+	struct row_waker root = {.path = t->root_path};
+	struct stack_row r = {
+		.of = t->of, .wakers = &root, .nwakers = t->root_thread != TL_NONE};
+	if (r.nwakers)
+		root.name = strtab_get(&g->tl->stacks->strings,
+				       g->tl->threads.v[t->root_thread].comm);
 	r.of.samples = 0;
 	return g->add(g->ctx, &r, e);
 }
@@ -155,20 +161,35 @@ int stack_rows_tail_chains(const struct tail *t, stack_row_sink *add, void *ctx,
 	return rc;
 }
 
+static int tail_rows(const struct tail *t, int with_roots, stack_row_sink *add, void *ctx,
+		     struct err *e)
+{
+	struct sink g = {add, ctx, e, t->tl};
+	struct tail_times times = {.tail = t, .add = add_time, .ctx = &g};
+	const struct explanation *x = NULL;
+	int rc = 0;
+	for (size_t i = 0; i < t->rows.n && !rc; i++) {
+		rc = with_roots ? tail_explain_row(t, i, &x, e) : 0;
+		rc = rc ? rc
+			: tail_times_add(&times, &t->episodes.v.v[t->rows.v[i].episode], x, e);
+	}
+	return rc;
+}
+
 int stack_rows_tail(const struct tail *t, stack_row_sink *add, void *ctx, struct err *e)
 {
-	struct sink g = {add, ctx, e};
-	struct tail_times times = {.tail = t, .add = add_time, .ctx = &g};
-	int rc = 0;
-	for (size_t i = 0; i < t->rows.n && !rc; i++)
-		rc = tail_times_add(&times, &t->episodes.v.v[t->rows.v[i].episode], e);
-	return rc;
+	return tail_rows(t, 0, add, ctx, e);
+}
+
+int stack_rows_tail_roots(const struct tail *t, stack_row_sink *add, void *ctx, struct err *e)
+{
+	return tail_rows(t, 1, add, ctx, e);
 }
 
 int stack_rows_median(const struct tail *t, stack_row_sink *add, void *ctx, uint64_t *tail_ns,
 		      uint64_t *median_ns, struct err *e)
 {
-	struct sink g = {add, ctx, e};
+	struct sink g = {add, ctx, e, t->tl};
 	struct tail_times times = {.tail = t, .add = add_time, .ctx = &g};
 	tail_episodes median = {0};
 	*tail_ns = *median_ns = 0;
@@ -178,7 +199,7 @@ int stack_rows_median(const struct tail *t, stack_row_sink *add, void *ctx, uint
 	for (size_t i = 0; i < median.n && !rc; i++) {
 		const struct episode *ep = &t->episodes.v.v[median.v[i]];
 		*median_ns += episode_ns(ep);
-		rc = tail_times_add(&times, ep, e);
+		rc = tail_times_add(&times, ep, NULL, e);
 	}
 	vec_release(&median);
 	return rc;

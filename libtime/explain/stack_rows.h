@@ -62,6 +62,10 @@ int stack_rows_tail_chains(const struct tail *t, stack_row_sink *add, void *ctx,
 /* The time inside the shown episodes: tail_times.h. */
 int stack_rows_tail(const struct tail *t, stack_row_sink *add, void *ctx, struct err *e);
 
+/* The same, where waits are divided by what the root of their chain did meanwhile: its stack is
+ * that of the waker. */
+int stack_rows_tail_roots(const struct tail *t, stack_row_sink *add, void *ctx, struct err *e);
+
 /* The same of as many episodes around the median. *ns: their time, and that of the shown ones.
  */
 int stack_rows_median(const struct tail *t, stack_row_sink *add, void *ctx, uint64_t *tail_ns,

@@ -5,57 +5,114 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int add_time(const struct tail_times *f, uint32_t thread, uint32_t comm, uint32_t path,
-		    uint64_t ns, struct err *e)
-{
-	struct folded row = {.comm = comm,
-			     .pid = f->tail->tl->threads.v[thread].pid,
-			     .tid = f->tail->tl->threads.v[thread].tid,
-			     .cpu = UINT32_MAX,
-			     .path = path,
-			     .samples = 1,
-			     .weight = ns};
-	return ns ? f->add(f->ctx, &row, e) : 0;
-}
+/* A stretch of a thread's time in one stack. */
+struct stretch {
+	uint32_t thread, comm, path;
+	uint64_t from_ns, to_ns;
+	int waits;
+};
 
-/* Add a stretch of running time, with the stack of its hottest function. */
-static int add_run(const struct tail_times *f, uint32_t comm, const struct window *w,
-		   struct err *e)
+/* Divides windows into stretches. */
+struct dividing {
+	const struct tail *tail;
+	int (*take)(struct dividing *d, const struct stretch *s, struct err *e);
+	const struct tail_times *times;
+	const windows_vec *root;  /* NULL: none */
+	const struct stretch *of; /* of the root's: the wait that it holds up */
+};
+
+/* Take a stretch of running time, with the stack of its hottest function. */
+static int take_run(struct dividing *d, struct stretch s, struct err *e)
 {
+	struct window w = {s.from_ns, s.to_ns, s.thread};
 	struct hot hot;
-	int r = evidence_hot(explainer_evidence(f->tail->explainer), w, 1, &hot, e);
-	return r ? r : add_time(f, w->thread, comm, hot.path, w->to_ns - w->from_ns, e);
+	if (s.to_ns <= s.from_ns)
+		return 0;
+	int r = evidence_hot(explainer_evidence(d->tail->explainer), &w, 1, &hot, e);
+	s.path = hot.path;
+	return r ? r : d->take(d, &s, e);
 }
 
-static int add_window(const struct tail_times *f, const struct window *w, struct err *e)
+static int divide(struct dividing *d, const struct window *w, struct err *e)
 {
-	const struct timeline *tl = f->tail->tl;
+	const struct timeline *tl = d->tail->tl;
 	const struct tl_thread *t = &tl->threads.v[w->thread];
-	uint64_t at = w->from_ns;
+	struct stretch run = {.thread = w->thread, .from_ns = w->from_ns};
 	int r = 0;
-	for (uint32_t i = timeline_offcpu_after(tl, w->thread, at);
+	for (uint32_t i = timeline_offcpu_after(tl, w->thread, w->from_ns);
 	     !r && i < t->offcpu_first + t->offcpu_n && tl->offcpu.v[i].start_ns < w->to_ns;
 	     i++) {
 		const struct offcpu *o = &tl->offcpu.v[i];
-		uint64_t from = o->start_ns > at ? o->start_ns : at;
-		uint64_t to = o->end_ns < w->to_ns ? o->end_ns : w->to_ns;
-		struct window run = {at, from, w->thread};
-		if (from > at)
-			r = add_run(f, o->comm, &run, e);
-		if (!r)
-			r = add_time(f, w->thread, o->comm, o->path, to - from, e);
-		at = to;
+		struct stretch wait = {w->thread, o->comm, o->path, o->start_ns, o->end_ns, 1};
+		if (wait.from_ns < run.from_ns)
+			wait.from_ns = run.from_ns;
+		if (wait.to_ns > w->to_ns)
+			wait.to_ns = w->to_ns;
+		run.to_ns = wait.from_ns;
+		run.comm = o->comm;
+		r = take_run(d, run, e);
+		if (!r && wait.to_ns > wait.from_ns)
+			r = d->take(d, &wait, e);
+		run.from_ns = wait.to_ns;
 	}
-	struct window run = {at, w->to_ns, w->thread};
-	return r || at >= w->to_ns ? r : add_run(f, t->comm, &run, e);
+	run.to_ns = w->to_ns;
+	run.comm = t->comm;
+	return r ? r : take_run(d, run, e);
 }
 
-int tail_times_add(const struct tail_times *f, const struct episode *ep, struct err *e)
+static int add_time(const struct dividing *d, const struct stretch *s, uint64_t from_ns,
+		    uint64_t to_ns, const struct stretch *root, struct err *e)
+{
+	const struct tl_thread *t = &d->tail->tl->threads.v[s->thread];
+	struct tail_time time = {.of = {.comm = s->comm,
+					.pid = t->pid,
+					.tid = t->tid,
+					.cpu = UINT32_MAX,
+					.path = s->path,
+					.samples = 1,
+					.weight = to_ns - from_ns},
+				 .root_thread = root ? root->thread : TL_NONE,
+				 .root_path = root ? root->path : 0};
+	return to_ns > from_ns ? d->times->add(d->times->ctx, &time, e) : 0;
+}
+
+static int take_root(struct dividing *d, const struct stretch *s, struct err *e)
+{
+	return add_time(d, d->of, s->from_ns, s->to_ns, s, e);
+}
+
+/* A wait is divided by what the root did in it. */
+static int take_own(struct dividing *d, const struct stretch *s, struct err *e)
+{
+	struct dividing inner = *d;
+	uint64_t at = s->from_ns;
+	int r = 0;
+	inner.take = take_root;
+	inner.of = s;
+	for (size_t i = 0; !r && s->waits && d->root && i < d->root->n; i++) {
+		struct window w = d->root->v[i];
+		w.from_ns = w.from_ns > at ? w.from_ns : at;
+		w.to_ns = w.to_ns < s->to_ns ? w.to_ns : s->to_ns;
+		if (w.to_ns <= w.from_ns)
+			continue;
+		r = add_time(d, s, at, w.from_ns, NULL, e);
+		r = r ? r : divide(&inner, &w, e);
+		at = w.to_ns;
+	}
+	return r ? r : add_time(d, s, at, s->to_ns, NULL, e);
+}
+
+int tail_times_add(const struct tail_times *f, const struct episode *ep,
+		   const struct explanation *x, struct err *e)
 {
 	windows_vec windows = {0};
+	struct dividing d = {.tail = f->tail,
+			     .take = take_own,
+			     .times = f,
+			     .root = x && x->chain.n > 1 ? &x->root : NULL};
 	int r = episode_windows(f->tail->tl, ep, &windows) ? err_nomem(e) : 0;
 	for (size_t k = 0; !r && k < windows.n; k++)
-		r = add_window(f, &windows.v[k], e);
+		r = divide(&d, &windows.v[k], e);
 	vec_release(&windows);
 	return r;
 }

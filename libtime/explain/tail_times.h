@@ -12,14 +12,22 @@
  * Off-CPU time has the stack of the switch-out, running time that of its hottest function. The
  * argument of `add` is valid during the call; its weight is in ns.
  */
+struct tail_time {
+	struct folded of;
+	uint32_t root_thread; /* that held the wait up meanwhile; TL_NONE: none that is known */
+	uint32_t root_path;   /* what it did */
+};
+
 struct tail_times {
 	const struct tail *tail;
-	int (*add)(void *ctx, const struct folded *row, struct err *e);
+	int (*add)(void *ctx, const struct tail_time *t, struct err *e);
 	void *ctx;
 };
 
-/* Add one episode's time. ERR_NOMEM, or the error of `add`. */
-int tail_times_add(const struct tail_times *f, const struct episode *ep, struct err *e);
+/* Add one episode's time; with `x`, its explanation (else NULL), waits that another thread
+ * explains are divided by what their root did. ERR_NOMEM, or the error of `add`. */
+int tail_times_add(const struct tail_times *f, const struct episode *ep,
+		   const struct explanation *x, struct err *e);
 
 /* Indexes of episodes.v. */
 typedef VEC(uint32_t) tail_episodes;

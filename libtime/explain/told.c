@@ -97,6 +97,13 @@ void told_idle_cpu(struct told *to, const struct evidence *ev, const struct chai
 		TELL_BARE(to, IDLE_CPU);
 }
 
+int told_is_recorder(const struct timeline *tl, uint32_t thread)
+{
+	const struct tl_thread *t = &tl->threads.v[thread];
+	return t->flags & THREAD_RECORDER &&
+	       strcmp(strtab_get(&tl->stacks->strings, t->comm), "sleep") != 0;
+}
+
 void told_mechanism(struct told *to, const struct mechanism *m)
 {
 	int state = m->kind == MECHANISM_STATE || m->kind == MECHANISM_STOP;

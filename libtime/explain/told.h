@@ -138,6 +138,9 @@ uint32_t told_user_path(const struct stacks *s, uint32_t path);
 /* "waiting for the GIL", "throttled, too many dirty pages". */
 void told_mechanism(struct told *to, const struct mechanism *m);
 
+/* 1 if the thread wrote the recording: not the command that it ran. */
+int told_is_recorder(const struct timeline *tl, uint32_t thread);
+
 /* Too little of an episode to be read. */
 static inline int is_slight(uint64_t ns, uint64_t of)
 {

@@ -2,6 +2,7 @@
 #include "libtime/explain/family.h"
 #include "libtime/explain/lock_holders.h"
 #include "libtime/explain/told_family.h"
+#include "libtime/explain/told_several.h"
 #include "libtime/explain/wait_object.h"
 #include "libtime/sched/timeline_parts.h"
 
@@ -348,7 +349,9 @@ static void tell_role(struct answer *a, size_t i)
 	const struct chain_link *l = &a->x->chain.v[i];
 	if (l->via == VIA_CPU) {
 		uint32_t name = i + 1 == a->x->chain.n ? a->said->root.process : l->comm;
-		TELL(a->to, HAD_THE_CPU, arg_string("thread", name));
+		struct told_arg who = arg_string("thread", name);
+		int recorder = told_is_recorder(a->t->tl, l->thread);
+		told_say(a->to, recorder ? TOLD_RECORDER_HAD : TOLD_HAD_THE_CPU, &who, 1);
 		tell_yield(a, i);
 	} else if (link_held_lock(a->x, l)) {
 		tell_lock_role(a, i);
@@ -477,12 +480,15 @@ static void tell_no_holder(struct answer *a)
 /* What is known of the holders of the lock that the root waited for. */
 static void tell_holders(struct answer *a, const struct chain_part *p)
 {
+	if (p->cause == CAUSE_RWLOCK && told_readers(a->to, a->t, a->group))
+		return;
 	if (p->end == END_TIMED_OUT)
 		tell_no_holder(a);
 	else if (a->said->root.holders > 1)
 		tell_several(a, p);
 	else
 		tell_last_holder(a);
+	told_crowd(a->to, a->t, a->group);
 }
 
 /* No other thread is the root. */
@@ -507,11 +513,13 @@ static void tell_alone(struct answer *a)
 		return;
 	}
 	tell_doing(a);
-	if (p->state == PART_RUNNABLE && p->actors > 1)
-		tell_takers(a);
-	else if (p->state == PART_BLOCKED &&
-		 (p->cause == CAUSE_LOCK || p->cause == CAUSE_RWLOCK))
+	if (p->state == PART_RUNNABLE && p->actors > 1) {
+		if (!told_crowd(a->to, a->t, a->group))
+			tell_takers(a);
+	} else if (p->state == PART_BLOCKED &&
+		   (p->cause == CAUSE_LOCK || p->cause == CAUSE_RWLOCK)) {
 		tell_holders(a, p);
+	}
 }
 
 /* What leads from the root's role to what it did. */
@@ -644,13 +652,37 @@ static void tell_held_up(struct answer *a)
 		TELL(a->to, OTHER_WAITED, name);
 }
 
+/* "front waited in update() for a lock (scene), which 3 readers named render held in overlapping
+ * turns, asleep in draw()": no one of them held it up. 0 if it is not so. */
+static int tell_readers(struct answer *a)
+{
+	size_t clauses = a->to->v.n;
+	if (a->x->chain.n != 2 || a->x->chain.v[0].cause != CAUSE_RWLOCK ||
+	    !link_held_lock(a->x, explanation_root(a->x)))
+		return 0;
+	tell_waited(a, 1);
+	tell_where(a, 1);
+	TELL_BARE(a->to, FOR_A_LOCK);
+	told_lock_name(a->to, a->t->tl, a->x->chain.v[0].offcpu, a->x->chain.v[0].path);
+	if (!told_readers(a->to, a->t, a->group)) {
+		a->to->v.n = clauses;
+		return 0;
+	}
+	tell_root(a);
+	return 1;
+}
+
 /* After a thread that had the CPU comes the thread that wanted it; otherwise what the root did
  * precedes the threads that it held up. */
 static void tell_chain(struct answer *a)
 {
 	size_t last = a->x->chain.n - 1;
 	int cpu = explanation_root(a->x)->via == VIA_CPU;
+	if (tell_readers(a))
+		return;
 	tell_role(a, last);
+	if (last == 1 && told_pool(a->to, a->t, a->group))
+		return;
 	tell_share(a, cpu && last > 1 ? 0 : tell_root(a));
 	if (last == 1) {
 		if (!cpu)

@@ -1,6 +1,7 @@
 #include "libtime/explain/told_family.h"
 #include "libtime/explain/family.h"
 #include "libtime/explain/lock_holders.h"
+#include "libtime/explain/told_several.h"
 #include "libtime/explain/wait_object.h"
 
 /* " in 4 of them", unless it is so in all. */
@@ -93,16 +94,30 @@ static void tell_share(struct told *to, const struct tail *t)
 		TELL(to, SHARE, arg_number("percent", told_percent(own, all)));
 }
 
+static int taker_records(const struct tail *t)
+{
+	for (const struct tail_row *row = t->rows.v; row < t->rows.v + t->rows.n; row++)
+		if (family_has(t, row) && row->root.via == VIA_CPU &&
+		    row->root.process == t->family.taker &&
+		    told_is_recorder(t->tl, row->root.thread))
+			return 1;
+	return 0;
+}
+
 /* Who had the CPU that they waited for. */
 static void tell_taker(struct told *to, const struct tail *t)
 {
 	const struct tail_family *f = &t->family;
+	if (told_crowd(to, t, NULL))
+		return;
 	if (f->taken * 2 < f->count) {
 		TELL_BARE(to, SEVERAL_USED);
 		return;
 	}
 	TELL(to, TAKER_HAD, arg_string("thread", f->taker));
 	tell_some(to, t, f->taken);
+	if (taker_records(t))
+		TELL_BARE(to, TO_RECORD);
 }
 
 void told_family(struct told *to, const struct tail *t)

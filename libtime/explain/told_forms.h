@@ -73,12 +73,22 @@
 	F(FOR_THREAD, "for-thread", " for {thread}")                                           \
 	F(FOR_WHICH, "for-which", " for {what}, which {thread} {did}")                         \
 	F(HAD_THE_CPU, "had-the-cpu", "{thread} had the CPU")                                  \
+	F(RECORDER_HAD, "recorder-had", "{thread}, which wrote this recording, had the CPU")   \
+	F(TO_RECORD, "to-record", " to write this recording")                                  \
 	F(GAVE_AWAY, "gave-away", " that {waiter} gave away")                                  \
 	F(BY_YIELD, "by-yield", " (sched_yield)")                                              \
 	F(SEVERAL_USED, "several-used", ", which several threads used in turn")                \
 	F(NAMED_USED, "named-used", ", which {n:,} threads named {thread} had in turn")        \
 	F(NAMED_OTHERS_USED, "named-others-used",                                              \
 	  ", which {n:,} other threads named {thread} had in turn")                            \
+	F(CROWD, "crowd",                                                                      \
+	  " {thread} had woken [{least:,} to ]{n:,} threads[ named {name}] within {ns:@time}") \
+	F(POOL, "pool", " All {n:,} threads[ named {thread}] were busy meanwhile")             \
+	F(FOR_A_LOCK, "for-a-lock", " for a lock")                                             \
+	F(READERS, "readers",                                                                  \
+	  ", which [up to {most:,}][{n:,}] readers[ named {thread}] held in overlapping "      \
+	  "turns")                                                                             \
+	F(HELD_SO_LONG, "held-so-long", ", for {ns:@time}")                                    \
 	F(IN_SOME, "in-some", " in {n:,} of them")                                             \
 	F(LET_GO, "let-go", ", which {thread} let go last")                                    \
 	F(ONE_LET_GO, "one-let-go", ", which one of {n} threads named {thread} let go last")   \

@@ -279,8 +279,11 @@ int likely_waited_for(const struct likely *x, const struct offcpu *o)
 		return b->usual != UINT64_MAX && o->blocked_ns / FAR_LONGER > b->usual;
 	if (x->copies && o->cause == CAUSE_SLEEP)
 		return 0; /* copies show whether it is inside work */
-	/* without a function of the application, or its name, all sites of a thread may be
-	 * one */
+	/* without a function of the application, or its name, all sites of a thread with one
+	 * cause may be one */
+	if (x->copies && s->cause != timeline_site(x->tl, b->site)->cause &&
+	    s->reason == REASON_NO_FRAME)
+		return 1;
 	return s->frame && x->tl->stacks->frames.v[s->frame].name &&
 	       s->reason != REASON_NO_FRAME && s->reason != REASON_LIBRARY_LOOP;
 }

@@ -228,7 +228,8 @@ int population_wait(const struct population *p, const struct timeline *tl,
 {
 	uint64_t wake = o->start_ns + o->blocked_ns;
 	*out = (struct wait){.offcpu = o, .start = o->start_ns, .end = o->end_ns};
-	if (!population_has_cpu(p, tl, o->cpu_out, o->cpu_in) ||
+	if ((p->sites && !p->sites[timeline_site(tl, o->site) - tl->sites.v]) ||
+	    !population_has_cpu(p, tl, o->cpu_out, o->cpu_in) ||
 	    !population_clip(p, &out->start, &out->end, &out->open))
 		return 0;
 	out->open |= o->flags & OFF_OPEN;

@@ -30,6 +30,7 @@ struct population {
 		stop_ns; /* [start, stop) on the recording's clock; stop 0 = no end */
 	const struct label_lanes *label; /* only what has this label and value; NULL: all */
 	uint32_t label_value;            /* strings id */
+	const uint8_t *sites;            /* of waits: by index of timeline.sites; NULL: all */
 	uint64_t from_ns, to_ns; /* of population_part: cut to it, which leaves nothing open;
 				  * to 0 = no end */
 	int idle;                /* --idle: treat all waits alike, none separately */
@@ -134,7 +135,7 @@ struct wait {
 	int ongoing;      /* it began in the recording and had not ended at the end */
 };
 
-/* Make the wait of an interval: 1; 0 if --time or --cpu exclude it. Does not check its thread:
+/* Make the wait of an interval: 1; 0 if --time, --cpu or --site exclude it. Does not check its thread:
  * see population_has_thread. */
 int population_wait(const struct population *p, const struct timeline *tl,
 		    const struct offcpu *o, struct wait *out);

@@ -1,4 +1,5 @@
 #include "libtime/population/sample_sums.h"
+#include "base/count.h"
 #include "libparse/sample.h"
 #include "libtime/sched/timeline_parts.h"
 
@@ -88,6 +89,7 @@ static int same_row(const struct folded *a, const struct folded *b)
 static int add_row(struct sample_sums *s, const struct folded *f)
 {
 	uint64_t h = hash_u64((uint64_t)f->comm << 32 | f->path);
+	s->weight = count_add(s->weight, f->weight);
 	h = hash_u64(h ^ ((uint64_t)f->event << 48 | (uint64_t)(uint32_t)f->tid << 16) ^
 		     f->cpu) ^
 	    hash_u64((uint64_t)f->label << 32 | (uint32_t)f->pid);
@@ -225,7 +227,9 @@ int sample_sums_collect(struct sample_sums *out, const struct timeline *tl,
 	for (size_t i = 0; i < n; i++)
 		if (add_part(&c, &parts[i], i + 1 < n ? &parts[i + 1] : NULL))
 			return err_nomem(e);
-	return 0;
+	return out->weight <= INT64_MAX
+		       ? 0
+		       : err_set(e, ERR_LIMIT, "the weights add up to more than 2^63");
 }
 
 void sample_sums_release(struct sample_sums *s)

@@ -54,12 +54,13 @@ struct sample_sums {
 	VEC(struct folded) rows; /* in order of first appearance */
 	struct event_times times;
 	struct idmap index;
+	uint64_t weight; /* of all rows */
 };
 
 /*
  * Sum up the selected samples, including those of tracepoints and sums loaded from a store,
  * which have no CPU, time or label. `by`: BY_PID, BY_TID, BY_CPU of enum aggregate_by. The
- * caller releases *out, after a failure too. ERR_NOMEM.
+ * caller releases *out, after a failure too. ERR_NOMEM, ERR_LIMIT (a sum above 2^63).
  */
 int sample_sums_collect(struct sample_sums *out, const struct timeline *tl,
 			const struct sample_selection *s, unsigned by, struct err *e);

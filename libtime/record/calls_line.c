@@ -261,6 +261,8 @@ int calls_line(struct words *out, const struct calls *c, const struct calls_wish
 	words_add(out, "--sample-cpu");
 	if (w->own_ids)
 		words_add(out, "--buildid-mmap");
+	if (w->version >= 5 * PERF_MINORS + 1)
+		words_add(out, PLAN_QUICK_END);
 	words_add(out, "--switch-events");
 	words_pair(out, "-c", "1");
 	if (w->ring)

@@ -1,4 +1,5 @@
 #include "libtime/record/remedy_internal.h"
+#include "libtime/record/trial.h"
 #include "base/text/buf.h"
 #include "libsym/unwind/arch.h"
 
@@ -395,8 +396,10 @@ static const char *argument_registers(void)
 static void plan_waits(struct record_plan *p, const struct record_wish *x)
 {
 	struct words *w = &p->record;
-	int fp = x->chosen && x->chosen->trial.fp;
-	int normal = fp ? GRAPH_FP : x->chosen && x->chosen->copy ? x->chosen->copy : PLAN_DUMP;
+	int normal = x->chosen && x->chosen->copy ? x->chosen->copy : PLAN_DUMP;
+	if (x->chosen)
+		normal = trial_copy(&x->chosen->trial, normal);
+	int fp = x->chosen && normal == GRAPH_FP;
 	words_add(w, "-a");
 	words_pair(w, "-c", "1");
 	if (x->mode == RECORD_JITTER && !x->stacks)
@@ -420,7 +423,8 @@ static void plan_target(struct words *w, const struct record_wish *x)
 	words_add(w, "%d", x->duration);
 }
 
-/* Is it perf record -k CLOCK_MONOTONIC --buildid-* [-m SIZE] -a -c 1 -e sched:sched_switch...? */
+/* Is it perf record -k CLOCK_MONOTONIC --buildid-* [--no-bpf-event] [-m SIZE] -a -c 1 -e
+ * sched:sched_switch...? */
 int record_plan_is(const char *const *argv, size_t n)
 {
 	static const char *const words[] = {
@@ -428,6 +432,8 @@ int record_plan_is(const char *const *argv, size_t n)
 	enum { IDS = 2, RING = 3, BEHIND = 5 };
 	size_t at = 2, count = sizeof(words) / sizeof(*words);
 	for (size_t i = 0; i < count; i++, at++) {
+		if (i == RING && at < n && !strcmp(argv[at], PLAN_QUICK_END))
+			at++;
 		if (i == RING && at < n && strcmp(argv[at], words[i]))
 			i = BEHIND;
 		if (at >= n || (i == IDS ? !remedy_starts(argv[at], words[i])
@@ -448,6 +454,8 @@ static int plan_mode(struct record_plan *p, const struct record_wish *x)
 	words_pair(w, x->perf, "record");
 	words_pair(w, "-k", "CLOCK_MONOTONIC");
 	words_add(w, x->own_ids ? "--buildid-mmap" : "--buildid-all");
+	if (!x->old_perf)
+		words_add(w, PLAN_QUICK_END);
 	if (x->ring)
 		words_ring(w, x->ring);
 	if (x->mode == RECORD_CPU)

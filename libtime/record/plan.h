@@ -34,8 +34,13 @@ enum {
 	PLAN_CPU_RING = 4 << 20, /* bytes of each ring buffer */
 	PLAN_FREQ = 199,         /* of the modes about waits */
 	PLAN_RING = 8 << 20,
-	PLAN_DUMP = 4096, /* bytes of stack with a switch */
+	PLAN_DUMP = 4096,       /* bytes of stack with a switch */
+	PLAN_BUDGET = 20000000, /* bytes a second that the chosen threads' waits may take */
 };
+
+/* Without this option of perf 5.1, perf takes up to a second to end: its thread for BPF programs,
+ * whose names kallsyms has, looks once a second. */
+#define PLAN_QUICK_END "--no-bpf-event"
 
 /* What is counted in each call. */
 #define PLAN_COUNTERS "page-faults,context-switches,task-clock"
@@ -51,6 +56,7 @@ extern const struct plan_event plan_sched_events[];
 /* Waits that were recorded both with frame pointers and with stack copies (trial.h). */
 struct stack_trial {
 	uint64_t waits, alike; /* alike: both gave the same stack */
+	uint64_t per_second;   /* waits, with those that were lost */
 	int fp;                /* frame pointers suffice */
 };
 
@@ -82,6 +88,7 @@ struct record_wish {
 	const char *also;            /* --also: "block,idle" */
 	const char *tcp_timers;      /* filter of timer_expire_entry for --also tcp */
 	int version;                 /* of perf, major * PERF_MINORS + minor; 0: any */
+	int old_perf;                /* older than PLAN_QUICK_END */
 	int cpus;                    /* of this machine */
 	int own_ids;                 /* --buildid-mmap, not --buildid-all */
 	uint64_t ring;               /* -m, bytes; 0: perf's own */

@@ -185,6 +185,11 @@ static struct cost sum_up(const struct price *p, int no_copy)
 	return c;
 }
 
+double price_bytes(const struct price *p)
+{
+	return sum_up(p, 0).bytes;
+}
+
 static void add_rates(struct buf *b, const struct price *p)
 {
 	size_t column = 0;
@@ -218,6 +223,12 @@ void price_text(struct buf *b, const struct price *p, const struct record_wish *
 			"# measured without stacks: %.1f MB/s, perf took %.2f s of CPU time "
 			"with its start, %llu records lost\n",
 			p->bytes / 1e6, p->cpu_ns / 1e9, (unsigned long long)p->lost);
+	if (p->v.n && !strcmp(p->v.v[0].name, plan_sched_events[0].name) && p->v.v[0].counted)
+		buf_fmt(b,
+			"# measured just now, under %.0f switches/s: under another load it "
+			"costs "
+			"as much more or less\n",
+			p->v.v[0].per_second);
 	buf_fmt(b, "# estimate: %.0f events/s, %.1f MB/s, %.0f %% of a CPU%s\n", all.events,
 		all.bytes / 1e6, all.cpu_ns / 1e7,
 		w->mode == RECORD_REQUESTS ? ", and 72 bytes a probe hit" : "");
@@ -239,4 +250,33 @@ void price_text(struct buf *b, const struct price *p, const struct record_wish *
 void price_release(struct price *p)
 {
 	vec_release(&p->v);
+}
+
+/* --- what it was ---------------------------------------------------------------------- */
+
+void price_paid_read(struct price_paid *p, const struct recording *rec)
+{
+	p->events = rec->stats.by_type[PERF_RECORD_SAMPLE];
+	p->bytes = rec->data_size;
+	p->lost = rec->stats.lost + recording_dropped_samples(rec, NULL);
+}
+
+void price_paid_text(struct buf *b, const struct price_paid *p)
+{
+	double s = p->last_ns > p->first_ns ? (double)(p->last_ns - p->first_ns) / 1e9 : 0;
+	if (s > 0)
+		buf_fmt(b, "%.*f %s, %.0f events/s, %.1f MB/s", s >= 1, s < 1 ? s * 1e3 : s,
+			s < 1 ? "ms" : "s", (double)p->events / s, (double)p->bytes / 1e6 / s);
+	else
+		buf_fmt(b, "%llu events, %.1f MB", (unsigned long long)p->events,
+			(double)p->bytes / 1e6);
+	if (p->lost)
+		buf_fmt(b, ", %llu lost", (unsigned long long)p->lost);
+	else
+		buf_str(b, ", none lost");
+	if (p->cpu_ns >= 0 && p->whole)
+		buf_fmt(b, "; perf took %.2f s of CPU time with its start and end",
+			(double)p->cpu_ns / 1e9);
+	else if (p->cpu_ns >= 0 && s > 0)
+		buf_fmt(b, "; perf took %.1f %% of a CPU", (double)p->cpu_ns / 1e7 / s);
 }

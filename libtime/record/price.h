@@ -1,6 +1,6 @@
 /*
- * price.h - estimates the cost of a planned recording from the rates of its events, which perf
- * stat has counted, or a recording without stacks has measured.
+ * price.h - what a recording costs: an estimate for a planned one, from the rates of its events,
+ * which perf stat has counted, or a recording without stacks has measured; and what one did cost.
  */
 #ifndef LIBTIME_RECORD_PRICE_H
 #define LIBTIME_RECORD_PRICE_H
@@ -40,10 +40,27 @@ void price_from_recording(struct price *p, struct recording *rec);
 /* 1 if all necessary rates were counted. */
 int price_is_known(const struct price *p);
 
+/* The estimated bytes a second. */
+double price_bytes(const struct price *p);
+
 /* Append the rates, the estimate and cheaper alternatives, in lines that begin with "#". */
 void price_text(struct buf *b, const struct price *p, const struct record_wish *w);
 
 /* Free its memory. */
 void price_release(struct price *p);
+
+/* What a recording has cost. */
+struct price_paid {
+	uint64_t events, bytes, lost;
+	uint64_t first_ns, last_ns; /* of samples with a time; last_ns 0: there are none */
+	int64_t cpu_ns;             /* of perf, < 0: not known */
+	int whole;                  /* cpu_ns: with its start and end */
+};
+
+/* Set all but the times and cpu_ns from a recording that was read to its end. */
+void price_paid_read(struct price_paid *p, const struct recording *rec);
+
+/* Append "3.0 s, 10400 events/s, 5.8 MB/s, none lost; perf took 2.1 % of a CPU". */
+void price_paid_text(struct buf *b, const struct price_paid *p);
 
 #endif

@@ -12,6 +12,9 @@ enum {
 	OF_EACH_PERCENT = 90, /* ... and of those of each thread */
 	START_FRAMES = 2,     /* __libc_start_main and _start, or clone */
 	NEAR_NS = 10000000,   /* two samples of one switch */
+	COPY_FLOOR = 2048,    /* less is hardly a stack */
+	COPY_STEP = 8,        /* perf takes multiples of it */
+	WAIT_REST = 650,      /* bytes of a wait's records beside the copy, as in price.c */
 };
 
 void trial_words(struct words *w, const struct chosen *c)
@@ -48,6 +51,7 @@ struct trial_reader {
 	struct expander *expander;
 	struct trial_stack copied, chain; /* the last of each kind */
 	VEC(struct trial_thread) threads;
+	uint64_t first_ns, last_ns;
 };
 
 static struct trial_thread *thread_of(struct trial_reader *r, int32_t tid)
@@ -80,6 +84,8 @@ static int compare(struct trial_reader *r)
 	struct trial_thread *t = thread_of(r, a->tid);
 	if (!t)
 		return ERR_NOMEM;
+	r->first_ns = r->first_ns ? r->first_ns : a->ns;
+	r->last_ns = a->ns;
 	t->waits++;
 	t->alike += (uint64_t)are_alike(a, b);
 	r->copied.ns = r->chain.ns = 0;
@@ -175,6 +181,10 @@ static void judge(struct stack_trial *t, const struct trial_reader *r)
 		t->alike += x->alike;
 		each &= x->alike * 100 >= x->waits * OF_EACH_PERCENT;
 	}
+	uint64_t ns = r->last_ns > r->first_ns ? r->last_ns - r->first_ns : 0;
+	uint64_t all = t->waits + r->p->rec->stats.lost / 2;
+	if (ns && t->waits >= ENOUGH)
+		t->per_second = (uint64_t)((double)all * 1e9 / (double)ns);
 	t->fp = each && t->waits >= ENOUGH && t->alike * 100 >= t->waits * ALIKE_PERCENT;
 }
 
@@ -195,12 +205,30 @@ int trial_read(struct stack_trial *t, const char *path, struct err *e)
 	return rc;
 }
 
-void trial_text(struct buf *b, const struct stack_trial *t, int copy)
+int trial_copy(const struct stack_trial *t, int copy)
 {
 	if (t->fp)
-		buf_str(b, "# stacks by frame pointers: ");
+		return GRAPH_FP;
+	while (copy > COPY_FLOOR && t->per_second * (uint64_t)(copy + WAIT_REST) > PLAN_BUDGET)
+		copy = copy / 2 > COPY_FLOOR ? copy / 2 / COPY_STEP * COPY_STEP : COPY_FLOOR;
+	return t->per_second * (uint64_t)(copy + WAIT_REST) > PLAN_BUDGET ? GRAPH_FP : copy;
+}
+
+void trial_text(struct buf *b, const struct stack_trial *t, int copy)
+{
+	int got = trial_copy(t, copy);
+	if (got == GRAPH_FP)
+		buf_str(b, "# stacks by frame pointers");
 	else
-		buf_fmt(b, "# stack copies of %d bytes: ", copy);
+		buf_fmt(b, "# stack copies of %d bytes", got);
+	if (got != copy && !t->fp)
+		buf_fmt(b,
+			", not copies of %d (--stacks dwarf:%d): a trial had %llu waits a "
+			"second, "
+			"and they may take %d MB/s\n# ",
+			copy, copy, (unsigned long long)t->per_second, PLAN_BUDGET / 1000000);
+	else
+		buf_str(b, ": ");
 	if (t->waits < ENOUGH)
 		buf_fmt(b,
 			"too few waits (%llu) in a trial to know if frame pointers suffice\n",

@@ -20,8 +20,14 @@ void trial_words(struct words *w, const struct chosen *c);
  */
 int trial_read(struct stack_trial *t, const char *path, struct err *e);
 
-/* Append what was found, as a line that begins with "#". `copy`: the size chosen if not by
- * frame pointers. */
+/*
+ * How to record stacks of which `copy` bytes are wanted: GRAPH_FP if frame pointers suffice;
+ * that many bytes if the trial's load stays within PLAN_BUDGET, else half of it, down to 2048,
+ * and then GRAPH_FP, too.
+ */
+int trial_copy(const struct stack_trial *t, int copy);
+
+/* Append what was found, as a line that begins with "#". `copy`: the bytes wanted. */
 void trial_text(struct buf *b, const struct stack_trial *t, int copy);
 
 #endif

@@ -14,9 +14,10 @@
  *
  * The smaller of the two is certain if no record is missing. A waker that races with the
  * sleeper after an unrecorded waking looks like the second case, for as long as interrupts
- * delay the sleeper: one case proves nothing, and none does while wakeups show that the clocks
- * are in step. A thread that is on CPU 1 sooner than SKEW_LEAST after CPU 0 woke it shows that
- * CPU 1 is not ahead by more than that.
+ * delay the sleeper: one case proves nothing, cases of that kind alone only if two pairs with a
+ * CPU in common have them, and none does while wakeups show that the clocks are in step. A
+ * thread that is on CPU 1 sooner than SKEW_LEAST after CPU 0 woke it shows that CPU 1 is not
+ * ahead by more than that.
  */
 #include "libtime/sched/sched_internal.h"
 
@@ -143,10 +144,23 @@ static int judge_cases(struct sched *s)
 	return r;
 }
 
-/* The difference that two cases prove, or one of the first kind with others; 0: none. */
-static uint64_t proved_ns(const struct skew_pair *p)
+/* Does another pair with one of the two CPUs have cases, too? */
+static int agrees(const struct skew *k, const struct skew_pair *p)
 {
-	uint64_t ns = p->second;
+	for (size_t i = 0; i < k->pairs.n; i++) {
+		const struct skew_pair *q = &k->pairs.v[i];
+		int common = q->cpus[0] == p->cpus[0] || q->cpus[0] == p->cpus[1] ||
+			     q->cpus[1] == p->cpus[0] || q->cpus[1] == p->cpus[1];
+		if (q != p && common && q->second >= SKEW_LEAST)
+			return 1;
+	}
+	return 0;
+}
+
+/* The difference that two cases prove, or one of the first kind with others; 0: none. */
+static uint64_t proved_ns(const struct skew *k, const struct skew_pair *p)
+{
+	uint64_t ns = p->second && (p->twice || agrees(k, p)) ? p->second : 0;
 	if (p->n >= CASES && p->twice > ns)
 		ns = p->twice;
 	return ns >= SKEW_LEAST ? ns : 0;
@@ -209,7 +223,7 @@ static int clocks_differ(const struct skew *k, uint16_t a, uint16_t b, uint64_t 
 	uint32_t at;
 	if (a == b || !u64map_get(&k->of_cpus, pair_key(a, b), &at))
 		return 0;
-	*ns = proved_ns(&k->pairs.v[at]);
+	*ns = proved_ns(k, &k->pairs.v[at]);
 	return *ns > 0;
 }
 
@@ -235,7 +249,7 @@ int skew_finish(struct sched *s)
 		return ERR_NOMEM;
 	for (size_t i = 0; i < k->pairs.n; i++) {
 		const struct skew_pair *p = &k->pairs.v[i];
-		uint64_t ns = proved_ns(p);
+		uint64_t ns = proved_ns(k, p);
 		if (!ns)
 			continue;
 		d->skewed_pairs++;

@@ -108,7 +108,7 @@ static int put_sum(struct writing *l, struct store_sums *s, uint64_t period,
 {
 	int same;
 	int r = store_sums_next(s, &row->sum, &same, l->e);
-	row->period = same ? UINT64_MAX : period < INT64_MAX ? period : INT64_MAX;
+	row->period = same ? UINT64_MAX : period;
 	return r;
 }
 

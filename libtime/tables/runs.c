@@ -314,13 +314,14 @@ struct room {
 	struct chances chances;
 };
 
+/* The change of the medians may lie outside of the range that the pairs have. */
 static void set_range(struct figure *f, const struct room *w, size_t pairs)
 {
 	size_t skip = 0; /* how many differences at each end chance may explain */
 	while (skip < pairs / 2 && at_most(&w->chances, (double)skip) <= RUNS_LEVEL / 2)
 		skip++;
-	f->low = skip ? fmax(w->pairs[skip - 1], -f->before) : -INFINITY;
-	f->high = skip ? w->pairs[pairs - skip] : INFINITY;
+	f->low = skip ? fmax(fmin(w->pairs[skip - 1], f->difference), -f->before) : -INFINITY;
+	f->high = skip ? fmax(w->pairs[pairs - skip], f->difference) : INFINITY;
 }
 
 static int estimate(const struct runs *r, struct figure *f, struct room *w)
@@ -345,7 +346,7 @@ static int estimate(const struct runs *r, struct figure *f, struct room *w)
 	if (chances_of(&w->chances, n, m))
 		return ERR_NOMEM;
 	qsort(w->pairs, pairs, sizeof(*w->pairs), double_order);
-	f->difference = median(w->pairs, pairs);
+	f->difference = f->after - f->before;
 	set_range(f, w, pairs);
 	f->less = at_most(&w->chances, ceil(u));
 	f->more = at_most(&w->chances, ceil((double)pairs - u));
@@ -432,7 +433,9 @@ static void set_verdict(struct figure *f)
 		f->verdict = RUNS_SAME;
 	else
 		f->verdict = RUNS_CANNOT_SAY;
-	if (f->tested && f->chance <= RUNS_LEVEL && fabs(f->difference) >= f->least)
+	double one_sided = f->difference > 0 ? f->more : f->less;
+	if (f->tested && f->chance <= RUNS_LEVEL && one_sided <= RUNS_LEVEL &&
+	    fabs(f->difference) >= f->least && f->difference != 0)
 		f->verdict = f->difference > 0 ? RUNS_MORE : RUNS_LESS;
 }
 

@@ -10,9 +10,10 @@
  * and a run that was disturbed counts as one run, however far it is off.
  *
  *	before, after  medians of the runs
- *	difference     median of the differences of all pairs (Hodges and Lehmann)
- *	low, high      its 95 % range, from the same test, no lower than -before; infinite
- *		       with too few runs
+ *	difference     after - before
+ *	low, high      its 95 % range: of the differences of all pairs, those that the same test
+ *		       keeps (Hodges and Lehmann), widened to `difference`, no lower than
+ *		       -before; infinite with too few runs
  *	chance         the probability, corrected for the number of rows tested together (Benjamini
  *		       and Hochberg)
  *

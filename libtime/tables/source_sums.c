@@ -168,13 +168,19 @@ static void count_frame(struct source_sums *s, uint32_t line, enum ends ends, ui
 	l->counts[k] += ends != GOES_ON ? weight : 0;
 }
 
+static int has_code(const struct frame *f, enum ends ends)
+{
+	return f->name && (f->kind == FRAME_USER || f->kind == FRAME_JIT) &&
+	       (f->at || ends != GOES_ON);
+}
+
 /* The instruction of a frame that is a symbol's. */
 static int add_code(struct source_sums *s, const struct frame *f, uint32_t place,
 		    enum ends ends, uint64_t weight)
 {
 	uint32_t code;
-	if (!f->name || (f->kind != FRAME_USER && f->kind != FRAME_JIT) ||
-	    (!f->at && ends == GOES_ON))
+	int is_kernel = f->name && f->kind == FRAME_KERNEL && (f->at || ends != GOES_ON);
+	if (!has_code(f, ends) && !is_kernel)
 		return 0;
 	if (code_at(s, place, f->at, &code))
 		return ERR_NOMEM;
@@ -289,6 +295,18 @@ static int has_text(const struct source_sums *s, size_t i)
 	return has_line(s, i) && s->texts && s->texts[s->lines.v[s->index->plains.v[i]].file];
 }
 
+/* Waits in inlined code, which often only calls the kernel, are shown in the function that
+ * contains it. */
+static size_t container(const struct source_sums *s, size_t near)
+{
+	const struct source_index *x = s->index;
+	while (s->waits_of && near &&
+	       s->stacks->frames.v[x->frames.v[near]].flags & FRAME_INLINED &&
+	       has_line(s, near - 1) && (has_text(s, near - 1) || !has_text(s, near)))
+		near--;
+	return near;
+}
+
 /* Count a stack for the function of its nearest frame that has a text, or a line. */
 static void weigh_nearest(struct source_sums *s, uint32_t path, uint64_t weight)
 {
@@ -304,26 +322,35 @@ static void weigh_nearest(struct source_sums *s, uint32_t path, uint64_t weight)
 	for (i = x->plains.n; i-- > 0 && near == x->plains.n;)
 		if (has_line(s, i))
 			near = i;
-	if (near < x->plains.n)
-		s->functions.v[s->lines.v[x->plains.v[near]].function].near += weight;
+	if (near == x->plains.n)
+		return;
+	near = container(s, near);
+	s->functions.v[s->lines.v[x->plains.v[near]].function].near += weight;
 }
 
-/* The frames of a stack, as ids and as lines, into the index. */
-static int load_stack(struct source_sums *s, uint32_t path)
+/* Append the frames of a stack, as ids and as lines, to the index. */
+static int append_stack(struct source_sums *s, uint32_t path)
 {
-	size_t n = stacks_depth(s->stacks, path);
-	if (prepare(s))
-		return ERR_NOMEM;
 	struct source_index *x = s->index;
-	x->frames.n = x->plains.n = 0;
-	if (vec_reserve(&x->frames, n) || vec_reserve(&x->plains, n))
+	size_t n = stacks_depth(s->stacks, path), at = x->plains.n;
+	if (vec_reserve(&x->frames, at + n) || vec_reserve(&x->plains, at + n))
 		return ERR_NOMEM;
-	stacks_frames(s->stacks, path, x->frames.v, n);
-	n = s->waits_of ? function_sums_of_program(s->stacks, x->frames.v, n) : n;
-	for (; x->plains.n < n; x->plains.n++)
+	stacks_frames(s->stacks, path, x->frames.v + at, n);
+	n = s->waits_of ? function_sums_of_program(s->stacks, x->frames.v + at, n) : n;
+	for (; x->plains.n < at + n; x->plains.n++)
 		if (plain_line(s, x->frames.v[x->plains.n], &x->plains.v[x->plains.n]))
 			return ERR_NOMEM;
 	return 0;
+}
+
+/* A stack, and the one with which it goes on (0: none). */
+static int load_stack(struct source_sums *s, uint32_t path, uint32_t then)
+{
+	if (prepare(s))
+		return ERR_NOMEM;
+	s->index->frames.n = s->index->plains.n = 0;
+	int rc = append_stack(s, path);
+	return rc || !then ? rc : append_stack(s, then);
 }
 
 /* Where the code of the symbol at frame `from` ends, and what was inlined in it. */
@@ -336,9 +363,11 @@ static size_t group_end(const struct source_sums *s, size_t from)
 	return to;
 }
 
-static int add_stack(struct source_sums *s, uint32_t path, uint64_t weight, uint64_t samples)
+static int add_stack(struct source_sums *s, const struct path_sum *of)
 {
-	int rc = load_stack(s, path);
+	uint32_t path = of->path, then = of->window;
+	uint64_t weight = of->weight, samples = of->samples;
+	int rc = load_stack(s, path, then);
 	if (rc)
 		return rc;
 	struct source_index *x = s->index;
@@ -349,9 +378,9 @@ static int add_stack(struct source_sums *s, uint32_t path, uint64_t weight, uint
 	} else {
 		s->all += weight;
 		s->samples += samples;
-		weigh_nearest(s, path, weight);
+		weigh_nearest(s, then ? then : path, weight);
 	}
-	if (!stacks_depth(s->stacks, path))
+	if (!stacks_depth(s->stacks, path) && !stacks_depth(s->stacks, then))
 		return x->counter ? 0 : add_none(s, weight, samples);
 	for (size_t from = 0, to; from < n && !rc; from = to) {
 		to = group_end(s, from);
@@ -371,12 +400,27 @@ int source_sums_add_counter(struct source_sums *s, unsigned counter,
 	return rc;
 }
 
+/* The instruction of the frame `from` of the stack, which is a symbol's. */
+static int passed_code(struct source_sums *s, size_t from, enum ends ends, uint32_t *out)
+{
+	const struct source_index *x = s->index;
+	const struct frame *f = &s->stacks->frames.v[x->frames.v[from]];
+	struct source_place p = {.function = s->lines.v[x->plains.v[from]].function,
+				 .dso = f->dso,
+				 .addr = f->addr,
+				 .caller = NO_ID};
+	uint32_t place;
+	*out = NO_ID;
+	if (!s->code || !has_code(f, ends))
+		return 0;
+	return place_at(s, &p, &place) ? ERR_NOMEM : code_at(s, place, f->at, out);
+}
+
 int source_sums_lines(struct source_sums *s, uint32_t path,
-		      int (*take)(void *ctx, const uint32_t *lines, size_t n, int ends),
-		      void *ctx)
+		      int (*take)(void *ctx, const struct source_passed *p), void *ctx)
 {
 	VEC(uint32_t) lines = {0};
-	int rc = load_stack(s, path);
+	int rc = load_stack(s, path, 0);
 	size_t n = rc ? 0 : s->index->plains.n;
 	for (size_t from = 0, to; from < n && !rc; from = to) {
 		to = group_end(s, from);
@@ -389,7 +433,9 @@ int source_sums_lines(struct source_sums *s, uint32_t path,
 				rc = rc ? rc : vec_push(&lines, at);
 			}
 		}
-		rc = rc ? rc : take(ctx, lines.v, lines.n, to == n);
+		struct source_passed p = {.lines = lines.v, .n = lines.n, .ends = to == n};
+		rc = rc ? rc : passed_code(s, from, p.ends ? ENDS_HERE : GOES_ON, &p.code);
+		rc = rc ? rc : take(ctx, &p);
 	}
 	vec_release(&lines);
 	return rc;
@@ -399,7 +445,7 @@ int source_sums_add_all(struct source_sums *s, const struct function_sums *from)
 {
 	int rc = 0;
 	for (size_t i = 0; i < from->v.n && !rc; i++)
-		rc = add_stack(s, from->v.v[i].path, from->v.v[i].weight, from->v.v[i].samples);
+		rc = add_stack(s, &from->v.v[i]);
 	return rc;
 }
 

@@ -31,7 +31,8 @@ struct source_function {
 	uint32_t name, module; /* ids of source_sums.names */
 	uint64_t samples;      /* that end in it */
 	uint64_t near;         /* weight of stacks whose nearest frame with a text is its, or if
-			* they have none, the nearest with a known line */
+			* they have none, the nearest with a known line; waits
+			* in inlined code count for the function that contains it */
 	struct source_weight w;
 	uint64_t counts[SOURCE_COUNTERS]; /* of each counter, self and inlined */
 };
@@ -83,21 +84,26 @@ struct source_sums {
 	struct source_index *index;
 };
 
-/* Count all stacks of `from` (without windows). ERR_NOMEM. */
+/* Count all stacks of `from`. If they have windows, these are stacks, too, with which they go on:
+ * of the thread that a wait is for. ERR_NOMEM. */
 int source_sums_add_all(struct source_sums *s, const struct function_sums *from);
 
 /* Count stacks that are weighted by a counter, into `counts` alone. ERR_NOMEM. */
 int source_sums_add_counter(struct source_sums *s, unsigned counter,
 			    const struct function_sums *from);
 
-/*
- * Call take(indices of lines, n, ends) for the code of each symbol that a stack passes through,
- * root first: its lines and those of what is inlined there. `ends`: the stack does, in this one.
- * Stops at the first return value that is not 0 and returns it. ERR_NOMEM.
- */
+/* The code of a symbol that a stack passes through. */
+struct source_passed {
+	const uint32_t *lines; /* indices: its lines, and those of what is inlined there */
+	size_t n;
+	uint32_t code; /* index of the instruction; NO_ID: not known */
+	int ends;      /* the stack does, in this code */
+};
+
+/* Call `take` for each of these, root first. Stops at the first return value that is not 0 and
+ * returns it. ERR_NOMEM. */
 int source_sums_lines(struct source_sums *s, uint32_t path,
-		      int (*take)(void *ctx, const uint32_t *lines, size_t n, int ends),
-		      void *ctx);
+		      int (*take)(void *ctx, const struct source_passed *p), void *ctx);
 
 /* The functions that a text names, hottest first, as indices: by the id or the whole name, else
  * by its end after "::", ".", or "/", else by a pattern (* ? [), else by any part. NULL: all.

@@ -19,6 +19,10 @@ function bytesText(x) {
 	return (i ? shortNumber(x) : x.toFixed(0)) + " " + unit[i];
 }
 
+function grouped(digits) {
+	return digits.replace(/\B(?=(\d{3})+$)/g, ",");
+}
+
 function weightText(ticks) {
 	const x = ticks / conf.scale * conf.factor;
 	if (conf.unitNs)
@@ -26,7 +30,7 @@ function weightText(ticks) {
 	if (conf.countname === "bytes")
 		return bytesText(x);
 	const digits = x.toFixed(0), isOne = Math.abs(digits) === 1 && conf.countname === "samples";
-	return digits.replace(/\B(?=(\d{3})+$)/g, ",") + " " + (isOne ? "sample" : conf.countname);
+	return grouped(digits) + " " + (isOne ? "sample" : conf.countname);
 }
 
 function percent(part, whole) {
@@ -46,7 +50,7 @@ function mix(a, b, t) {
 }
 
 const STEPS = 48;
-const deltas = new Map(), heats = new Map(), belows = new Map();
+const deltas = new Map(), heats = new Map(), ipcs = new Map(), belows = new Map();
 
 function cached(map, key, make) {
 	let c = map.get(key);
@@ -70,6 +74,18 @@ function heatColor(color, share) {
 	});
 }
 
+function ipcColor(ipc) {
+	if (!(ipc > 0))
+		return "#c8c8c8";
+	const n = Math.min(Math.max(Math.floor(Math.log2(ipc) * 4 + 0.5), -8), 8);
+	return cached(ipcs, n, () => n < 0 ? mix(0xf3e6a2, 0xe4553a, -n / 8) : mix(0xf3e6a2, 0x2f8fe6, n / 8));
+}
+
+// Instructions per cycle; 0: not known.
+function ipcOf(tree, i) {
+	return tree.total1 && tree.total[i] ? tree.total1[i] / tree.total[i] : 0;
+}
+
 // [before, after] of a node, scaled to be comparable, in ticks.
 function bothWeights(tree, i) {
 	const before = tree.total1 ? tree.total1[i] * conf.beforeScale : 0;
@@ -86,19 +102,22 @@ function runsOf(tree, i) {
 	return Array.from((tree.runs || frames.runs).subarray(at, at + n));
 }
 
-// Does chance explain the change? As in flame_runs.c: the order of the runs, and the median difference.
+function median(values) {
+	const v = values.sort((a, b) => a - b), n = v.length;
+	return (v[n - 1 >> 1] + v[n >> 1]) / 2;
+}
+
+// Does chance explain the change? As in runs.c: the order of the runs, and the difference of their medians.
 function isChance(runs) {
 	let less = 0, more = 0;
-	const before = runs.slice(0, conf.runsBefore), differences = [];
-	for (const after of runs.slice(conf.runsBefore))
+	const before = runs.slice(0, conf.runsBefore), after = runs.slice(conf.runsBefore);
+	for (const a of after)
 		for (const b of before) {
-			less += after <= b;
-			more += after >= b;
-			differences.push(after - b);
+			less += a <= b;
+			more += a >= b;
 		}
-	differences.sort((a, b) => a - b);
-	const n = differences.length, middle = (differences[n - 1 >> 1] + differences[n >> 1]) / 2;
-	return Math.min(less, more) > conf.pairs || Math.abs(middle) < conf.least;
+	const change = median(after) - median(before);
+	return !change || (change > 0 ? less : more) > conf.pairs || Math.abs(change) < conf.least;
 }
 
 // By node: the frame of the wait that at least half of it ends in, else 0; where stacks begin
@@ -142,6 +161,8 @@ function colorOf(tree, i) {
 			return deltaColor(0);
 		return deltaColor(conf.negate ? -share : share);
 	}
+	if (conf.mode === "ipc")
+		return kind === KIND.mark ? frames.color[tree.frame[i]] : ipcColor(ipcOf(tree, i));
 	if (conf.mode === "wall" && kind !== KIND.wait && kind !== KIND.mark)
 		return heatColor(frames.color[tree.frame[i]],
 			tree.total1 && tree.total[i] ? tree.total1[i] / tree.total[i] : 0);
@@ -191,6 +212,9 @@ function describe(tree, i, room) {
 		if (!tree.upward && tree.self[i] !== tree.total[i])
 			lines.push("itself: " + weightText(tree.self[i]) + " \u00b7 " + percent(tree.self[i], whole) +
 				" of all");
+		if (conf.mode === "ipc")
+			lines.push(ipcOf(tree, i) ? ipcOf(tree, i).toFixed(2) + " instructions per cycle \u00b7 " +
+				grouped(tree.total1[i].toFixed(0)) + " instructions" : "no counter of instructions");
 		if (conf.mode === "wall" && tree.total1 && tree.total[i])
 			lines.push("waiting: " + weightText(tree.total1[i]) + " (" +
 				percent(tree.total1[i], tree.total[i]) + ")");

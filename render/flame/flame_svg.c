@@ -110,6 +110,12 @@ static double delta_of(const struct writer *w, uint32_t node)
 	return after - (double)n->v[1] * w->o->before_scale;
 }
 
+/* Instructions per cycle; 0: not known. */
+static double ipc_of(const struct flame_node *n)
+{
+	return n->v[0] ? (double)n->v[1] / (double)n->v[0] : 0;
+}
+
 static uint32_t color_of(const struct writer *w, uint32_t node)
 {
 	const struct flame_node *n = &w->f->nodes.v[node];
@@ -121,6 +127,8 @@ static uint32_t color_of(const struct writer *w, uint32_t node)
 		return palette_delta(w->o->negate ? -share : share);
 	}
 	uint32_t own = palette_color(&w->o->palette, w->f, n->frame);
+	if (w->o->mode == FLAME_IPC)
+		return fr->kind == FLAME_MARK ? own : palette_ipc(ipc_of(n));
 	if (w->cause && w->cause[node] && fr->kind != FLAME_WAIT && fr->kind != FLAME_MARK) {
 		uint32_t why = palette_color(&w->o->palette, w->f, w->cause[node]);
 		return palette_below_cause(why, own);
@@ -246,6 +254,11 @@ static void put_weights(struct writer *w, uint32_t node)
 	weight_of(w, b, weight);
 	buf_str(b, ", ");
 	put_percent(b, weight, total);
+	if (w->o->mode == FLAME_IPC && n->v[1]) {
+		buf_fmt(b, "; %.2f instructions per cycle, ", ipc_of(n));
+		units_count(b, n->v[1]);
+		buf_str(b, " instructions");
+	}
 	if (w->o->mode == FLAME_WALL && n->v[0]) {
 		buf_str(b, "; waiting ");
 		put_percent(b, (double)n->v[1], (double)n->v[0]);
@@ -672,7 +685,7 @@ static void put_conf(struct writer *w)
 {
 	struct buf *b = &w->b;
 	const struct flame_svg_options *o = w->o;
-	static const char *const modes[] = {"plain", "diff", "wall"};
+	static const char *const modes[] = {"plain", "diff", "ipc", "wall"};
 	ENTRIES(modes, FLAME_WALL + 1);
 	buf_fmt(b,
 		"<d-conf>width %g\nframeHeight %g\nminWidth %.9g\nfontSize %g\nfontWidth %g\n",

@@ -18,6 +18,7 @@
 enum flame_mode {
 	FLAME_PLAIN,
 	FLAME_DIFF, /* v[0] after, v[1] before; colour is the change */
+	FLAME_IPC,  /* v[0] cycles, v[1] instructions; colour is their quotient */
 	FLAME_WALL, /* v[1] is the part of v[0] spent waiting; colour goes from hot to cold */
 };
 

@@ -44,8 +44,8 @@ static const struct shades shades[] = {
 };
 
 static const char *const names[PALETTES] = {
-	"hot",  "mem",  "io",     "wakeup", "chain",  "java", "js",  "perl",  "red",   "green",
-	"blue", "aqua", "yellow", "purple", "orange", "kind", "dso", "cause", "label",
+	"hot",  "mem",  "io",     "wakeup", "chain",  "java", "js",  "perl",  "red", "green",
+	"blue", "aqua", "yellow", "purple", "orange", "kind", "dso", "cause", "ipc", "label",
 };
 
 int palette_find(const char *name, enum palette_id *id, struct err *e)
@@ -248,7 +248,7 @@ static double step(double t)
 	return floor(t * 48 + 0.5) / 48;
 }
 
-/* flame_draw.js has the same two formulas. */
+/* flame_draw.js has the same three formulas. */
 uint32_t palette_delta(double share)
 {
 	double t = step(pow(fmin(fabs(share), 1), 0.6));
@@ -260,6 +260,15 @@ uint32_t palette_heat(uint32_t hot, double waiting)
 	uint32_t cold = mix(0x7298d8, 0xa3c4f0, (hot >> 8 & 3) / 3.0);
 	double t = floor(fmin(waiting, 1) * 12 + 0.5) / 12;
 	return t < 0.5 ? mix(hot, 0xe3d9cf, t * 2) : mix(0xe3d9cf, cold, t * 2 - 1);
+}
+
+/* A step for each quarter of a doubling, from 1/4 to 4. */
+uint32_t palette_ipc(double ipc)
+{
+	double t = ipc > 0 ? fmin(fmax(floor(log2(ipc) * 4 + 0.5), -8), 8) / 8 : 0;
+	return !(ipc > 0) ? 0xc8c8c8
+	       : t < 0    ? mix(0xf3e6a2, 0xe4553a, -t)
+			  : mix(0xf3e6a2, 0x2f8fe6, t);
 }
 
 /*
@@ -389,6 +398,24 @@ static size_t language_legend(enum palette_id id, uint32_t present, struct palet
 	return n;
 }
 
+/* Instructions per cycle, and where they were not counted. */
+static size_t ipc_legend(struct palette_key *out, size_t max)
+{
+	static const struct {
+		double ipc;
+		const char *text;
+	} keys[] = {{0.25, "1/4 instruction per cycle or less"},
+		    {0.5, "1/2"},
+		    {1, "1"},
+		    {2, "2"},
+		    {4, "4 or more"},
+		    {0, "no counter"}};
+	size_t n = 0;
+	for (; n < sizeof(keys) / sizeof(*keys) && n < max; n++)
+		out[n] = (struct palette_key){palette_ipc(keys[n].ipc), keys[n].text};
+	return n;
+}
+
 size_t palette_legend(enum palette_id id, uint32_t present, struct palette_key *out, size_t max)
 {
 	size_t n;
@@ -404,6 +431,8 @@ size_t palette_legend(enum palette_id id, uint32_t present, struct palette_key *
 		return put_key(out, n, max, SH_AQUA, "its waker (reversed)");
 	case PALETTE_CAUSE:
 		return put_key(out, 0, max, SH_GREY, "several causes, or an unknown one");
+	case PALETTE_IPC:
+		return ipc_legend(out, max);
 	case PALETTE_LABEL:
 		return put_key(out, 0, max, SH_GREY, "several values, or none");
 	default:

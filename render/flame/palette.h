@@ -32,6 +32,7 @@ enum palette_id {
 	PALETTE_DSO,
 	PALETTE_CAUSE, /* of nodes: by the wait in which most of their weight ends (flame_svg.c)
 			*/
+	PALETTE_IPC,   /* by instructions per cycle: FLAME_IPC (flame_svg.h) */
 	PALETTE_LABEL, /* the same by the value of a label, in FLAME_WAIT frames */
 	PALETTES
 };
@@ -70,6 +71,9 @@ uint32_t palette_delta(double share);
 /* 0xRRGGBB between a frame's colour if it only runs (share of waiting 0) and a cold one if it
  * only waits (1). */
 uint32_t palette_heat(uint32_t hot, double waiting);
+
+/* 0xRRGGBB of instructions per cycle: warm where there are few; grey without a counter (0). */
+uint32_t palette_ipc(double ipc);
 
 /* 0xRRGGBB of a cause of waiting ("lock", "io" ...; brackets around it are ignored), the same
  * in every picture; unknown ones are grey. */

@@ -139,15 +139,32 @@ function differingFunction(name) {
 	}}, functionText(name));
 }
 
+// The lines of a function that a link of an episode's chain passed through, with the weights of its time.
+async function toLines(ep, link, name) {
+	const p = placeOf(ep), graph = link.state === "running" && kinds.cpu.has() ? "cpu" : "off";
+	choose({from: Math.max(p.from, 0), to: Math.min(p.to, head.span_ns)}, null);
+	Object.assign(view, {graph, fn: name, src: name, srcFrame: null});
+	await goTo("flame");
+	await drawSource();
+	document.getElementById("source").scrollIntoView({block: "nearest"});
+}
+
+// A frame of such a stack; `link` null: of another episode.
+function frameItem(name, ep, link) {
+	const isOwn = link && name[0] !== "[" && !isPlumbing(name);
+	return el("li", {class: isPlumbing(name) ? "dim" : null}, isOwn ?
+		el("button", {class: "link", title: "its lines, in the time of this episode", onclick: () => toLines(ep, link, name)}, name) : name);
+}
+
 // A stack with its plumbing in one row that opens.
-function shortStack(title, note, stack) {
+function shortStack(title, note, stack, ep, link) {
 	if (!stack || !stack.length)
 		return null;
 	const own = ownPath(stack), rest = stack.length - own.length;
 	return el("div", {class: "short"}, el("div", {}, el("strong", {}, title), note ? el("span", {class: "dim"}, " " + note) : null),
 		el("details", {}, el("summary", {}, el("span", {class: "path"}, own.slice().reverse().join(" \u2039 ")),
 			rest ? el("span", {class: "dim"}, (own.length ? " and " : "all ") + rest + " of the runtime and the kernel") : null),
-		el("ol", {}, stack.slice().reverse().map((f) => el("li", {class: isPlumbing(f) ? "dim" : null}, f)))));
+		el("ol", {}, stack.slice().reverse().map((f) => frameItem(f, ep, link)))));
 }
 
 function shortStacks(ep) {
@@ -155,9 +172,9 @@ function shortStacks(ep) {
 	const holds = (l) => ep.holder && ep.holder.way === "lock" && ep.holder.tid === l.tid;
 	const said = (x) => timeText(x.duration_ns || x.ns) + " " + causeText(x);
 	const self = (ep.chain || [])[0] || ep;
-	return [shortStack(threadText(ep) + " waited", said(ep), ep.stack || self.stack),
-		...(ep.chain || []).slice(1, 3).map((l) => shortStack(threadText(l) + " " + (holds(l) ? how.owner : how[l.via] || ""), didWhat(l), l.stack)),
-		m ? shortStack("the median, " + threadText(m), said(m), m.stack || ((m.chain || [])[0] || {}).stack) : null];
+	return [shortStack(threadText(ep) + " waited", said(ep), ep.stack || self.stack, ep, self),
+		...(ep.chain || []).slice(1, 3).map((l) => shortStack(threadText(l) + " " + (holds(l) ? how.owner : how[l.via] || ""), didWhat(l), l.stack, ep, l)),
+		m ? shortStack("the median, " + threadText(m), said(m), m.stack || ((m.chain || [])[0] || {}).stack, m, null) : null];
 }
 
 // --- the episode ------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 #include "render/text/escape.h"
 #include "render/text/source_json.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { CONTEXT = 5 }; /* lines around one with weight */
@@ -84,18 +85,90 @@ static void put_file(struct json *j, const struct source_sums *s,
 	json_close(j, '}');
 }
 
-static void put_function(struct json *j, const struct source_sums *s, uint32_t function,
-			 const struct source_rows *rows, const struct source_text *texts)
+/* Where the codes of a place are among its instructions: row + 1; 0: outside. */
+static size_t row_of_code(const struct code_rows *c, const struct source_code *x)
 {
-	const struct source_function *f = &s->functions.v[function];
-	json_open(j, NULL, '{');
-	put_name(j, "name", strtab_get(&s->names, f->name));
-	put_name(j, "module", strtab_get(&s->names, f->module));
-	json_open(j, "files", '[');
-	for (size_t i = 0; i < rows->files.n; i++)
-		put_file(j, s, rows, &rows->files.v[i], &texts[i]);
+	uint64_t va = c->v.n ? c->v.v[0].va + x->at : 0;
+	size_t row;
+	if (x->place != c->place || !c->v.n)
+		return 0;
+	return code_row_at(c, va, &row) ? row + 1 : row; /* inside one: it is that before */
+}
+
+/* Number the instructions that are put, from 1 (0: left out), with a row's number for one `null` in
+ * each gap; *weighty: flags. */
+static void choose_code(const struct source_sums *s, const struct code_rows *c, uint32_t *number,
+			uint8_t *weighty)
+{
+	enum { AROUND = 6 };
+	for (size_t i = 0; i < s->codes.n; i++) {
+		size_t row = row_of_code(c, &s->codes.v[i]);
+		if (row)
+			weighty[row - 1] = 1;
+	}
+	size_t until = 0;
+	uint32_t n = 0;
+	for (size_t i = 0, next = 0; i < c->v.n; i++) {
+		next = next < i ? i : next;
+		while (next < c->v.n && !weighty[next])
+			next++;
+		until = weighty[i] ? i + AROUND + 1 : until;
+		if (i >= until && (next >= c->v.n || next - i > AROUND))
+			continue;
+		n += n && !number[i - 1]; /* the gap */
+		number[i] = ++n;
+	}
+}
+
+static void put_code_row(struct json *j, const struct code_rows *c, size_t i,
+			 const uint32_t *number, int weighty)
+{
+	const struct code_row *r = &c->v.v[i];
+	char address[2 + 16 + 1];
+	size_t to;
+	snprintf(address, sizeof(address), "%llx", (unsigned long long)r->va);
+	json_open(j, NULL, '[');
+	json_str(j, NULL, address);
+	json_str(j, NULL, strtab_get(&c->texts, r->text));
+	json_u64(j, NULL, r->line);
+	if (r->target && code_row_at(c, r->target, &to) && number[to] && to != i)
+		json_u64(j, NULL, number[to] - 1);
+	else
+		json_i64(j, NULL, -1);
+	if (weighty)
+		json_u64(j, NULL, 0);
 	json_close(j, ']');
-	json_close(j, '}');
+}
+
+/* Put the instructions, and number those with weight as rows. ERR_NOMEM. */
+static int put_code(struct html_source *x, struct json *j, const struct source_sums *s,
+		    const struct code_rows *c)
+{
+	uint32_t *number = mem_zalloc(c->v.n + 1, sizeof(*number)),
+		 *row = mem_zalloc(c->v.n + 1, sizeof(*row)), last = 0;
+	uint8_t *weighty = mem_zalloc(c->v.n + 1, 1);
+	int rc = number && row && weighty ? 0 : ERR_NOMEM;
+	if (!rc)
+		choose_code(s, c, number, weighty);
+	json_open(j, "code", '[');
+	for (size_t i = 0; i < c->v.n && !rc; i++) {
+		if (!number[i])
+			continue;
+		if (number[i] > last + 1)
+			json_null(j, NULL);
+		last = number[i];
+		put_code_row(j, c, i, number, weighty[i]);
+		row[i] = weighty[i] ? ++x->rows : 0;
+	}
+	json_close(j, ']');
+	for (size_t i = 0; i < s->codes.n && i < x->ncodes && !rc; i++) {
+		size_t at = row_of_code(c, &s->codes.v[i]);
+		x->code_row[i] = at ? row[at - 1] : x->code_row[i];
+	}
+	mem_free(number);
+	mem_free(row);
+	mem_free(weighty);
+	return rc;
 }
 
 /* --- which rows a stack passes through ---------------------------------------------------- */
@@ -110,16 +183,31 @@ static void list_rows(struct html_source *x, const struct source_rows *rows)
 int html_source_begin(struct html_source *x, const struct source_sums *s)
 {
 	x->nlines = s->lines.n;
+	x->ncodes = s->codes.n;
 	x->row = mem_zalloc(x->nlines + 1, sizeof(*x->row));
-	return x->row ? 0 : ERR_NOMEM;
+	x->code_row = mem_zalloc(x->ncodes + 1, sizeof(*x->code_row));
+	return x->row && x->code_row ? 0 : ERR_NOMEM;
 }
 
-void html_source_add(struct html_source *x, struct json *j, const struct source_sums *s,
-		     uint32_t function, const struct source_rows *rows,
-		     const struct source_text *texts)
+int html_source_add(struct html_source *x, struct json *j, const struct source_sums *s,
+		    const struct html_source_function *of)
 {
-	put_function(j, s, function, rows, texts);
-	list_rows(x, rows);
+	const struct source_function *f = &s->functions.v[of->function];
+	int rc = 0;
+	json_open(j, NULL, '{');
+	put_name(j, "name", strtab_get(&s->names, f->name));
+	put_name(j, "module", strtab_get(&s->names, f->module));
+	json_open(j, "files", '[');
+	for (size_t i = 0; i < of->rows->files.n; i++)
+		put_file(j, s, of->rows, &of->rows->files.v[i], &of->texts[i]);
+	json_close(j, ']');
+	list_rows(x, of->rows);
+	if (of->code)
+		rc = put_code(x, j, s, of->code);
+	else
+		json_str(j, "no_code", of->no_code);
+	json_close(j, '}');
+	return rc;
 }
 
 /* The number of the set x->now, which many stacks share. */
@@ -145,19 +233,21 @@ static int group_of(struct html_source *x, uint32_t *out)
 }
 
 /* The code of one symbol on the way of a stack. */
-static int take_lines(void *source, const uint32_t *lines, size_t n, int ends)
+static int take_lines(void *source, const struct source_passed *p)
 {
 	struct html_source *x = source;
-	uint32_t group, stack;
+	uint32_t group, stack, code = p->code < x->ncodes ? x->code_row[p->code] : 0;
 	x->now.n = 0;
-	for (size_t i = 0; i < n; i++) {
-		uint32_t row = lines[i] < x->nlines ? x->row[lines[i]] : 0;
+	for (size_t i = 0; i < p->n; i++) {
+		uint32_t row = p->lines[i] < x->nlines ? x->row[p->lines[i]] : 0;
 		size_t k = 0;
 		while (k < x->now.n && x->now.v[k] != row - 1)
 			k++;
 		if (row && k == x->now.n && vec_push(&x->now, row - 1))
 			return ERR_NOMEM;
 	}
+	if (code && vec_push(&x->now, code - 1))
+		return ERR_NOMEM;
 	if (!x->now.n)
 		return 0;
 	if (group_of(x, &group))
@@ -172,7 +262,7 @@ static int take_lines(void *source, const uint32_t *lines, size_t n, int ends)
 			return ERR_NOMEM;
 	}
 	x->at = stack;
-	x->ends = ends;
+	x->ends = p->ends;
 	return 0;
 }
 
@@ -210,6 +300,7 @@ void html_source_end(const struct html_source *x, struct json *j)
 void html_source_release(struct html_source *x)
 {
 	mem_free(x->row);
+	mem_free(x->code_row);
 	mem_free(x->of_sample);
 	mem_free(x->of_wait);
 	vec_release(&x->groups);

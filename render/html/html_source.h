@@ -3,13 +3,20 @@
  * function is chosen (html_source.js), and through which of them each stack passes, so that any
  * stretch's samples and waits give the lines their weights.
  *
- *	{"functions": [{"name", "module", "files": [{"file", "text", "lines": [LINE, ...]}]}],
+ *	{"functions": [{"name", "module", "files": [{"file", "text", "lines": [LINE, ...]}],
+ *		"code": [CODE, ...], "no_code"}],
  *	 "groups": [[row, ...], ...], "up": [stack, ...], "group": [group, ...]}
  *	LINE	[line, text] of one without weight
  *		[line, text, 0]; line 0 is not known, the text null without a file
  *		[line, null, depth, function, file] of a call inlined in the one above
  *
- * Rows are the LINEs with weight, numbered from 0 through all functions. A group is those of one
+ *	CODE	[address, text, line, to] of an instruction; line 0 is not known; a jump goes to
+ *		the CODE with number `to`, -1: none of these
+ *		[address, text, line, to, 0] of one with weight
+ *		null where some are left out
+ *
+ * Code is that of the copy with the most weight, near instructions with weight; "no_code" says why
+ * there is none. Rows are the LINEs and CODEs with weight, numbered from 0 through all functions. A group is those of one
  * symbol's code in a stack. A stack, numbered from 1, is a group and the stack that called it (0:
  * none); groups without rows are left out.
  */
@@ -20,6 +27,7 @@
 #include "libsym/source/source_text.h"
 #include "libtime/tables/source_rows.h"
 #include "render/text/json.h"
+#include "render/text/source_table.h"
 
 /* Zero-initialised: no lines. */
 struct html_source {
@@ -29,6 +37,8 @@ struct html_source {
 	size_t npaths; /* in both */
 	uint32_t *row; /* by line of the sums: row + 1; 0: not in the page */
 	size_t nlines;
+	uint32_t *code_row; /* the same by instruction of the sums */
+	size_t ncodes;
 	uint32_t rows;
 	VEC(size_t) groups; /* where each begins in group_rows: n, rows */
 	VEC(uint32_t) group_rows;
@@ -40,14 +50,22 @@ struct html_source {
 	int ends;
 };
 
+/* What is known of a function. */
+struct html_source_function {
+	uint32_t function;
+	const struct source_rows *rows;  /* with inlined calls */
+	const struct source_text *texts; /* of rows->files */
+	const struct code_rows *code;    /* NULL: none, and why: */
+	const char *no_code;
+};
+
 /* Begin, when the sums have all lines. ERR_NOMEM. */
 int html_source_begin(struct html_source *x, const struct source_sums *s);
 
-/* Add a function to the open array "functions": its rows with inlined calls, and the texts of
- * rows->files, from which the lines around those with weight are taken. */
-void html_source_add(struct html_source *x, struct json *j, const struct source_sums *s,
-		     uint32_t function, const struct source_rows *rows,
-		     const struct source_text *texts);
+/* Add a function to the open array "functions"; of texts and code what is around that with
+ * weight. ERR_NOMEM. */
+int html_source_add(struct html_source *x, struct json *j, const struct source_sums *s,
+		    const struct html_source_function *f);
 
 /* What stands in of_sample or of_wait for a path. ERR_NOMEM. */
 int html_source_stack(struct html_source *x, struct source_sums *s, uint32_t path,

@@ -27,6 +27,9 @@ function numberRows(all) {
 			for (const line of file.lines)
 				if (line.length > 2)
 					line.row = n++;
+		for (const code of f.code || [])
+			if (code && code.length > 4)
+				code.row = n++;
 		f.end = n;
 	});
 	all.ofRow = new Int32Array(n); // its function, if it is a line of its own: + 1
@@ -113,7 +116,7 @@ function sourceRow(attrs, ...cells) {
 }
 
 function codeLine([line, text]) {
-	return sourceRow({}, el("td", {class: "number dim"}, line ? String(line) : ""), el("td", {class: "code"}, line ? text || "" : "(no line is known)"));
+	return sourceRow({onclick: (ev) => markLine(line, ev.currentTarget)}, el("td", {class: "number dim"}, line ? String(line) : ""), el("td", {class: "code"}, line ? text || "" : "(no line is known)"));
 }
 
 function inlinedLine([line, , depth, name, file]) {
@@ -124,8 +127,10 @@ function inlinedLine([line, , depth, name, file]) {
 function fillRow(row, isInlined, self, total, whole) {
 	row.cells[0].textContent = shareOf(self, whole);
 	row.cells[1].textContent = shareOf(total, whole);
-	if (!isInlined)
-		row.className = whole ? heatOf(self, total, whole) : "";
+	if (!isInlined) {
+		row.classList.remove("hot", "warm");
+		row.classList.add(...(whole ? [heatOf(self, total, whole)].filter((x) => x) : []));
+	}
 }
 
 // Calls inlined in a line open below it.
@@ -165,6 +170,78 @@ function sourceFile(f, rows) {
 			el("tbody", {}, codeRows(f.lines, rows)))));
 }
 
+// --- instructions ----------------------------------------------------------------------------
+
+const LANE = 7, CODE_ROW = 17; // px; html_source.css has the height
+
+// The jumps between rows, the short ones innermost: each in the first lane that those before it leave free.
+function laneArrows(code) {
+	const arrows = code.flatMap((x, i) => x && x[3] >= 0 ? [{from: i, to: x[3], low: Math.min(i, x[3]), high: Math.max(i, x[3])}] : []);
+	arrows.sort((a, b) => a.high - a.low - (b.high - b.low) || a.low - b.low);
+	arrows.forEach((a, i) => {
+		const taken = new Set(arrows.slice(0, i).filter((x) => x.low <= a.high && a.low <= x.high && x.to !== a.to).map((x) => x.lane));
+		for (a.lane = 0; taken.has(a.lane); a.lane++);
+	});
+	return arrows.filter((a) => a.lane < 8);
+}
+
+function drawArrows(arrows, rows) {
+	const lanes = Math.max(0, ...arrows.map((a) => a.lane + 1)), width = lanes * LANE + 8;
+	const out = svgElement("svg", {width, height: rows * CODE_ROW, "aria-hidden": "true"}), y = (i) => (i + 0.5) * CODE_ROW;
+	for (const a of arrows) {
+		const x = width - 8 - a.lane * LANE - 0.5, end = width - 2;
+		out.append(svgElement("path", {d: `M${end} ${y(a.from)}H${x}V${y(a.to)}H${end}m-4 -3l4 3l-4 3`}));
+	}
+	return [out, width];
+}
+
+function svgElement(name, attrs) {
+	const e = document.createElementNS(SVG_NS, name);
+	for (const [key, value] of Object.entries(attrs))
+		e.setAttribute(key, value);
+	return e;
+}
+
+// The instructions of a function, opened by a button; those of a source line are marked when it is clicked.
+function codeTable(f, rows) {
+	const [arrows, width] = drawArrows(laneArrows(f.code), f.code.length);
+	const body = f.code.map((x, i) => {
+		const lanes = el("td", {class: "lanes", style: `min-width:${width}px`}, i ? null : arrows);
+		const e = x ? sourceRow({}, el("td", {class: "number dim"}, x[2] ? String(x[2]) : ""), el("td", {class: "number dim"}, x[0]), lanes, el("td", {class: "code"}, x[1])) :
+			sourceRow({class: "dim"}, el("td", {class: "number"}, "\u22ee"), el("td", {}), lanes, el("td", {}));
+		if (x && x.row !== undefined)
+			rows.push({e, row: x.row});
+		return e;
+	});
+	const names = [["self", "number"], ["total", "number"], ["line", "number"], ["address", "number"], ["", ""], ["instruction", ""]];
+	const box = el("div", {class: "scroll instructions", tabindex: 0, role: "region", "aria-label": "instructions", hidden: true}, el("table", {},
+		el("thead", {}, el("tr", {}, names.map(([h, c]) => el("th", {class: c, scope: "col"}, h)))), el("tbody", {}, body)));
+	return box;
+}
+
+function sourceCode(f, rows) {
+	if (!f.code)
+		return el("p", {class: "note"}, "No instructions: " + f.no_code + ".");
+	const box = codeTable(f, rows);
+	const button = el("button", {class: "instructions-button", "aria-expanded": "false", onclick: () => {
+		box.hidden = !box.hidden;
+		button.setAttribute("aria-expanded", String(!box.hidden));
+	}}, "instructions");
+	return [button, box];
+}
+
+// Mark the instructions of a line.
+function markLine(line, at) {
+	const box = document.querySelector("#source .instructions");
+	if (!box || box.hidden)
+		return;
+	const rows = [...box.querySelectorAll("tbody tr")].filter((r) => r.classList.toggle("of-line", r.cells[2].textContent === String(line)));
+	document.querySelectorAll("#source tr.chosen").forEach((r) => r.classList.remove("chosen"));
+	at.classList.add("chosen");
+	if (rows.length)
+		box.scrollTop = rows[0].offsetTop - 2 * CODE_ROW;
+}
+
 function sizeText(characters) {
 	return characters < 1e6 ? Math.ceil(characters / 1000) + " kB" : (characters / 1e6).toFixed(1) + " MB";
 }
@@ -175,8 +252,8 @@ function makeSource(all, f, name) {
 	const close = el("button", {title: "close", "aria-label": "close the source", onclick: () => showSource("", null)}, "\u00d7");
 	const sums = el("span", {}), what = el("p", {class: "note"}), rows = [];
 	replace("source", el("p", {class: "source-head"}, el("strong", {}, f ? functionText(name) : name), sums, close), what,
-		f ? f.files.map((file) => sourceFile(file, rows)) : null,
-		el("p", {class: "note"}, "Lines of " + all.functions.length + (all.functions.length === 1 ? " function: " : " functions: ") + sizeText(all.size) + " of this page."));
+		f ? f.files.map((file) => sourceFile(file, rows)) : null, f ? sourceCode(f, rows) : null,
+		el("p", {class: "note"}, "Lines and instructions of " + all.functions.length + (all.functions.length === 1 ? " function: " : " functions: ") + sizeText(all.size) + " of this page."));
 	sourceShown = {name, f, rows, sums, what};
 }
 

@@ -1,5 +1,6 @@
 #include "render/tail/tail_words.h"
 #include "base/text/path.h"
+#include "libsym/name/simplify.h"
 #include "libtime/causes/causes.h"
 #include "libtime/sched/facts.h"
 #include "libtime/sched/timeline_answers.h"
@@ -53,10 +54,24 @@ void describe_frame(struct buf *b, const struct timeline *tl, uint32_t frame)
 	buf_str(b, bare ? "]" : "");
 }
 
+/* A frame in a text: its name without template arguments if that is long. */
+static void put_frame(struct buf *b, const struct timeline *tl, uint32_t frame)
+{
+	enum { LONG_NAME = 60 };
+	struct buf full = {0};
+	describe_frame(&full, tl, frame);
+	if (full.n > LONG_NAME)
+		name_short(b, full.v, full.n);
+	else
+		buf_add(b, buf_cstr(&full), full.n);
+	b->failed |= full.failed;
+	buf_release(&full);
+}
+
 void describe_function(struct buf *b, const struct timeline *tl, uint32_t frame)
 {
 	size_t at = b->n;
-	describe_frame(b, tl, frame);
+	put_frame(b, tl, frame);
 	if (!buf_failed(b) && b->n > at && b->v[b->n - 1] != ')' && b->v[b->n - 1] != ']')
 		buf_str(b, "()");
 }
@@ -98,20 +113,20 @@ void describe_stack(struct buf *b, const struct timeline *tl, uint32_t path, int
 	p = p ? p : path;
 	uint32_t user = told_user_path(s, path), how = user ? s->paths.v[user].frame : 0;
 	if (is_unmapped(s, p) && how && !is_unmapped(s, user)) {
-		describe_frame(b, tl, how); /* the place is not known, only how it waited */
+		put_frame(b, tl, how); /* the place is not known, only how it waited */
 		return;
 	}
 	for (int i = 0; p && i < max; i++, p = s->paths.v[p].parent) {
 		if (i)
 			buf_str(b, " < ");
-		describe_frame(b, tl, s->paths.v[p].frame);
+		put_frame(b, tl, s->paths.v[p].frame);
 	}
 	if (p)
 		buf_str(b, " < ...");
 	if (node && how && how != s->paths.v[node].frame) {
 		int bare = tl->stacks->frames.v[how].name != 0; /* else its name has brackets */
 		buf_str(b, bare ? " [" : " ");
-		describe_frame(b, tl, how);
+		put_frame(b, tl, how);
 		buf_str(b, bare ? "]" : "");
 	}
 }

@@ -14,12 +14,14 @@ void describe_thread(struct buf *b, const struct timeline *tl, uint32_t thread, 
 /* A frame by its name: "slow_disk", "[libfoo.so]", "[unknown]" for 0. */
 void describe_frame(struct buf *b, const struct timeline *tl, uint32_t frame);
 
-/* The same as code that ran or waited: "slow_disk()". */
+/* The same as code that ran or waited: "slow_disk()". A long name is without its template
+ * arguments. */
 void describe_function(struct buf *b, const struct timeline *tl, uint32_t frame);
 
 /*
  * A stack in short: the innermost `max` application frames, innermost first, " < " between;
- * then, in brackets, how it waited (the runtime's innermost function). ERR_NOMEM by the buffer.
+ * then, in brackets, how it waited (the runtime's innermost function). Long names are without
+ * template arguments. ERR_NOMEM by the buffer.
  */
 void describe_stack(struct buf *b, const struct timeline *tl, uint32_t path, int max);
 

@@ -363,12 +363,17 @@ void source_table_lines(struct buf *out, const struct source_sums *s,
 
 /* --- copies ----------------------------------------------------------------------------- */
 
-static size_t count_places(const struct source_sums *s, uint32_t function)
+/* Is it anything but one symbol? */
+static int has_copies(const struct source_sums *s, uint32_t function)
 {
 	size_t n = 0;
+	int inlined = 0;
 	for (size_t i = 0; i < s->places.n; i++)
-		n += s->places.v[i].function == function;
-	return n;
+		if (s->places.v[i].function == function) {
+			n++;
+			inlined |= s->places.v[i].caller != NO_ID;
+		}
+	return n > 1 || inlined;
 }
 
 void source_table_places(struct buf *out, const struct source_sums *s, uint32_t function,
@@ -378,7 +383,7 @@ void source_table_places(struct buf *out, const struct source_sums *s, uint32_t 
 		{"self", .right = 1}, {"total", .right = 1}, {"copy"}};
 	struct table t = {columns, 3};
 	percents_vec heat = {0};
-	if (count_places(s, function) < 2)
+	if (!has_copies(s, function))
 		return;
 	for (size_t i = 0; i < s->places.n; i++) {
 		const struct source_place *p = &s->places.v[i];

@@ -36,7 +36,7 @@ void source_table_lines(struct buf *out, const struct source_sums *s,
 			const struct source_rows *rows, const struct source_part *part,
 			const struct source_text *text, const struct source_style *style);
 
-/* The copies of a function, if it has several: symbols and the lines it is inlined in. */
+/* The copies of a function: symbols and the lines it is inlined in; nothing for one symbol. */
 void source_table_places(struct buf *out, const struct source_sums *s, uint32_t function,
 			 const struct source_style *style);
 
@@ -55,6 +55,7 @@ struct code_row {
 struct code_rows {
 	VEC(struct code_row) v;
 	struct strtab texts;
+	uint32_t place; /* index of source_sums.places */
 	int has_branches, has_cycles; /* of any row */
 };
 

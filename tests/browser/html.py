@@ -563,6 +563,47 @@ def check_source(b):
     show(b, report("waiting", ORDERS, "--idle", *lines), "#pane=flame&graph=off&src=front")
     settled(b, rows + ".length > 3", True)
     compare_source(b, "lines that wait", rows, "front", "--offcpu", "--all", "--idle", *lines, ORDERS)
+    check_instructions(b, data, *names)
+    check_two_clicks(b)
+
+
+def check_instructions(b, data, *names):
+    """Weights of instructions are those of `perfkit source --asm`; jumps are arrows; a line marks its own."""
+    shown = json.loads(ask("source", *LOCAL, "--json", "--asm", "main", *names, data))
+    code = shown["shown"].get("instructions")
+    show(b, report("asm", data, *names), "#pane=flame&src=main")
+    settled(b, "document.querySelectorAll('#source tbody tr').length > 3", True)
+    if not code:
+        check("it says why there are none", b.js("return document.querySelector('#source').textContent.includes('Capstone')"), True)
+        return
+    rows = "[...document.querySelectorAll('#source .instructions tbody tr')].map((r) => [...r.cells].map((c) => c.textContent))"
+    check("instructions are closed", b.js("return document.querySelector('#source .instructions').hidden"), True)
+    b.js("document.querySelector('#source .instructions-button').click()")
+    share = lambda x: "%.1f %%" % (100 * x / shown["of"]["weight"]) if x else ""
+    want = [[share(i["self"]), share(i["total"]), str(i.get("line", "")), "%x" % int(i["address"]), i["text"]] for i in code if i["total"]]
+    got = b.js("return " + rows)
+    check("instructions with weight", [[*r[:4], r[5]] for r in got if r[1]], want)
+    near = {"%x" % int(i["address"]): "%x" % int(i["target"]) if "target" in i else None for i in code}
+    have = {r[3] for r in got}
+    check("arrows", b.js("return document.querySelectorAll('#source .lanes path').length"),
+          len([a for a in have if near.get(a) in have and near[a] != a]))
+    line = next(i["line"] for i in code if i["total"] and "line" in i)
+    b.js("[...document.querySelectorAll('#source .source-file tbody tr')].find((r) => r.cells[2].textContent.replace('+', '') === arguments[0]).click()", str(line))
+    check("a line marks its instructions", b.js("return [...document.querySelectorAll('#source tr.of-line')].map((r) => r.cells[2].textContent)"),
+          [r[2] for r in got if r[2] == str(line)])
+
+
+def check_two_clicks(b):
+    """From the first screen to the line that costs the worst waits, without the source tree."""
+    orders = SRC + "/testdata/orders"
+    subprocess.run([PERFKIT, "pack", *LOCAL, "--symfs", orders + "/symfs", "--with-source", orders, ORDERS, "-f", "-o", "book.tar.zst"], check=True)
+    show(b, report("book", os.path.abspath("book.tar.zst")))
+    held = "[...document.querySelectorAll('#case .short')].find((x) => x.textContent.includes('held the lock'))"
+    settled(b, "!!" + held, True)
+    for e in held + ".querySelector('summary')", "[...%s.querySelectorAll('button.link')].find((x) => x.textContent === 'write_pages')" % held:
+        b.click(*b.js("const e = %s; e.scrollIntoView({block: 'center'}); const r = e.getBoundingClientRect(); return [r.left + 5, r.top + r.height / 2]" % e))
+    heavy = "[...document.querySelectorAll('#source .source-file tr.warm, #source .source-file tr.hot')].map((r) => r.cells[3].textContent.trim())"
+    check("two clicks to the line", settled(b, heavy + ".length", 1) and b.js("return " + heavy), ["pause_ns(8700000); /* the disk is slow */"])
 
 
 def compare_source(b, what, rows, *args):

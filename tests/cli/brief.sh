@@ -43,6 +43,36 @@ r = json.load(open("one.json"))["rows"]
 assert [(x["site"], x["site_id"]) for x in r] == [tuple(sys.argv[1:])], r' "$name" "$id"
 done
 "$PERFKIT" report --by site --json $names --filter "site!=$id" before.data | grep -q "$id" && exit 1
+name="main: sleep in store()"
+id=$(python3 -c 'import json, sys
+print(*(s["id"] for s in json.load(open("waits.json"))["sites"] if s["name"] == sys.argv[1]), sep="\n")' "$name")
+# --site: that site's waits alone, by id and by name, in recording, bundle and store
+"$PERFKIT" pack -q --no-local --symfs "$d/against/symfs" --kallsyms "$d/against/kallsyms" before.data -o run.tar.zst
+"$PERFKIT" import -q --no-local --symfs "$d/against/symfs" --kallsyms "$d/against/kallsyms" before.data -o run.db
+for f in before.data run.tar.zst run.db; do
+	only="--comm shift --idle"
+	[ $f != before.data ] || only=$names
+	for asked in "$id" "$name"; do
+		"$PERFKIT" tail -q --no-local $only --json --top 0 --site "$asked" $f >tail.only.json
+		"$PERFKIT" source -q --no-local $only --offcpu --site "$asked" $f >source.only
+		"$PERFKIT" report -q --no-local $only --by site --json --site "$asked" $f >report.only.json
+		python3 - "$id" <<'END'
+import json, sys
+want = next(r for r in json.load(open("sites.json"))["rows"] if r["site_id"] == sys.argv[1])
+(row,) = json.load(open("report.only.json"))["rows"]
+own = ("site_id", "waits", "total_ns", "max_ns")
+assert [row[k] for k in own] == [want[k] for k in own], (row, want)
+tail = json.load(open("tail.only.json"))
+episodes, of = tail["episodes"], tail["population"]
+assert len(episodes) + of["open"] + of["suspect"] == want["waits"], (len(episodes), want)
+assert " in %d waits" % want["waits"] in open("source.only").readline()
+END
+	done
+done
+"$PERFKIT" tail $names --site site:00000000 before.data 2>err && exit 1
+grep -q 'no wait site site:00000000 (see: perfkit report --by site)$' err
+"$PERFKIT" tail $names --by activation --site "$id" before.data 2>err && exit 1
+grep -q 'needs --by wait' err
 ids() { grep -o '[a-z]*:[0-9a-f]*[+.0-9]*"' "$1"; }
 cat before.data | "$PERFKIT" report --brief --json $names - >piped.json
 ids waits.json >ids.txt
@@ -77,8 +107,9 @@ done
 
 "$PERFKIT" report --brief -q --no-local --symfs "$d/compare/symfs" work.data >text
 grep -q '^- .* ms  `hot, slower`  function:' text
-"$PERFKIT" import -q --no-local --symfs "$d/against/symfs" --kallsyms "$d/against/kallsyms" before.data -o run.db
-"$PERFKIT" report --brief --json -q --comm shift --idle run.db | sed 's/run\.db/before.data/g' | cmp - waits.json
+for f in run.db run.tar.zst; do
+	"$PERFKIT" report --brief --json -q --no-local --comm shift --idle $f | sed "s/$f/before.data/g" | cmp - waits.json
+done
 
 for f in "$d"/*/perf.data; do
 	for form in "" --json; do

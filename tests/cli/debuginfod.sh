@@ -59,6 +59,19 @@ ask --no-local >named 2>/dev/null
 grep -q ';descend' named && { echo "--no-local asked a server"; exit 1; }
 ask -q 2>err >/dev/null
 [ ! -s err ] || { echo "-q: $(cat err)"; exit 1; }
+
+# `source` shows the text that the server has for this program, below its path as compiled; a text that
+# is here comes first; --no-local asks nobody
+symfs=$SRC/testdata/inlined/symfs
+id=$(readelf -n "$symfs/srv/perfkit/inlined" | sed -n 's/.*Build ID: //p')
+mkdir -p "www/buildid/$id/source"
+sed 's/r \* base/r * served/' "$SRC/testdata/inlined/inlined.cc" >"www/buildid/$id/source/inlined.cc"
+lines() { "$PERFKIT" source --symfs "$symfs" power "$SRC/testdata/inlined/perf.data" "$@" >lines 2>err; }
+lines && grep -q '38 .*r = r \* served' lines && grep -q '^./inlined.cc (not checked' lines &&
+	grep -qF "perfkit: fetched source of /inlined.cc from $host" err || { echo "no source from the server"; cat lines err; exit 1; }
+lines --source-dir "$SRC/testdata/inlined" && grep -q '38 .*r = r \* base' lines || { echo "not the text that is here"; exit 1; }
+rm -rf cache && mkdir cache
+lines --no-local && grep -q 'its text is not below' lines && [ -z "$(ls cache)" ] || { echo "--no-local asked for source"; exit 1; }
 if command -v script >/dev/null; then
 	rm -rf cache && mkdir cache
 	script -qec "'$PERFKIT' collapse --buildid-dir /nonexistent '$recording' 2>&1 >/dev/null" \

@@ -32,7 +32,8 @@ with open("naps.csv", "w") as out:
     for f in sorted(glob.glob("wait*.data")):
         origin = int(json.loads(run("tail", *waits, "--json", "--by", "wait", "--top", "1", f)[1])["recording"]["origin_ns"])
         for r in csv.DictReader(run("tail", *waits, "--csv", "--by", "wait", "--top", "0", f)[1].splitlines()):
-            out.write("%d,%d,%s,%s-%s,nap\n" % (origin + int(r["start_ns"]), origin + int(r["end_ns"]), r["tid"], f, r["rank"]))
+            for k, name in enumerate(["nap", "hop"] + ["hop"] * ("wait50" in f)): # twice as many hops
+                out.write("%d,%d,%s,%s-%s-%d,%s\n" % (origin + int(r["start_ns"]), origin + int(r["end_ns"]), r["tid"], f, r["rank"], k, name))
 
 def sides(before, after, n):
     return sorted(glob.glob(before))[:n] + ["--"] + sorted(glob.glob(after))[:n]
@@ -46,8 +47,8 @@ CASES = [  # options, the runs, conditions that hold, that do not, that nothing 
     (waits + ["--per", "recording", "--with", "naps.csv"], ("wait0.*.data", "wait50.*.data"),
      ["wait p50 more 5%", "wait p90 more 5%", "wait p99 more 20%", "wait p999 more 20%", "span nap p50 more 5%", "span nap p90 more 5%",
       "span n* p99 more 20%", "span nap p999 more 20%", "span nap time more 5%", "span nap more 5%", "site *store* more 10%",
-      "cause sleep more 5%", "whole waiting more 5%"],
-     ["wait p50 less", "wait p99 more 200%", "span nap p99 less", "span nap time less 1%", "site *store* less", "cause sleep less 3%",
+      "cause sleep more 5%", "whole waiting more 5%", "root *store* more 5%", "span hop count more 50%", "span h* count more"],
+     ["wait p50 less", "wait p99 more 200%", "span nap p99 less", "span nap time less 1%", "span nap count more 5%", "span hop count less", "site *store* less", "cause sleep less 3%",
       "root *store* less 5%", "new site", "new cause", "new root", "new span"],
      ["site nosuch more", "cause nosuch more", "root nosuch more", "span nosuch count more"]),
     (["-q", "--no-local", "--comm", "shift", "--idle"], ("old.*.zst", "new.*.zst"), ["new site", "new root"], ["new cause", "wait p50 less"], [])]

@@ -17,7 +17,7 @@ refused()  # status text arguments...
 
 # what would run
 "$PERFKIT" record jitter -c 0 --control 1 -d 7 -t 500ns -m 256K --also idle -o 'my run' --dry-run --no-estimate >out
-grep -q '^perf record -k CLOCK_MONOTONIC --buildid-all -m 256K -a -c 1 -e sched:sched_switch -e sched:sched_waking .* -e irq:softirq_exit .*-e power:cpu_idle -o perf.data -- perfkit record jitter --gaps-only --control 1 -d 7 -c 0 --threshold 500ns -o perf.data.gaps$' out ||
+grep -q '^perf record -k CLOCK_MONOTONIC --buildid-all --no-bpf-event -m 256K -a -c 1 -e sched:sched_switch -e sched:sched_waking .* -e irq:softirq_exit .*-e power:cpu_idle -o perf.data -- perfkit record jitter --gaps-only --control 1 -d 7 -c 0 --threshold 500ns -o perf.data.gaps$' out ||
 	bad "line: $(cat out)"
 grep -qx "perfkit pack -q -o 'my run' --min-share 1 perf.data" out || bad "line: $(cat out)"
 grep -q cpu-clock out && bad "samples make gaps: $(cat out)"

@@ -10,6 +10,7 @@ command -v node >/dev/null || { echo "node is not installed"; exit 77; }
 const one = {
 	duration: (ns) => timeText(Number(ns)),
 	delta: (i) => deltaColor(i / 48).slice(1),
+	ipc: (i) => ipcColor(i / 48).slice(1),
 	heat: (rgb, i) => heatColor("#" + rgb, i / 48).slice(1),
 	below: (rgb, own) => belowCause("#" + rgb, "#" + own).slice(1),
 };

@@ -80,6 +80,14 @@ END
 grep -q 'name the folders' err || { cat err; exit 1; }
 "$PERFKIT" mcp --budget 10 in >out 2>err </dev/null && exit 1
 "$PERFKIT" mcp in/waits.data >out 2>err </dev/null && exit 1
+# hostile requests; for longer by hand
+(mkdir fuzz && cd fuzz && python3 "$SRC/tests/tools/mcp_fuzz.py" "$PERFKIT" "$SRC" 1 300) >out 2>&1 || { cat out; exit 1; }
+# the list of files within the budget
+mkdir many
+long=$(printf %060d 0)
+for i in 1 2 3 4 5 6 7 8 9; do cp in/short.data many/$long$i.data; done
+echo '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"files"}}' | "$PERFKIT" mcp --budget 1000 many >out
+[ "$(grep -o '[.]data  0' out | wc -l)" -lt 9 ] && grep -q '0.0 MB.u000aleft out: more files' out || { cat out; exit 1; }
 # the protocol's own client libraries, of PyPI and of npm
 client()
 {

@@ -20,7 +20,7 @@ refused()  # status text record-arguments...
 }
 dry="--dry-run --no-estimate -m 64K"
 sched='-e sched:sched_waking/call-graph=fp/ -e sched:sched_wakeup -e sched:sched_wakeup_new -e sched:sched_migrate_task -e sched:sched_process_fork -e sched:sched_process_exec -e sched:sched_process_exit'
-start='perf record -k CLOCK_MONOTONIC --buildid-all -m 64K'
+start='perf record -k CLOCK_MONOTONIC --buildid-all --no-bpf-event -m 64K'
 irqs='-e irq:irq_handler_entry -e irq:irq_handler_exit -e irq:softirq_entry -e irq:softirq_exit'
 # samples have the stacks that switches have
 tail="$irqs -e cpu-clock/freq=199,name=cpu-clock,call-graph=dwarf,stack-size=4096/"
@@ -64,6 +64,18 @@ line "$start -a -c 1 $chosen 'prev_pid == $$' $waking 'pid == $$' ${sched#* * } 
 " offcpu $dry -t $$ --stacks fp
 line "$start -C 2 -e cpu-clock -F 999 --call-graph lbr -o perf.data
 " cpu $dry -e cpu-clock -C 2 --stacks lbr
+# An option of perf 5.1 lets perf end at once; the perf that is to run the line may be older.
+line "perf record -k CLOCK_MONOTONIC --buildid-all -m 64K -a -e cpu-clock -F 999 --call-graph fp -o perf.data
+" cpu $dry -e cpu-clock --stacks fp --for-perf 4.18
+printf '#!/bin/sh\necho perf version 5.0.1\n' >old.sh
+printf '#!/bin/sh\n[ "$1" = record ] || exit 1\nsleep 1 & exec sleep 3\n' >slow.sh
+chmod +x old.sh slow.sh
+line "./old.sh record -k CLOCK_MONOTONIC --buildid-all -m 64K -a -e cpu-clock -F 999 -o perf.data
+" cpu $dry -e cpu-clock --stacks none --perf ./old.sh
+# A perf that has more to do after its command ended (and does not wait for it) is no riddle.
+"$PERFKIT" record cpu -d 1 --perf ./slow.sh -o slow.data >out 2>err || bad "a slow end: exit $?"
+[ ! -e /proc/self/task/$$/children ] && [ ! -e /proc/$$/task/$$/children ] ||
+	[ "$(grep -c 'the 1 s are over; perf still writes' err)" = 1 ] || bad "a slow end: $(cat err)"
 
 # What is printed is what sh would run: the words survive.
 "$PERFKIT" record cpu $dry -- printf '%s|' "it's" 'a  b' '$HOME' >out
@@ -100,7 +112,7 @@ refused 2 "there is no process 4194305" cpu -p 4194305 -d 1
 refused 2 "there is no thread x" cpu -t x -d 1
 refused 2 "watch writes no recording" watch -o x
 # watch is offcpu, read by perfkit watch.
-line "perf record -k CLOCK_MONOTONIC --buildid-all -m 64K -a -c 1 -e sched:sched_switch -e sched:sched_waking ${sched#* * } -o - | perfkit watch --tid $$ --over 5ms --save 'a b'
+line "perf record -k CLOCK_MONOTONIC --buildid-all --no-bpf-event -m 64K -a -c 1 -e sched:sched_switch -e sched:sched_waking ${sched#* * } -o - | perfkit watch --tid $$ --over 5ms --save 'a b'
 " watch $dry --stacks none -t $$ -- --over 5ms --save 'a b'
 # A perf that streams is asked again and again to hand over what it has, and runs as it was called.
 cat >stream.sh <<'END'
@@ -137,7 +149,20 @@ chmod +x perf.sh
 "$PERFKIT" record offcpu --dry-run --perf ./perf.sh >out 2>err || bad "estimate: exit $?"
 # 10,000 switches of 112 + 150 + 160 + 4096 bytes, 5,000 wakings of 112 + 150
 grep -qx '# estimate: 15000 events/s, 46.5 MB/s, 5 % of a CPU' err || bad "estimate: $(cat err)"
+grep -q '^# measured just now, under 10000 switches/s' err || bad "estimate: $(cat err)"
 grep -q '^# cheaper: --stacks fp, 3.9 MB/s' err || bad "estimate: $(cat err)"
+# … by which the memory of watch is sized: ten seconds at twice that load, at most 256 MB
+memory() # MB OPTIONS...
+{
+	want=$1
+	shift
+	"$PERFKIT" record watch --dry-run --perf ./perf.sh "$@" >out 2>err || bad "memory: exit $?"
+	[ "$(grep -o -e '--memory .*' out)" = "$want" ] || bad "memory: not '$want': $(cat out)"
+}
+memory '--memory 78' --stacks fp
+memory '--memory 256'
+memory '--memory 5' -- --memory 5
+memory '' -- --window 3s
 # 100 of the 10,000 with stacks, in perf's order
 cat >perf.sh <<'END'
 #!/bin/sh
@@ -200,6 +225,16 @@ sh -c 'sleep 2; :' &
 "$PERFKIT" record tail --comm 's[h]' -d 1 -o one.data >/dev/null 2>err || bad "tail --comm: $(cat err)"
 grep -q "^next: perfkit tail --comm 's\[h\]' one.data\$" err || bad "tail --comm: next step: $(cat err)"
 "$PERFKIT" record offcpu -o offcpu.data -- ./server >/dev/null 2>err || bad "offcpu: $(cat err)"
+# what it cost, as perf's own output has it
+"$perf" script -i offcpu.data -F time 2>/dev/null | awk '
+	{ sub(/:/, "", $1); if (!n++ || $1 < from) from = $1; if ($1 > to) to = $1 }
+	END { print n / (to - from) }' >rate
+read -r rate <rate
+awk -v rate="$rate" '/^cost: / { n++; for (i = 2; i <= NF; i++) if ($i ~ /^events/) is = $(i - 1); lost = /lost/; cpu = /perf took/ }
+	END { exit !(n == 1 && lost && cpu && is > rate * 0.999 && is < rate * 1.001) }' err ||
+	bad "offcpu: $rate events/s, but $(grep ^cost err)"
+"$PERFKIT" doctor offcpu.data | tr -s '\n ' ' ' | grep -qF "$(sed -n 's/^cost: \(.*\); perf took.*/\1; perf took/p' err)" ||
+	bad "offcpu: doctor says $("$PERFKIT" doctor offcpu.data | head -2), not $(grep ^cost err)"
 "$PERFKIT" report offcpu.data >report || bad "offcpu: report: exit $?"
 [ "$(count offcpu.data sched:sched_switch)" -gt 100 ] || bad "offcpu: $(events offcpu.data)"
 "$PERFKIT" record tail -e cpu-clock -o tail.data -- ./server >/dev/null 2>err || bad "tail: $(cat err)"

@@ -72,6 +72,9 @@ allowed()
 "$PERFKIT" pack -q --no-local "$SRC/testdata/demo/perf.data" --symfs "$SRC/testdata/demo/symfs" -o demo.tar.zst || exit 1
 "$PERFKIT" import -q --no-local "$waits" -o run.db || exit 1
 mkdir tables kept
+git=
+command -v git >/dev/null && git init -q repo && git -C repo -c user.name=a -c user.email=a commit -q --allow-empty -m a &&
+	git="--git repo@HEAD"
 : >verbs
 # what it may do (- nothing, paths, others: words of plant.c) | without Landlock | the command
 while IFS='|' read -r may old words; do
@@ -113,6 +116,7 @@ done <<E2
 -|paths|doctor --no-local $waits
 -|paths|report -q run.db
 -|paths|source -q --no-local $SRC/testdata/inlined/perf.data
+-|paths|source -q --no-local $git $SRC/testdata/inlined/perf.data
 -|paths|import -q --no-local $waits -o out/x.db
 -|paths|symbols -q --no-local --to parquet -o out/tables $SRC/testdata/demo/symfs/srv/perfkit/shop
 -|paths|record --like $waits

@@ -109,6 +109,40 @@ grep -q '^words (inlined)' out
 grep -q 'next() % 800' out
 "$PERFKIT" source -q "$@" "$dir/perf.data" | grep -q '^point::length'
 
+# a commit of git: its text, not what is checked out; no name is an option or leads out of it
+if command -v git >/dev/null; then
+	git() { command git -c user.name=a -c user.email=a -C repo "$@"; }
+	mkdir -p repo/src && cp "$dir/inlined.cc" repo
+	echo hidden >repo/.secret.cc
+	git init -q . && git add . && git commit -qm first && git tag first
+	sed 's/r \* base/r * moved/' "$dir/inlined.cc" >repo/src/inlined.cc
+	git rm -q inlined.cc && git add . && git commit -qm second
+	at() { "$PERFKIT" source -q --no-local --symfs "$dir/symfs" --git "$1" power "$dir/perf.data" >out 2>err; }
+	while read -r spec text; do
+		at "$spec" || { cat err; exit 1; }
+		grep -q "$text" out || { echo "--git $spec: no $text:"; cat out; exit 1; }
+	done <<-'END'
+		repo@first ^repo@first:inlined.cc (not checked
+		repo@first 38 .*r = r \* base
+		repo@HEAD its text is not below
+		repo@HEAD:src 38 .*r = r \* moved
+		repo@HEAD@{0} its text is not below
+	END
+	"$PERFKIT" html -q "$@" --git repo@first --functions power "$dir/perf.data" -o git.html
+	"$PERFKIT" html -q "$@" --source-dir "$dir" --functions power "$dir/perf.data" -o dir.html
+	[ "$(wc -c <git.html)" -gt "$(($(wc -c <dir.html) - 200))" ]
+	for wrong in repo@nothing repo@--all repo@first:nothing repo repo@ nowhere@HEAD "repo@first
+HEAD" "$PWD@HEAD"; do
+		! at "$wrong" && grep -q -e '^perfkit: --git ' err || { echo "--git $wrong:"; cat out err; exit 1; }
+	done
+	mkdir fake && printf '#!/bin/sh\necho run >%s/ran\n' "$PWD" >fake/git && chmod 755 fake/git
+	(PATH=fake:$PATH; at repo@first)
+	[ ! -e ran ]
+	(PATH=/nonexistent; at repo@first) 2>/dev/null && exit 1
+	grep -q 'repo@first: git is not installed' err
+	unset -f git
+fi
+
 # a link must not lead out of the root
 mkdir root secret
 echo "secret text" >secret/inlined.cc
@@ -151,6 +185,37 @@ sed 's/ changed after.*//; s/ (not checked.*//' store | cmp - a
 orders=$SRC/testdata/orders/orders.tar.zst
 "$PERFKIT" source -q --offcpu --rows 0 "$orders" | grep -q '__lll_lock_wait'
 "$PERFKIT" source -q --tail --top 3 "$orders" | grep -q '^time inside the 3 worst of'
+# the line that costs the worst answers: where the thread that held their lock was, whose time is that of
+# the wait; in two commands, the second of which the first names, from a bundle with the program's lines
+"$PERFKIT" pack -q --no-local --symfs "${orders%/*}/symfs" --with-source "${orders%/*}" "$orders" -o book.tar.zst
+mkdir elsewhere
+(cd elsewhere && "$PERFKIT" tail -q --p999 ../book.tar.zst >tail)
+sed -n 's/^which lines: perfkit //p' elsewhere/tail >next
+grep -qx 'source --tail --p99.9 FILE' next
+(cd elsewhere && sed 's,FILE$,../book.tar.zst,' ../next | xargs "$PERFKIT" >lines)
+grep -q '^write_pages (orders): self 0.0 %' elsewhere/lines
+grep -Eq '^ +[67][0-9]\.[0-9] %    61      pause_ns\(8700000\); /\* the disk is slow \*/$' elsewhere/lines
+"$PERFKIT" source -q --tail pause_ns book.tar.zst | grep -q 'inlined into write_pages, orders.c:61'
+"$PERFKIT" tail -q --by activation --comm front-0,front-1 --p99.5 --system "$orders" >tail
+grep -q '^which lines: perfkit source --tail --p99.5 --by activation .*--comm front-0,front-1.* FILE$' tail
+python3 - "$PERFKIT" "$orders" <<'PY'
+import json, subprocess, sys
+perfkit, orders = sys.argv[1:]
+ask = lambda *args: json.loads(subprocess.run([perfkit, *args], stdout=subprocess.PIPE, check=True).stdout)
+pick = ["-q", "--no-local", "--by", "activation", "--comm", "front-0,front-1", "--over", "2ms"]
+episodes = ask("tail", *pick, "--json", orders)["episodes"]
+d = ask("source", *pick, "--tail", "--rows", "0", "--json", orders)
+assert d["of"]["weight"] == sum(e["duration_ns"] for e in episodes)
+assert sum(f["self"] for f in d["functions"]) == d["of"]["weight"]
+total = {f["name"]: f["total"] for f in d["functions"]}
+# what the root did, by tail's own account; it slept, and then waited for a CPU
+did = {"sleep": 0, "runqueue": 0}
+for s in (s for e in episodes for s in e["shares"] if s["comm"] == "snapshot"):
+    if s["cause"] in did:
+        did[s["cause"]] += s["ns"]
+assert did["sleep"] > 0.6 * d["of"]["weight"], did
+assert did["sleep"] <= total["__clock_nanosleep"] <= did["sleep"] + did["runqueue"], (total, did)
+PY
 # a recording against itself: the same before and after
 "$PERFKIT" source -q "$@" --source-dir "$dir" --against "$dir/perf.data" --json power "$dir/perf.data" >both.json
 python3 - <<'PY'
@@ -188,6 +253,44 @@ head, row = [l.split() for l in ask("source", *names, "touch_pages", "group.data
 assert head[:4] == ["self", "total", "IPC", "context-switches"] and row[4] == ipc, (head, row, ipc)
 assert "IPC" not in ask("source", *names, "touch_pages", group + "/perf.data")
 PY
+
+# the kernel's instructions: of a vmlinux with the recorded build-id, wherever this boot had put it
+kernel() { "$PERFKIT" source -q --no-local --symfs "$group/symfs" --asm "$@" exc_page_fault "$group/perf.data" >out; }
+kernel --kallsyms "$group/kallsyms"
+grep -q "^no instructions: it is the kernel's: name its vmlinux" out
+if command -v objcopy >/dev/null && [ "$(uname -m)" = x86_64 ]; then
+	cat >vmlinux.s <<'END'
+		.globl _text, exc_page_fault, after
+		.type exc_page_fault, @function
+	_text:	nop
+		.org 0x11f2ed0, 0x90
+	exc_page_fault:
+		.fill 4096, 1, 0x90
+		.size exc_page_fault, . - exc_page_fault
+	after:	ret
+END
+	${CC:-cc} -nostdlib -static -Wl,--build-id=0x48dc540c8b76393804ca8088dbfa7d42911a9444 \
+		-Wl,-Ttext=0xffffffff80000000 -Wl,-e,_text -o vmlinux vmlinux.s
+	kernel --vmlinux vmlinux
+	if ! grep -q 'without Capstone' out; then
+		grep -q '^instructions at 0xffffffff811f2ed0, as vmlinux has them: what the kernel patches' out
+		kernel --vmlinux vmlinux --json
+		python3 - <<'PY'
+import json
+s = json.load(open("out"))["shown"]
+code = s["instructions"]
+at = [int(i["address"]) for i in code]
+assert at == list(range(0xffffffff811f2ed0, 0xffffffff811f2ed0 + 4096)), (hex(at[0]), len(at))
+assert sum(i["self"] for i in code) == s["self"] > 0
+# perf script: 262 of 300 samples of this function are at 0xffffffff821f2fa7
+assert max(code, key=lambda i: i["self"])["address"] == str(0xffffffff811f2fa7)
+PY
+	fi
+	# another build-id, another kernel
+	objcopy --remove-section .note.gnu.build-id vmlinux other
+	kernel --vmlinux other || :
+	! grep -q '^instructions at' out || exit 1
+fi
 
 # branch records: how often a jump was taken, how many of these were mispredicted, cycles before it; with
 # --comm, only of its samples

@@ -75,7 +75,7 @@ python3 make.py 300000 >large
 rm large
 # The line that records such waits, for a perf that can.
 "$PERFKIT" record watch -p $$ --off-cpu-thresh 5 --for-perf 6.16 -n -- --over 20ms | sed 's/ -m 8M//' >line
-echo "perf record -k CLOCK_MONOTONIC --buildid-all -p $$ --off-cpu --off-cpu-thresh 5 -e dummy -o - | perfkit watch --pid $$ --unclear --over 20ms" >want
+echo "perf record -k CLOCK_MONOTONIC --buildid-all --no-bpf-event -p $$ --off-cpu --off-cpu-thresh 5 -e dummy -o - | perfkit watch --pid $$ --unclear --over 20ms" >want
 cmp line want || bad "the line: $(cat line)"
 while read -r options; do
 	read -r text

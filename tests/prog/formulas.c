@@ -23,6 +23,8 @@ static void colors(void)
 	static const uint32_t some[] = {0xf5934e, 0x000000, 0xffffff, 0x12ab7f, 0xe0662a};
 	for (int i = -48; i <= 48; i++)
 		printf("delta %d = %06x\n", i, palette_delta(i / 48.0));
+	for (int i = -1; i < 300; i++)
+		printf("ipc %d = %06x\n", i, palette_ipc(i / 48.0));
 	for (size_t k = 0; k < sizeof(some) / sizeof(*some); k++)
 		for (int i = 0; i <= 48; i++)
 			printf("heat %06x %d = %06x\n", some[k], i,

@@ -287,7 +287,7 @@ static void *pager(void *arg)
 	static char page[PAGE];
 	(void)arg;
 	name_thread("pager");
-	for (int i = 0; goes_on(); i++) {
+	for (int i = 0;; i++) {
 		struct uffd_msg msg;
 		if (read(faults, &msg, sizeof(msg)) != sizeof(msg))
 			break;

@@ -674,12 +674,11 @@ static void *drain(void *arg)
 	char text[64];
 	(void)arg;
 	name_thread("drain");
-	for (int i = 0; goes_on(); i++) {
+	for (int i = 0;; i++) {
 		must(mq_receive(queue, text, sizeof(text), NULL) >= 0, "mq_receive");
 		if (i % 20 == 19)
 			store_message();
 	}
-	return NULL;
 }
 
 NOINLINE static void post_message(void)
@@ -706,7 +705,7 @@ static void *opener(void *arg)
 {
 	(void)arg;
 	name_thread("opener");
-	for (int i = 0; goes_on(); i++) {
+	for (int i = 0;; i++) {
 		if (i % 15 == 14)
 			store_message();
 		int fd = open(fifo_name, O_RDONLY | O_CLOEXEC);
@@ -716,7 +715,6 @@ static void *opener(void *arg)
 			;
 		close(fd);
 	}
-	return NULL;
 }
 
 NOINLINE static void deliver(void)

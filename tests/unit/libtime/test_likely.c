@@ -51,10 +51,50 @@ static void the_order_of_sites_does_not_decide(void **state)
 	}
 }
 
+/* Generated code without names: the thread rests in a sleep, so a wait for a condition is another
+ * place, though a wait with the same cause may not be. */
+static void another_cause_is_another_site(void **state)
+{
+	(void)state;
+	for (int copies = 0; copies < 2; copies++) {
+		struct rig r;
+		struct likely *x;
+		static const uint8_t causes[] = {CAUSE_UNKNOWN, CAUSE_POLL, CAUSE_COND,
+						 CAUSE_POLL};
+		rig_init(&r, 100000);
+		struct tl_event ev = {.name = text(&r, "sched:sched_switch"),
+				      .stacks = copies ? STACKS_DWARF : STACKS_FRAME_POINTERS};
+		assert_int_equal(vec_push(&r.tl.events, ev), 0);
+		for (int k = 0; k < SITES; k++)
+			assert_int_equal(vec_push(&r.tl.sites,
+						  ((struct tl_site){.verdict = SITE_UNCLEAR,
+								    .reason = REASON_NO_FRAME,
+								    .cause = causes[k]})),
+					 0);
+		uint32_t t = thread(&r, "front", 1, 0);
+		uint64_t at = waits_at(&r, t, A, 1000);
+		for (uint32_t site = B; site < SITES; site++, at += 1000) {
+			struct offcpu *o =
+				off(&r, t, at, at + 500, at + 500, causes[site], "main");
+			o->site = site;
+			o->flags |= OFF_UNCLEAR;
+		}
+		finish(&r);
+		roles(&r);
+		assert_int_equal(likely_new(&r.tl, &x), 0);
+		for (size_t i = 0; i < r.tl.offcpu.n; i++)
+			assert_int_equal(likely_waited_for(x, &r.tl.offcpu.v[i]),
+					 copies && r.tl.offcpu.v[i].site == B);
+		likely_free(x);
+		rig_release(&r);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_order_of_sites_does_not_decide),
+		cmocka_unit_test(another_cause_is_another_site),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -145,6 +145,8 @@ static const struct rule_case {
 	{"juc",
 	 "run;void java.util.concurrent.locks.ReentrantLock.lock;Unsafe_Park;Parker::park", "",
 	 NULL},
+	{"park", "start_thread;JavaCalls::call_helper;Unsafe_Park;Parker::park(bool, long)", "",
+	 NULL},
 	{"postgres", "LockAcquire;WaitOnLock;ProcSleep;WaitLatch", "", NULL},
 	{"lwlock", "XLogInsert;LWLockAcquire;PGSemaphoreLock", "", NULL},
 	{"wal-flush", "CommitTransaction;XLogFlush;issue_xlog_fsync", "", NULL},

@@ -74,6 +74,30 @@ static void a_trial_decides_about_copies(void **state)
 	}
 }
 
+/* More waits a second than 20 MB hold: half the copy, down to 2048 bytes, then frame pointers. */
+static void copies_have_a_budget(void **state)
+{
+	(void)state;
+	char all[] = "prev_pid == 7";
+	static const struct {
+		uint64_t per_second;
+		const char *term;
+	} t[] = {{2259, "dwarf,stack-size=8192/"}, {2262, "dwarf,stack-size=4096/"},
+		 {4214, "dwarf,stack-size=4096/"}, {4215, "dwarf,stack-size=2048/"},
+		 {7412, "dwarf,stack-size=2048/"}, {7413, "fp/"}};
+	for (size_t i = 0; i < sizeof(t) / sizeof(*t); i++) {
+		struct chosen c = {.leaving = all, .woken = all, .copy = 8192};
+		struct record_wish w = wish(RECORD_OFFCPU, 0);
+		char term[64];
+		w.chosen = &c;
+		c.trial.per_second = t[i].per_second;
+		snprintf(term, sizeof(term), "sched_switch/call-graph=%s", t[i].term);
+		struct record_plan p = plan(w);
+		assert_true(has(&p.record, term));
+		record_plan_release(&p);
+	}
+}
+
 /* Tracepoints have period 1; what samples by frequency says so itself. */
 static void waits_are_recorded_each_time(void **state)
 {
@@ -161,6 +185,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_plan_about_waits_is_known_again),
 		cmocka_unit_test(a_trial_decides_about_copies),
+		cmocka_unit_test(copies_have_a_budget),
 		cmocka_unit_test(waits_are_recorded_each_time),
 		cmocka_unit_test(stacks_are_those_asked_for),
 		cmocka_unit_test(rings_of_many_threads_are_smaller),

@@ -126,6 +126,14 @@ static void the_tail_is_the_time_inside_its_episodes(void **state)
 	struct tail tail = make(&r, top(1));
 	assert_int_equal(stack_rows_tail(&tail, take, &t, NULL), 0);
 	assert_string_equal(buf_cstr(&t.text), "front:main;lock 350\n");
+	buf_clear(&t.text);
+	t.ns = 0;
+	assert_int_equal(stack_rows_tail_roots(&tail, take, &t, NULL), 0);
+	assert_int_equal(t.ns, 350000);
+	assert_string_equal(buf_cstr(&t.text), "front:main;lock -- back 50\n"
+					       "front:main;lock -- back 200\n"
+					       "front:main;lock -- back 50\n"
+					       "front:main;lock 50\n");
 	assert_int_equal(stack_rows_median(&tail, take, &t, &tail_ns, &median_ns, NULL), 0);
 	assert_int_equal(tail_ns, 350000);
 	assert_int_equal(t.ns, tail_ns + median_ns);

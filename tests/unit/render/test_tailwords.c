@@ -108,6 +108,29 @@ static void who_gave_little_work_is_not_behind_it(void **state)
 	buf_release(&b);
 }
 
+/* A sentence does not drown in arguments of templates; data have the whole name. */
+static void long_names_lose_their_template_arguments(void **state)
+{
+	struct rig r;
+	struct explanation x = {0};
+	struct buf b = {0};
+	(void)state;
+	rig_init(&r, 100000);
+	uint32_t front = thread(&r, "front", 101, 1);
+	const char *stack =
+		"w;Book<Order, std::less<Order>, std::allocator<Order> >::match(Order const&);"
+		"c:cond";
+	struct offcpu *o = off(&r, front, 10000, 50000, 50000, CAUSE_COND, stack);
+	uint32_t path = o->path;
+	struct tail t = explain_one(&r, "front", &x);
+	describe_stack(&b, &r.tl, path, 1);
+	assert_string_equal(buf_cstr(&b), "Book<…>::match(Order const&) < ... [cond]");
+	explanation_release(&x);
+	tail_release(&t);
+	rig_release(&r);
+	buf_release(&b);
+}
+
 static void keep_line(void *ctx, const char *line)
 {
 	buf_str(ctx, line);
@@ -206,6 +229,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_priority_inversion_is_called_by_its_name),
 		cmocka_unit_test(who_gave_little_work_is_not_behind_it),
+		cmocka_unit_test(long_names_lose_their_template_arguments),
 		cmocka_unit_test(a_long_name_keeps_its_own),
 		cmocka_unit_test(the_process_with_stacks_is_named),
 		cmocka_unit_test(unsampled_code_asks_for_samples_or_for_more),

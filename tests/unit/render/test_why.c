@@ -107,7 +107,7 @@ static void a_stop_is_said_with_who_ended_it(void **state)
 		 "pauser was asleep in nap().",
 		 "pauser: let it go on, asleep in nap()"},
 		{"main;work;[k]get_signal;[k]schedule",
-		 "The worst wait of front: front was frozen with its cgroup until pauser "
+		 "The worst wait of front: front was frozen with a cgroup until pauser "
 		 "thawed it; "
 		 "pauser was asleep in nap().",
 		 "pauser: thawed it, asleep in nap()"},
