@@ -25,13 +25,19 @@ static void forget(struct outfile *o)
 	*o = (struct outfile){.fd = -1};
 }
 
-static int open_in_place(struct outfile *o, const char *path, struct err *e)
+/* What was no regular file when it was looked at is none when it is opened, or is not emptied. */
+static int open_in_place(struct outfile *o, const char *path, int exists, struct err *e)
 {
+	struct stat st;
 	o->path = mem_strdup(path);
 	if (!o->path)
 		return err_nomem(e);
-	o->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-	return o->fd >= 0 ? 0 : err_sys(e, "%s: cannot write", path);
+	o->fd = open(path, O_WRONLY | O_CLOEXEC | (exists ? 0 : O_CREAT | O_TRUNC), 0666);
+	if (o->fd < 0 || fstat(o->fd, &st))
+		return err_sys(e, "%s: cannot write", path);
+	return exists && S_ISREG(st.st_mode)
+		       ? err_set(e, ERR_IO, "%s: cannot write: was replaced meanwhile", path)
+		       : 0;
 }
 
 /* Open an unnamed file in the folder of `path`; -1 if that is not possible. */
@@ -228,7 +234,7 @@ static int open_mode(struct outfile *o, const char *path, mode_t mode, struct er
 	/* a link to nothing, or to a deleted file, is followed, too
 	 */
 	int in_place = exists ? !S_ISREG(st.st_mode) : is_link(path);
-	int r = in_place ? open_in_place(o, path, e)
+	int r = in_place ? open_in_place(o, path, exists, e)
 			 : open_temporary(o, outfile_target(path, target), mode, e);
 	if (!r)
 		r = open_stream(o, e);

@@ -210,12 +210,12 @@ fi
 # when its user is root.
 ldd "$top/planter" | sed -n 's/.*[ 	]\(\/[^ ]*\) (.*/\1/p' >libs
 for who in $mallory 0; do
-	rm -rf "$top/jail" && mkdir -p "$top/jail/tmp" "$top/jail/home" && cp "$top/planter" "$top/jail/planter"
-	chmod 1777 "$top/jail/tmp" && chown $who "$top/jail/home"
+	rm -rf "$top/jail" && mkdir -p "$top/jail/tmp" "$top/jail/own" && cp "$top/planter" "$top/jail/planter"
+	chmod 1777 "$top/jail/tmp" && chown $who "$top/jail/own"
 	while read -r lib; do
 		mkdir -p "$top/jail${lib%/*}" && cp -L "$lib" "$top/jail$lib"
 	done <libs
-	unshare -mpf --kill-child chroot --userspec=$who:$who "$top/jail" /planter /home 60 honest x x x >/dev/null 2>&1 &
+	unshare -mpf --kill-child chroot --userspec=$who:$who "$top/jail" /planter /own 60 honest x x x >/dev/null 2>&1 &
 	inmate=$!
 	for i in 1 2 3 4 5 6 7 8 9 10; do
 		inside=$(pgrep -P $inmate) && grep -q ^/planter "/proc/$inside/cmdline" && break
@@ -231,14 +231,14 @@ for who in $mallory 0; do
 		sed "s/own_code/$secret/" "$top/jail/tmp/perf-1.map" >"$top/root/map"
 		for step in file folder; do
 			if [ $step = file ]; then
-				mv "$top/jail/tmp/perf-1.map" "$top/jail/home/map" && ln -s "$top/root/map" "$top/jail/tmp/perf-1.map"
+				mv "$top/jail/tmp/perf-1.map" "$top/jail/own/map" && ln -s "$top/root/map" "$top/jail/tmp/perf-1.map"
 			else
 				rm -rf "$top/jail/tmp" && cp "$top/root/map" "$top/root/perf-1.map" && ln -s "$top/root" "$top/jail/tmp"
 			fi
 			pack jail.data bundle
 			holds_no_secret bundle "a container's $step that is a link ($who)"
 		done
-		rm "$top/jail/tmp" && mkdir "$top/jail/tmp" && ln -s /home/map "$top/jail/tmp/perf-1.map"
+		rm "$top/jail/tmp" && mkdir "$top/jail/tmp" && ln -s /own/map "$top/jail/tmp/perf-1.map"
 		pack jail.data bundle
 		grep -qs own_code "bundle/symfs/tmp/perf-$inside.map" || bad "a link in the container ($who): $(grep map told)"
 	fi

@@ -43,7 +43,8 @@ grep -q 'do_work' got
 # no path is looked for in the whole list
 $make many >many.data
 timeout 20 "$PERFKIT" collapse -q --no-local many.data >got || { echo "many files: status $?"; exit 1; }
-[ "$(wc -l <got)" = 6003 ] && grep -q 'app::hot' got
+[ "$(wc -l <got)" = 6003 ] || { echo "many files: $(wc -l <got) stacks"; exit 1; }
+grep -q 'app::hot' got || { echo "many files: no names"; exit 1; }
 
 size=$($make file2 | wc -c)
 for n in 0 1 3 4 5 20 40 41 60 100 150 170 200 210 240 250; do
