@@ -168,7 +168,8 @@ static int answer_threadless(struct tail_run *r, const struct threadless *k)
 	return rc ? fail(&e) : 0;
 }
 
-/* The command that shows the lines of the same episodes: equal for the recording and its store. */
+/* The command that shows the lines of the same episodes; the same for a recording and its
+ * store. */
 static void put_lines_command(struct buf *b, const struct tail_run *r)
 {
 	const struct tail_opts *o = r->opt;

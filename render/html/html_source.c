@@ -95,8 +95,8 @@ static size_t row_of_code(const struct code_rows *c, const struct source_code *x
 	return code_row_at(c, va, &row) ? row + 1 : row; /* inside one: it is that before */
 }
 
-/* Number the instructions that are put, from 1 (0: left out), with a row's number for one `null` in
- * each gap; *weighty: flags. */
+/* Number the instructions that are put, from 1 (0: left out), with a row's number for one `null`
+ * in each gap; *weighty: flags. */
 static void choose_code(const struct source_sums *s, const struct code_rows *c,
 			uint32_t *number, uint8_t *weighty)
 {

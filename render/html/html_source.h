@@ -15,10 +15,10 @@
  *		[address, text, line, to, 0] of one with weight
  *		null where some are left out
  *
- * Code is that of the copy with the most weight, near instructions with weight; "no_code" says why
- * there is none. Rows are the LINEs and CODEs with weight, numbered from 0 through all functions. A group is those of one
- * symbol's code in a stack. A stack, numbered from 1, is a group and the stack that called it (0:
- * none); groups without rows are left out.
+ * Code is that of the copy with the most weight, near instructions with weight; "no_code" says
+ * why there is none. Rows are the LINEs and CODEs with weight, numbered from 0 through all
+ * functions. A group is those of one symbol's code in a stack. A stack, numbered from 1, is a
+ * group and the stack that called it (0: none); groups without rows are left out.
  */
 #ifndef RENDER_HTML_HTML_SOURCE_H
 #define RENDER_HTML_HTML_SOURCE_H
