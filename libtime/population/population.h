@@ -135,8 +135,8 @@ struct wait {
 	int ongoing;      /* it began in the recording and had not ended at the end */
 };
 
-/* Make the wait of an interval: 1; 0 if --time, --cpu or --site exclude it. Does not check its thread:
- * see population_has_thread. */
+/* Make the wait of an interval: 1; 0 if --time, --cpu or --site exclude it. Its thread is not
+ * checked: see population_has_thread. */
 int population_wait(const struct population *p, const struct timeline *tl,
 		    const struct offcpu *o, struct wait *out);
 
