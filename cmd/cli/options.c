@@ -151,7 +151,7 @@ static const struct option_use uses[] = {
 	{"seed", 1, "flamegraph.pl has it"},
 	{"simplify", 0, "templates hide that frames are equal"},
 	{"since", 0, "a fleet's tables hold months"},
-	{"site", 0, "an answer named the place where it waits"},
+	{"site", 1, "an answer named the place where it waits"},
 	{"sort", 0, "a table has one order"},
 	{"source-dir", 0, "the source tree is not where the program was built"},
 	{"source-map", 0, "the same, if directories have other names"},
