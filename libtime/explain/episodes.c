@@ -28,14 +28,26 @@ struct collector {
 	struct err *e; /* ERR_IO is set there */
 };
 
-static int add_episode(struct collector *c, const struct episode *ep)
+static int add_episode(struct collector *c, const struct episode *in)
 {
 	struct episodes *out = c->out;
+	struct episode own = *in;
+	const struct episode *ep = &own;
 	uint64_t ns = episode_ns(ep);
 	int dirty = is_dirty(ep);
-	int r = bigvec_push(&out->v, *ep, c->e);
+	if (!own.low_ns && !(own.flags & OFF_SUSPECT))
+		own.low_ns = ns;
+	if (!own.high_ns)
+		own.high_ns = ns;
+	int r = bigvec_push(&out->v, own, c->e);
 	if (!r)
 		r = dirty ? vec_push(&out->dirty, ns) : bigvec_push(&out->clean, ns, c->e);
+	if (!r && ep->flags & OFF_OPEN)
+		r = vec_push(&out->cut, ns);
+	else if (!r && dirty)
+		r = vec_push(&out->low, ep->low_ns) || vec_push(&out->high, ep->high_ns)
+			    ? ERR_NOMEM
+			    : 0;
 	if (r)
 		return r;
 	out->open += (ep->flags & OFF_OPEN) != 0;
@@ -118,8 +130,11 @@ static int add_part(struct collector *c, const struct population *of, uint32_t i
 		return 0;
 	}
 	int r = set_apart(c, &w);
-	if (r || w.start == w.end)
+	uint64_t slack = offcpu_ns(o) - offcpu_low_ns(c->tl, o), ns = w.end - w.start;
+	uint64_t rest = offcpu_rest_ns(c->tl, o);
+	if (r || !ns)
 		return r;
+	*last += *last == i && rest; /* which is part of the bounds */
 	struct episode ep = {
 		.start_ns = w.start,
 		.end_ns = w.end,
@@ -128,7 +143,9 @@ static int add_part(struct collector *c, const struct population *of, uint32_t i
 		.comm = o->comm,
 		.at = i,
 		.cpu = o->cpu_in != TL_NOCPU ? o->cpu_in : o->cpu_out,
-		.flags = (uint8_t)((o->flags & OFF_SUSPECT) | (w.open ? OFF_OPEN : 0)),
+		.flags = wait_flags(c->tl, &w),
+		.low_ns = ns > slack ? ns - slack : 0,
+		.high_ns = ns + rest,
 		.unknown = o->unknown != KNOWN,
 		.ongoing = w.ongoing != 0,
 	};
@@ -378,18 +395,20 @@ static int add_thread(struct collector *c, uint32_t thread)
 
 /* --- durations in order --------------------------------------------------------------- */
 
-/* Sort all three in one scratch memory. */
+/* Sort them all in one scratch memory. */
 static int sort_lengths(struct episodes *x)
 {
 	const struct {
 		uint64_t *v;
 		size_t n;
-	} all[] = {{x->clean.v, x->clean.n}, {x->dirty.v, x->dirty.n}, {x->both.v, x->both.n}};
+	} all[] = {{x->clean.v, x->clean.n}, {x->dirty.v, x->dirty.n}, {x->both.v, x->both.n},
+		   {x->low.v, x->low.n},     {x->high.v, x->high.n},   {x->cut.v, x->cut.n}};
+	enum { ALL = sizeof(all) / sizeof(*all) };
 	size_t most = 1;
-	for (int i = 0; i < 3; i++)
+	for (int i = 0; i < ALL; i++)
 		most = all[i].n > most ? all[i].n : most;
 	uint64_t *other = mem_alloc_large(most * sizeof(*other));
-	for (int i = 0; other && i < 3; i++)
+	for (int i = 0; other && i < ALL; i++)
 		if (all[i].n > 1 && radix_sort_u64(all[i].v, other, all[i].n) == other)
 			memcpy(all[i].v, other, all[i].n * sizeof(*other));
 	mem_free(other);
@@ -458,6 +477,9 @@ void episodes_release(struct episodes *x)
 	bigvec_release(&x->v);
 	bigvec_release(&x->clean);
 	vec_release(&x->dirty);
+	vec_release(&x->low);
+	vec_release(&x->high);
+	vec_release(&x->cut);
 	bigvec_release(&x->both);
 	set_apart_release(&x->apart);
 	site_sums_release(&x->probable);
@@ -490,21 +512,21 @@ static size_t below(const uint64_t *v, size_t n, uint64_t x)
 	return PARTITION_POINT(i, 0, n, v[i] < x);
 }
 
-/* The rank-th smallest of x->clean and x->dirty together; both are ascending. */
-static uint64_t ranked(const struct episodes *x, uint64_t rank)
+/* The rank-th smallest of x->clean and v together; both are ascending. */
+static uint64_t ranked(const struct episodes *x, const uint64_t *v, size_t n, uint64_t rank)
 {
 	size_t i = 0, k = 0;
 	uint64_t last = 0;
-	/* k takes at most dirty.n steps, i skips whole runs */
+	/* k takes at most n steps, i skips whole runs */
 	while (rank) {
-		if (k == x->dirty.n)
+		if (k == n)
 			return x->clean.v[i + rank - 1];
-		size_t to = below(x->clean.v, x->clean.n, x->dirty.v[k]);
+		size_t to = below(x->clean.v, x->clean.n, v[k]);
 		if (to - i >= rank)
 			return x->clean.v[i + rank - 1];
 		rank -= to - i;
 		i = to;
-		last = x->dirty.v[k++];
+		last = v[k++];
 		rank--;
 	}
 	return last;
@@ -513,8 +535,27 @@ static uint64_t ranked(const struct episodes *x, uint64_t rank)
 uint64_t episodes_percentile(const struct episodes *x, uint32_t millipercent, int with_dirty)
 {
 	if (with_dirty && x->dirty.n)
-		return ranked(x, percentile_rank(x->clean.n + x->dirty.n, millipercent));
+		return ranked(x, x->dirty.v, x->dirty.n,
+			      percentile_rank(x->clean.n + x->dirty.n, millipercent));
 	return x->clean.n ? x->clean.v[percentile_rank(x->clean.n, millipercent) - 1] : 0;
+}
+
+void episodes_percentile_range(const struct episodes *x, uint32_t millipercent, uint64_t *low,
+			       uint64_t *high)
+{
+	uint64_t known = episodes_percentile(x, millipercent, 0);
+	uint64_t rank = percentile_rank(x->clean.n + x->low.n, millipercent);
+	*low = *high = known;
+	if (!x->low.n)
+		return;
+	uint64_t a = ranked(x, x->low.v, x->low.n, rank);
+	uint64_t b = ranked(x, x->high.v, x->high.n, rank);
+	a = x->clean.n && known < a ? known : a;
+	b = b < known ? known : b;
+	if (x->clean.n && is_length_known(b, b - a))
+		return;
+	*low = a;
+	*high = b;
 }
 
 /* For waits, if no unclear one is in full in `both`, that is `clean`. */
@@ -540,15 +581,20 @@ static size_t reaching(const uint64_t *v, size_t n, uint64_t threshold)
 	return n - below(v, n, threshold);
 }
 
+/* May more reach the threshold than surely do? */
 static int mostly_dirty(const struct episodes *x, uint64_t threshold)
 {
-	return reaching(x->dirty.v, x->dirty.n, threshold) >
-	       reaching(x->clean.v, x->clean.n, threshold);
+	size_t surely = reaching(x->low.v, x->low.n, threshold);
+	return reaching(x->high.v, x->high.n, threshold) +
+		       reaching(x->cut.v, x->cut.n, threshold) - surely >
+	       reaching(x->clean.v, x->clean.n, threshold) + surely;
 }
 
 int episodes_are_uncertain(const struct episodes *x, uint32_t millipercent)
 {
-	return mostly_dirty(x, episodes_percentile(x, millipercent, 0));
+	uint64_t threshold = episodes_percentile(x, millipercent, 0);
+	return reaching(x->cut.v, x->cut.n, threshold) >
+	       reaching(x->clean.v, x->clean.n, threshold);
 }
 
 /* --- selection ------------------------------------------------------------------------ */
@@ -565,7 +611,8 @@ static uint64_t threshold_of(const struct episodes *x, const struct episode_pick
 	if (!p->top || !n)
 		return UINT64_MAX;
 	size_t shortest = p->top < n ? n - p->top : 0;
-	return p->dirty ? ranked(x, shortest + 1) : x->clean.v[shortest];
+	return p->dirty ? ranked(x, x->dirty.v, x->dirty.n, shortest + 1)
+			: x->clean.v[shortest];
 }
 
 static int worst_order(const void *a, const void *b, void *ctx)

@@ -59,6 +59,7 @@ struct episode_query {
 
 struct episode {
 	uint64_t start_ns, end_ns;
+	uint64_t low_ns, high_ns;    /* it may have been as short, and as long, as this */
 	uint64_t key;                /* spans across threads; else 0 */
 	uint32_t thread, end_thread; /* equal unless a span was handed over; of a window also
 				      * TL_NONE */
@@ -83,6 +84,9 @@ struct episodes {
 	BIGVEC(struct episode) v; /* clean and dirty ones, by thread and time */
 	BIGVEC(uint64_t) clean;   /* durations, ascending */
 	VEC(uint64_t) dirty;      /* those of open and suspect episodes, ascending */
+	/* Of suspect ones that are not open: as short, and as long, as they may have been; and the
+	 * lengths of open ones. */
+	VEC(uint64_t) low, high, cut;
 	BIGVEC(uint64_t)
 	both;            /* of waits: clean ones, with unclear ones in full, ascending; … */
 	int both_differ; /* … if there are any, else empty */
@@ -133,6 +137,10 @@ static inline uint64_t percentile_needs(uint32_t millipercent)
  * seen. 0 if there are none. */
 uint64_t episodes_percentile(const struct episodes *x, uint32_t millipercent, int with_dirty);
 
+/* What pX may be, given what is suspect: *low..*high; equal if that is within 1 % or 5 us. */
+void episodes_percentile_range(const struct episodes *x, uint32_t millipercent, uint64_t *low,
+			       uint64_t *high);
+
 /* How many waits are clean, with unclear ones in full; 0 for other kinds. And their pX. */
 size_t episodes_count_of_both(const struct episodes *x);
 uint64_t episodes_percentile_of_both(const struct episodes *x, uint32_t millipercent);
@@ -168,7 +176,7 @@ struct episode_selection {
 	uint64_t whole;        /* clean ones that reach the threshold */
 	uint64_t dirty;        /* open and suspect ones that reach it, */
 	uint64_t unlisted;     /* and those of them that are not in v */
-	/* More dirty ones reach it than clean ones: the tail is not known. */
+	/* More dirty ones may reach it than surely do: the tail is not known. */
 	int uncertain;
 	int extended; /* more than reach the percentile: episode_pick.least */
 };
@@ -179,7 +187,7 @@ int episodes_select(const struct episodes *x, const struct timeline *tl,
 		    struct err *e);
 void episode_selection_release(struct episode_selection *s);
 
-/* Would pX depend mostly on open and suspect episodes? */
+/* Would pX depend mostly on open episodes, whose length has no bound? */
 int episodes_are_uncertain(const struct episodes *x, uint32_t millipercent);
 
 /* 1 if a query's filters leave the thread. */

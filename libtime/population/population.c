@@ -248,6 +248,17 @@ int population_wait(const struct population *p, const struct timeline *tl,
 	return 1;
 }
 
+uint8_t wait_flags(const struct timeline *tl, const struct wait *w)
+{
+	uint64_t rest = offcpu_rest_ns(tl, w->offcpu);
+	uint8_t flags = w->offcpu->flags & OFF_SUSPECT;
+	if (w->open || (rest && w->offcpu[1].flags & OFF_OPEN))
+		flags |= OFF_OPEN;
+	if (!is_length_known(w->end - w->start + rest, rest))
+		flags |= OFF_SUSPECT;
+	return flags;
+}
+
 uint64_t wait_split_off(struct wait *w)
 {
 	uint64_t ns = w->blocked + w->unknown;

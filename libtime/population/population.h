@@ -140,6 +140,9 @@ struct wait {
 int population_wait(const struct population *p, const struct timeline *tl,
 		    const struct offcpu *o, struct wait *out);
 
+/* OFF_OPEN and OFF_SUSPECT of a wait, given the time in which it may have ended (OFF_REST). */
+uint8_t wait_flags(const struct timeline *tl, const struct wait *w);
+
 /* 1 if population.ranked makes no difference to the wait of an interval. */
 static inline int wait_ranks_alike(const struct offcpu *o)
 {

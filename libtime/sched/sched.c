@@ -210,7 +210,6 @@ static int note_current(struct sched *s, const struct sched_event *ev)
 		if (c->alt_tid != ev->tid) {
 			c->alt_tid = ev->tid;
 			c->alt_ns = ev->time_ns;
-			c->alt_lo_ns = c->last_ns;
 		}
 	} else if (ev->tid == 0) {
 		sched_set_current(c, 0, TL_NONE, ev->time_ns);
@@ -387,11 +386,11 @@ int sched_finish(struct sched *s, uint64_t end_ns, struct err *e)
 			out->first_ns = end_ns;
 		if (t->state != OFF)
 			continue;
-		r = sched_split_at_wakeup(s, i);
 		t->offcpu.flags |= OFF_OPEN;
-		if (r || (r = sched_end_offcpu(s, i, end_ns, TL_NOCPU, -1)))
+		if ((r = sched_end_woken(s, i, end_ns, TL_NOCPU, -1)))
 			return failed(r, e);
 	}
+	sched_bounds(s);
 	r = skew_finish(s);
 	return r ? failed(r, e) : timeline_finish(s->tl, e);
 }

@@ -33,17 +33,34 @@
  *  5. Keys are the raw fields of the tracepoints. The record's own tid (-1 for exiting threads)
  *     only serves to say who is current where no switch has said so.
  *
- * Bounds: the commonest missing switch is idle → Y (virtual machines whose perf does not see
- * the idle task; a filter on prev_pid). Y, woken at w, came to its CPU between lo, the last
- * record before the first trace of Y there (but not before w), and hi, that trace:
+ * Bounds. A missing record is a fact with limits; every kind of gap leaves [low, high]. Within
+ * 1 % or 5 us a length is known, else suspect. Where a record is missing for certain (1, 2, 4),
+ * the slack between them is an interval of its own, OFF_REST, of state unknown: no sum, view
+ * or picture takes it for blocked or runnable time. Up to 5 us it stays in the wait, as
+ * offcpu.slack_ns, which says the same where records are perhaps missing (5, 6): there the
+ * states are as recorded.
  *
- *	Y off        waking w   lo          hi  Y's own record
+ *	Y off        waking w   lo          hi  Y's first trace
  *	├── blocked ────┤┄┄┄┄┄┄┄┄├──────────┤── runs
- *	    exact         runnable  slack
+ *	    exact         runnable  OFF_REST
  *
- * No other switch is needed to explain it. Where the slack is small beside the interval
- * the interval ends at hi, keeps its slack, and is as good as any; else
- * [lo, hi) is unknown and its neighbours are suspect, as for every other hole.
+ *  1. X → Y is missing. Y's wait ended in [lo, hi]: lo is the last record that shows X on the
+ *     CPU (not before w), hi the first that shows Y there. Exact: its begin, its stack, its
+ *     blocked part. Idle → Y is the commonest (virtual machines whose perf does not see the
+ *     idle task; a filter on prev_pid).
+ *  2. The same for X: it left in [lo, hi]. Until a record shows X again it ran or waited, for
+ *     a reason that is unknown: low is 0. A waking proves that it slept before.
+ *     On an idle CPU nothing waits: without a waking, Y was woken in [lo, hi], too.
+ *  3. A waking is missing: the length is exact, its division is unknown; of a wakeup without
+ *     its waking only the waker is.
+ *  4. A thread is woken twice and did not run in between: it did. The wait ended in [first
+ *     waking, second]; how long it slept after that is unknown.
+ *  5. LOST covers (from, to] of a CPU: what it touches may have ended from `from` on; what was
+ *     before is exact.
+ *  6. Two switches in a row may be missing unseen (X → Y, Y → X). If so many single ones are
+ *     missing, without LOST, that this is likely to happen once in a hundred such recordings,
+ *     then any wait may have ended unseen: from its waking on, and, if that can be missing too,
+ *     from its begin on. Waits that lie wholly in such a gap are not seen at all.
  */
 #ifndef LIBTIME_SCHED_SCHED_INTERNAL_H
 #define LIBTIME_SCHED_SCHED_INTERNAL_H
@@ -82,22 +99,26 @@ struct thr {
 	struct wake wake;     /* OFF: what ends the blocked part */
 	struct wake early;    /* a waking while it ran */
 	struct seen seen;
-	uint32_t leaving;  /* path of SCHED_LEAVING since it got its CPU; 0: none */
-	uint64_t until_ns; /* SCHED_DIRECT: end of its last interval */
+	uint32_t leaving;     /* path of SCHED_LEAVING since it got its CPU; 0: none */
+	uint64_t until_ns;    /* SCHED_DIRECT: end of its last interval */
+	uint64_t first_ns;    /* OFF: the first waking, if it is not `wake` */
+	uint64_t may_end_ns;  /* OFF: it may have ended since, because records are missing; */
+	uint8_t may_end_why;  /* … enum unknown_reason; KNOWN: it has not */
+	uint32_t outs, holes; /* its switch-outs recorded, and those missing without LOST */
 	char comm[SCHED_COMM_SIZE];
 	uint16_t cpu; /* where it runs; OFF: where it ran last, or was moved since */
 	uint8_t state, woken, exiting, sleeps /* OFF: in a blocked state */;
 };
 
 struct cpu {
-	uint64_t last_ns;           /* last record */
-	uint64_t cur_ns;            /* last record that showed cur_tid on it */
-	uint64_t alt_ns, alt_lo_ns; /* first record showing alt_tid, and the one before */
-	uint64_t switch_ns;         /* last sched_switch, … */
-	uint64_t lost_ns;           /* last LOST */
-	uint32_t cur;               /* thread of cur_tid, TL_NONE for idle */
-	int32_t cur_tid;            /* -1 not known, 0 idle */
-	int32_t switch_from;        /* … and its prev; its next is cur_tid */
+	uint64_t last_ns;    /* last record */
+	uint64_t cur_ns;     /* last record that showed cur_tid on it */
+	uint64_t alt_ns;     /* first record showing alt_tid */
+	uint64_t switch_ns;  /* last sched_switch, … */
+	uint64_t lost_ns;    /* last LOST */
+	uint32_t cur;        /* thread of cur_tid, TL_NONE for idle */
+	int32_t cur_tid;     /* -1 not known, 0 idle */
+	int32_t switch_from; /* … and its prev; its next is cur_tid */
 	int32_t alt_tid; /* current task of the last records when it is not cur_tid; -1 none */
 	uint8_t lost;    /* LOST since cur_ns */
 };
@@ -134,7 +155,8 @@ struct sched {
 	} recent[RECENT_TIDS]; /* of by_tid, by the tid's low bits */
 	struct skew skew;
 	uint64_t now;
-	int chain;     /* the chain rule holds */
+	uint64_t woken, unwoken; /* sleeps with their waking recorded, and without */
+	int chain;               /* the chain rule holds */
 	int no_cpus;   /* per-task records that carry no CPU: each thread has one of its own */
 	struct err *e; /* of the current call; ERR_IO is already set there */
 };
@@ -246,22 +268,27 @@ uint64_t sched_last_seen(const struct sched *s, const struct thr *t);
  * later record shows it, so an exiting thread has ended. */
 void sched_lost_out(struct sched *s, uint32_t i, int last);
 
-/*
- * Thread i is found running at hi on a CPU that was idle: 1 when its interval has small bounds
- * ("Bounds" above), 0 when they are not small or more is missing: then sched_arrive.
- */
-int sched_arrive_from_idle(struct sched *s, uint32_t i, uint16_t cpu, uint64_t lo, uint64_t hi);
+/* The thread's interval may have ended at `lo` already, or later: records are missing, `why`. */
+void sched_may_end(struct thr *t, uint64_t lo, uint8_t why);
+
+/* As sched_end_offcpu, for an interval that ended between lo and hi. */
+int sched_end_between(struct sched *s, uint32_t i, uint64_t lo, uint64_t hi, uint16_t cpu,
+		      uint8_t why);
 
 /*
- * Thread i is found running at hi, but no switch put it on a CPU; it got there after lo.
+ * Thread i is found running at hi, but no switch put it on a CPU; it got there after lo, and
+ * after its waking.
  *
- *	out ──known──► lo ──unknown──► hi ──running──►
+ *	out ──blocked──► waking ──runnable──► lo ──may have ended──► hi ──running──►
  */
 int sched_arrive(struct sched *s, uint32_t i, uint16_t cpu, uint64_t lo, uint64_t hi,
 		 uint8_t reason);
 
 /* A switch is missing on the CPU in (from, to]. */
 int sched_note_hole(struct sched *s, uint16_t cpu, uint64_t from, uint64_t to);
+
+/* When all intervals are known: those that may have ended unseen ("Bounds", 6). */
+void sched_bounds(struct sched *s);
 
 /* --- sched_switch.c, sched_wake.c: events by their kind ------------------------------- */
 
@@ -280,13 +307,10 @@ void sched_add_stack_wake(struct sched *s, uint32_t i, const struct sched_event 
 			  uint64_t first_ns);
 
 /*
- * Call before the interval of thread i ends. If it was woken into the queue of a CPU that was
- * not recorded, it may have run there and slept again: the interval is split, and its state
- * since the wakeup is unknown.
- *
- *	out ──known──► waking ──unknown──►
+ * As sched_end_offcpu. If the thread was woken into the queue of a CPU that was not recorded, it
+ * may have run there and slept again: the interval may have ended at its waking.
  */
-int sched_split_at_wakeup(struct sched *s, uint32_t i);
+int sched_end_woken(struct sched *s, uint32_t i, uint64_t ns, uint16_t cpu, int16_t prio);
 
 /* --- sched_skew.c --------------------------------------------------------------------- */
 

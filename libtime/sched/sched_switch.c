@@ -3,25 +3,33 @@
 
 /* --- what a switch means for each thread ---------------------------------------------- */
 
+/* Nothing waits for a CPU that is idle: a thread that it runs next was woken after `ns`. */
+static void woken_after(struct sched *s, uint32_t i, uint64_t ns)
+{
+	struct thr *t = &s->threads.v[i];
+	if (t->state == OFF && t->sleeps && !t->wake.set && !t->offcpu.unknown &&
+	    ns > t->offcpu.start_ns)
+		t->wake = (struct wake){.ns = ns, .waker = TL_NONE, .cpu = TL_NOCPU, .set = 1};
+}
+
 /* A switch is missing: thread i (TL_NONE = idle) leaves the CPU now, but the last switch put
  * another one on it. */
 static int hole(struct sched *s, struct cpu *c, uint16_t cpu, int32_t tid, uint32_t i)
 {
-	int seen = c->alt_tid == tid;
-	uint64_t lo = seen ? c->alt_lo_ns : c->last_ns, hi = seen ? c->alt_ns : s->now;
+	uint64_t hi = c->alt_tid == tid ? c->alt_ns : s->now;
 	uint8_t reason = c->lost ? UNKNOWN_LOST : UNKNOWN_HOLE;
 	uint64_t from = c->cur_ns;
+	if (c->cur != TL_NONE && !c->lost)
+		s->threads.v[c->cur].holes++;
 	if (c->cur != TL_NONE && s->threads.v[c->cur].state == RUNNING &&
 	    s->threads.v[c->cur].cpu == cpu)
 		sched_lost_out(s, c->cur, 1);
 	if (!c->lost && sched_note_hole(s, cpu, from, hi))
 		return ERR_NOMEM;
-	int from_idle = c->cur_tid == 0 && !c->lost;
+	if (i != TL_NONE && !c->cur_tid && !c->lost)
+		woken_after(s, i, from);
 	sched_set_current(c, tid, i, hi);
-	int r = i != TL_NONE && from_idle ? sched_arrive_from_idle(s, i, cpu, lo, hi) : 0;
-	if (r)
-		return r < 0 ? r : 0;
-	return i == TL_NONE ? 0 : sched_arrive(s, i, cpu, lo, hi, reason);
+	return i == TL_NONE ? 0 : sched_arrive(s, i, cpu, from, hi, reason);
 }
 
 /* Thread i is on this CPU: make its state say so, whatever it was. */
@@ -46,6 +54,7 @@ static int leave(struct sched *s, const struct sched_event *ev, uint32_t i)
 	}
 	struct thr *t = &s->threads.v[i];
 	sched_begin_offcpu(s, i, ev->time_ns, ev->cpu);
+	t->outs++;
 	t->offcpu.path = ev->path;
 	t->offcpu.state = ev->state;
 	t->offcpu.syscall = ev->syscall;
@@ -68,9 +77,7 @@ static int enter(struct sched *s, uint32_t i, uint16_t cpu, int16_t prio)
 		sched_begin_running(s, i, cpu, prio, s->now);
 		return 0;
 	}
-	int r = sched_split_at_wakeup(s, i);
-	if (!r)
-		r = sched_end_offcpu(s, i, s->now, cpu, prio);
+	int r = sched_end_woken(s, i, s->now, cpu, prio);
 	if (!r)
 		sched_run_on(s, i, cpu);
 	return r;

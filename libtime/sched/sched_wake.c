@@ -47,24 +47,16 @@ static int ran_unseen(const struct sched *s, const struct thr *t)
 	       s->now > t->wake.ns && (s->tl->flags & TL_SOME_CPUS || s->tl->losses.n);
 }
 
-/* Split the interval: its state since the wakeup is unknown.
- *
- *	out ──known──► waking ──unknown──► */
-static int split_at_wakeup(struct sched *s, uint32_t i)
-{
-	struct thr *t = &s->threads.v[i];
-	uint64_t woken = t->wake.ns > t->offcpu.start_ns ? t->wake.ns : t->offcpu.start_ns;
-	t->offcpu.flags |= OFF_SUSPECT;
-	int r = cut_off(s, i, woken);
-	t->offcpu.unknown = r ? t->offcpu.unknown : UNKNOWN_HOLE;
-	return r;
-}
-
-/*	out ──known──► first waking ──unknown──► this one ──runnable──► in */
+/*	out ──blocked──► first waking ──may have ended──► this one ──runnable──► in */
 static int woken_again(struct sched *s, uint32_t i)
 {
-	int r = split_at_wakeup(s, i);
-	return r ? r : cut_off(s, i, s->now);
+	struct thr *t = &s->threads.v[i];
+	int r = sched_end_between(s, i, t->wake.ns, s->now, TL_NOCPU, UNKNOWN_HOLE);
+	if (r)
+		return r;
+	sched_begin_offcpu(s, i, s->now, TL_NOCPU);
+	t->offcpu.flags |= OFF_SUSPECT | OFF_NO_STACK;
+	return 0;
 }
 
 /* Was it woken into the queue of a CPU that was not recorded (-C)? Then no record came from
@@ -79,9 +71,12 @@ static int is_woken_unseen(const struct sched *s, const struct thr *t)
 	return cpu != TL_NOCPU && (cpu >= s->cpus.n || !s->cpus.v[cpu].last_ns);
 }
 
-int sched_split_at_wakeup(struct sched *s, uint32_t i)
+int sched_end_woken(struct sched *s, uint32_t i, uint64_t ns, uint16_t cpu, int16_t prio)
 {
-	return is_woken_unseen(s, &s->threads.v[i]) ? split_at_wakeup(s, i) : 0;
+	struct thr *t = &s->threads.v[i];
+	if (is_woken_unseen(s, t))
+		sched_may_end(t, t->wake.ns, UNKNOWN_HOLE);
+	return sched_end_offcpu(s, i, ns, cpu, prio);
 }
 
 /* Find the woken thread and the waker. Either may be new, so pointers into s->threads are
@@ -111,6 +106,8 @@ int sched_on_waking(struct sched *s, const struct sched_event *ev)
 	} else if (!t->woken && t->sleeps) {
 		/* a waking proves that a thread in an unknown state was asleep */
 		r = t->offcpu.unknown ? cut_off(s, i, s->now) : 0;
+		if (t->wake.set && !t->first_ns)
+			t->first_ns = t->wake.ns;
 		t->wake = w;
 	} else if (ran_unseen(s, t)) {
 		r = woken_again(s, i);
@@ -141,6 +138,7 @@ int sched_on_wakeup(struct sched *s, const struct sched_event *ev)
 	} else if (t->state == RUNNING) {
 		t->early.set = 0;
 	} else if (!t->woken && t->sleeps && !t->offcpu.unknown) {
+		s->unwoken += !t->wake.set && !t->early.set && s->tl->flags & TL_HAS_WAKING;
 		if (!t->wake.set)
 			t->wake = t->early.set ? t->early : w;
 		t->offcpu.cpu_queue = ev->to_cpu;

@@ -120,6 +120,29 @@ int timeline_arg(struct timeline *tl, uint64_t value, uint32_t variable, uint16_
 
 enum { DROP_EVERY = 1 << 17 /* intervals */ };
 
+void offcpu_may_end_at(struct offcpu *o, uint64_t lo)
+{
+	uint64_t slack = lo < o->start_ns ? offcpu_ns(o) : lo < o->end_ns ? o->end_ns - lo : 0;
+	if (slack > o->slack_ns)
+		o->slack_ns = slack < SLACK_ALL ? (uint32_t)slack : SLACK_ALL;
+	if (!is_length_known(offcpu_ns(o), o->slack_ns))
+		o->flags |= OFF_SUSPECT;
+}
+
+uint64_t offcpu_rest_ns(const struct timeline *tl, const struct offcpu *o)
+{
+	const struct offcpu *next = o + 1;
+	int has = next < tl->offcpu.v + tl->offcpu.n && next->flags & OFF_REST &&
+		  next->thread == o->thread;
+	return has ? offcpu_ns(next) : 0;
+}
+
+uint64_t offcpu_low_ns(const struct timeline *tl, const struct offcpu *o)
+{
+	int bounds = o->slack_ns || !(o->flags & OFF_SUSPECT) || offcpu_rest_ns(tl, o);
+	return bounds && o->slack_ns < offcpu_ns(o) ? offcpu_ns(o) - o->slack_ns : 0;
+}
+
 /* --- finishing ------------------------------------------------------------------------- */
 
 /* Set each thread's slice. 1 if the intervals are in order of threads already. */
@@ -229,16 +252,32 @@ static int loss_index_build(const struct timeline *tl, struct loss_index *x)
 	return 0;
 }
 
-/* Does a scheduler loss of that CPU overlap [from, to)? */
-static int loss_touches(const struct timeline *tl, const struct loss_index *x, uint16_t cpu,
-			uint64_t from, uint64_t to)
+/* Where the first scheduler loss of that CPU begins that overlaps [from, to); else `from_or`. */
+static uint64_t loss_from(const struct timeline *tl, const struct loss_index *x, uint16_t cpu,
+			  const struct offcpu *o, uint64_t from_or)
 {
 	if ((size_t)cpu + 1 >= x->first.n)
-		return 0;
-	size_t begin = x->first.v[cpu];
-	size_t lo =
-		PARTITION_POINT(i, begin, x->first.v[cpu + 1], tl->losses.v[i].from_ns < to);
-	return lo > begin && x->reach.v[lo - 1] > from;
+		return from_or;
+	size_t end = x->first.v[cpu + 1];
+	size_t i = PARTITION_POINT(k, x->first.v[cpu], end, x->reach.v[k] <= o->start_ns);
+	if (i == end || tl->losses.v[i].from_ns >= o->end_ns ||
+	    tl->losses.v[i].from_ns >= from_or)
+		return from_or;
+	return tl->losses.v[i].from_ns;
+}
+
+/* What was lost may have ended it. */
+static void apply_loss(const struct timeline *tl, const struct loss_index *x, struct offcpu *o)
+{
+	uint64_t from = loss_from(tl, x, o->cpu_out, o, UINT64_MAX);
+	from = loss_from(tl, x, o->cpu_in, o, from);
+	from = loss_from(tl, x, o->cpu_wake, o, from);
+	from = loss_from(tl, x, TL_NOCPU, o, from);
+	if (from == UINT64_MAX)
+		return;
+	offcpu_may_end_at(o, from);
+	if (o->unknown == UNKNOWN_NO_WAKE)
+		o->unknown = UNKNOWN_LOST;
 }
 
 static int apply_losses(struct timeline *tl)
@@ -260,14 +299,7 @@ static int apply_losses(struct timeline *tl)
 		struct offcpu *o = &tl->offcpu.v[i];
 		if (o->end_ns <= from || o->start_ns >= to)
 			continue;
-		if (!loss_touches(tl, &x, o->cpu_out, o->start_ns, o->end_ns) &&
-		    !loss_touches(tl, &x, o->cpu_in, o->start_ns, o->end_ns) &&
-		    !loss_touches(tl, &x, o->cpu_wake, o->start_ns, o->end_ns) &&
-		    !loss_touches(tl, &x, TL_NOCPU, o->start_ns, o->end_ns))
-			continue;
-		o->flags |= OFF_SUSPECT;
-		if (o->unknown == UNKNOWN_NO_WAKE)
-			o->unknown = UNKNOWN_LOST;
+		apply_loss(tl, &x, o);
 	}
 	vec_release(&x.first);
 	vec_release(&x.reach);
@@ -345,6 +377,9 @@ static int check_thread(const struct timeline *tl, uint32_t thread, struct err *
 				"thread %d: interval %llu..%llu overlaps or leaves its life",
 				t->tid, (unsigned long long)o->start_ns,
 				(unsigned long long)o->end_ns);
+		if (o->slack_ns != SLACK_ALL && o->slack_ns > offcpu_ns(o))
+			return err_set(e, ERR_FORMAT, "thread %d: slack exceeds its interval",
+				       t->tid);
 		if (o->blocked_ns > offcpu_ns(o) || (o->unknown && o->blocked_ns))
 			return err_set(e, ERR_FORMAT, "thread %d: blocked exceeds its interval",
 				       t->tid);

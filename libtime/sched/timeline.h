@@ -51,13 +51,14 @@ enum unknown_reason {
 
 enum offcpu_flag {
 	OFF_OPEN = 1,      /* cut by the first or last record, or by --time */
-	OFF_SUSPECT = 2,   /* touched by lost records, a hole or a throttled event */
+	OFF_SUSPECT = 2,   /* its length may be wrong by more than 1 % and 5 us */
 	OFF_IDLE = 4,      /* of an idle site: the blocked part waits for work */
 	OFF_RUNNING = 8,   /* switched out in a running state: runnable is preempted time */
 	OFF_NO_STACK = 16, /* the switch-out carried no callchain */
 	OFF_UNCLEAR = 32,  /* of an unclear site: the blocked part may wait for work */
 	OFF_LOOP = 64,     /* of an unclear site that looks like its thread's loop */
 	OFF_SITE = OFF_IDLE | OFF_UNCLEAR | OFF_LOOP, /* what its site says */
+	OFF_REST = 128, /* of state unknown: the wait before it may have ended anywhere in it */
 };
 
 /* What the first argument of the waiting system call is; names in wait_arg_name. From ARG_FD on
@@ -90,8 +91,8 @@ struct tl_arg {
 /* One off-CPU interval: from the switch that takes the thread off a CPU to the switch that puts
  * it on one. If `unknown` is set, the whole length is of state unknown and blocked_ns is 0;
  * else end - start = blocked + runnable.
- * slack_ns is not 0 where the switch that ended it is not recorded: it ended in
- * [end - slack, end], its blocked part is exact (sched_internal.h, "Bounds"). */
+ * Where switches are missing, the time in which a wait may have ended is an interval of its own,
+ * OFF_REST, and slack_ns says how much shorter it may have been (sched_internal.h, "Bounds"). */
 struct offcpu {
 	uint64_t start_ns, end_ns;
 	uint64_t blocked_ns;
@@ -112,7 +113,7 @@ struct offcpu {
 	uint16_t syscall;  /* index of timeline.syscalls: "futex:wait" ...; 0 = not recorded */
 	uint16_t arg;      /* index of timeline.args: see offcpu_arg */
 	uint32_t site;     /* index of timeline.sites; 0 = none */
-	uint32_t slack_ns; /* how much earlier it may have ended */
+	uint32_t slack_ns; /* how much shorter it may have been; SLACK_ALL */
 };
 SIZE_IS(struct offcpu, 72);
 
@@ -497,6 +498,28 @@ const struct tl_site *timeline_site(const struct timeline *tl, uint32_t site);
 
 /* The bits of OFF_SITE that the waits of a site have. */
 uint8_t site_flags(const struct tl_site *site);
+
+/* slack_ns of an interval that may have been of no length, and longer than slack_ns can say. */
+enum { SLACK_ALL = UINT32_MAX };
+
+enum { LENGTH_KNOWN_NS = 5000 };
+
+/* How much longer `o` may have been: the length of its OFF_REST, which follows it; else 0. */
+uint64_t offcpu_rest_ns(const struct timeline *tl, const struct offcpu *o);
+
+/* The shortest that it may have been: 0 if it has no bounds. */
+uint64_t offcpu_low_ns(const struct timeline *tl, const struct offcpu *o);
+
+/* Is a length known that may be `slack` shorter? Within 1 % or 5 us. */
+static inline int is_length_known(uint64_t ns, uint64_t slack)
+{
+	enum { SHARE = 100 };
+	return slack <= LENGTH_KNOWN_NS || slack <= ns / SHARE;
+}
+
+/* It may have ended at `lo` already, or later. Suspect if that is too wide to call its length
+ * known. */
+void offcpu_may_end_at(struct offcpu *o, uint64_t lo);
 
 /* The parts of one interval. */
 static inline uint64_t offcpu_ns(const struct offcpu *o)

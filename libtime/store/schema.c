@@ -295,6 +295,9 @@ static const struct column sites[] = {SITE_COLUMNS};
 		       "switched out in a running state"),                                      \
 		ARGUED("no_stack", COLUMN_BIT8, F(flags), OFF_NO_STACK, "0, 1",                 \
 		       "the switch-out carried no callchain"),                                  \
+		ARGUED("rest", COLUMN_BIT8, F(flags), OFF_REST, "0, 1",                         \
+		       "of the wait before: it ended somewhere in this time, because records "  \
+		       "are missing"),                                                          \
 		PLAIN("syscall", COLUMN_SYSCALL, F(syscall), "",                                \
 		      "the system call it was in, for futex with the operation "                \
 		      "(`futex:wait`); NULL in "                                                \
@@ -334,8 +337,8 @@ static const struct column sites[] = {SITE_COLUMNS};
 		PLAIN("waker_call_path_id", COLUMN_PATH, offcpu.waker_path, "→ call_paths",    \
 		      "of the wakeup"),                                                        \
 		PLAIN("slack_ns", COLUMN_U32_OR_0, offcpu.slack_ns, "ns",                      \
-		      "it may have ended this much earlier, because a switch out of the idle " \
-		      "task is missing (at most 1 % or 5 µs); NULL: it is exact"),             \
+		      "it may have been this much shorter, because records are missing "       \
+		      "(4294967295: of no length); NULL: it is exact"),                        \
 		PLAIN("cpu_out", COLUMN_CPU, offcpu.cpu_out, "", "of the switch-out"),         \
 		PLAIN("cpu_in", COLUMN_CPU, offcpu.cpu_in, "", "of the switch-in"),            \
 		PLAIN("cpu_wake", COLUMN_CPU, offcpu.cpu_wake, "", "of the wakeup"),           \

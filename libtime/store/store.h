@@ -8,7 +8,7 @@
 #include "base/err.h"
 
 enum {
-	STORE_VERSION = 14,             /* PRAGMA user_version */
+	STORE_VERSION = 15,             /* PRAGMA user_version */
 	STORE_APPLICATION = 0x70666b74, /* PRAGMA application_id: "pfkt" */
 };
 

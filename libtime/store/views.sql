@@ -23,7 +23,8 @@ SELECT o.id, o.thread_id, o.start_ns, o.start_ns + o.off_ns AS end_ns, o.blocked
 		AS preempted_ns,
 	k.prev_state, k.cause, o.site_id, o.call_path_id, o.waker_thread_id, k.waker_context,
 	o.waker_call_path_id, o.cpu_out, o.cpu_in, k.open, k.suspect, k.unknown_reason, o.comm_id,
-	o.cpu_wake, o.prio_in, k.running, k.no_stack, k.syscall, o.cpu_queue, k.arg0, k.arg0_kind
+	o.cpu_wake, o.prio_in, k.running, k.no_stack, k.syscall, o.cpu_queue, k.arg0, k.arg0_kind,
+	o.slack_ns, k.rest
 FROM offcpu_rows o LEFT JOIN offcpu_kinds k ON k.id = o.kind_id;
 
 -- Samples, whole.

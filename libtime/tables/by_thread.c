@@ -94,11 +94,12 @@ static int add_length(struct collect *c, const struct population *of, const stru
 	*next = last + (last != at);
 	if (rest->start == rest->end)
 		return 0;
-	add_some(c, row, COL_OPEN, rest->open != 0);
-	add_some(c, row, COL_SUSPECT, (o->flags & OFF_SUSPECT) != 0);
-	return rest->open || o->flags & OFF_SUSPECT
-		       ? 0
-		       : rows_length(c->rows, row, rest->end - rest->start, 0);
+	if (last == at && offcpu_rest_ns(c->tl, o))
+		*next = at + 2; /* which is part of its bounds */
+	uint8_t flags = wait_flags(c->tl, rest);
+	add_some(c, row, COL_OPEN, (flags & OFF_OPEN) != 0);
+	add_some(c, row, COL_SUSPECT, (flags & OFF_SUSPECT) != 0);
+	return flags ? 0 : rows_length(c->rows, row, rest->end - rest->start, 0);
 }
 
 /* Add the time of one wait, in the row of its window: its separate part and the rest. */

@@ -22,6 +22,13 @@ void answer_more(struct buf *b, const struct episodes_answer *a)
 	buf_str(b, " more (show all with --rows 0)\n");
 }
 
+void answer_put_percentile(struct buf *b, const struct episodes *x, uint32_t millipercent)
+{
+	uint64_t low, high;
+	episodes_percentile_range(x, millipercent, &low, &high);
+	units_range(b, low, high);
+}
+
 void answer_json_open(struct json *j, const char *by)
 {
 	json_open(j, NULL, '{');

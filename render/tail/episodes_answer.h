@@ -24,6 +24,9 @@ struct answer_percentile {
 };
 extern const struct answer_percentile answer_percentiles[];
 
+/* "9.3 ms", or "9.3–9.6 ms" where missing events leave it open. */
+void answer_put_percentile(struct buf *b, const struct episodes *x, uint32_t millipercent);
+
 /* How many rows the table has. */
 size_t answer_rows(const struct episodes_answer *a);
 

@@ -100,8 +100,8 @@ static int csv_row(struct csv *w, size_t rank, struct err *e)
 	string_field(w, row->root.comm);
 	buf_fmt(b, ",%s", row->root.state == PART_RUNNING ? "" : cause_name(row->root.cause));
 	function_field(w, row->root.function);
-	buf_fmt(b, ",%" PRIu64 ",%d,%d", row->root.ns, !!(ep->flags & OFF_SUSPECT),
-		!!(ep->flags & OFF_OPEN));
+	buf_fmt(b, ",%" PRIu64 ",%d,%d,%" PRIu64 ",%" PRIu64, row->root.ns,
+		!!(ep->flags & OFF_SUSPECT), !!(ep->flags & OFF_OPEN), ep->low_ns, ep->high_ns);
 	const struct tl_part *p = timeline_part_of(w->tl, ep->thread);
 	if (p) {
 		buf_fmt(b, ",%" PRId64, p->id);
@@ -122,7 +122,7 @@ int tailcsv_write(struct buf *b, struct tail *t, uint64_t rows, struct err *e)
 	buf_str(b, "rank,pid,tid,comm,start_ns,end_ns,duration_ns,run_ns,blocked_ns,"
 		   "runnable_ns,preempted_ns,unknown_ns,interrupted_ns,state,cause,function,"
 		   "root_tid,"
-		   "root_comm,root_cause,root_function,root_ns,suspect,open");
+		   "root_comm,root_cause,root_function,root_ns,suspect,open,low_ns,high_ns");
 	buf_str(b, t->tl->parts.n ? ",recording,host" : "");
 	if (t->episodes.query.kind == EPISODE_SPAN) {
 		buf_str(b, ",key");

@@ -10,6 +10,7 @@
 #include "render/text/escape.h"
 #include "render/text/json.h"
 #include "render/text/labels.h"
+#include "render/tail/episodes_answer.h"
 #include "render/tail/site_words.h"
 #include "render/tail/tail_events.h"
 #include "render/tail/tail_words.h"
@@ -136,6 +137,21 @@ static void percentile(struct writer *w, const char *key, uint32_t millipercent)
 		json_null(&w->j, key);
 	else
 		json_u64(&w->j, key, episodes_percentile(x, millipercent, 0));
+}
+
+/* What the percentiles may be, given what is suspect. */
+static void bounds(struct writer *w)
+{
+	json_open(&w->j, "bounds", '{');
+	for (const struct answer_percentile *p = answer_percentiles; p->key; p++) {
+		uint64_t low, high;
+		episodes_percentile_range(&w->t->episodes, p->millipercent, &low, &high);
+		json_open(&w->j, p->key, '[');
+		json_u64(&w->j, NULL, low);
+		json_u64(&w->j, NULL, high);
+		json_close(&w->j, ']');
+	}
+	json_close(&w->j, '}');
 }
 
 /* The site with the longest hidden wait, and that wait's stack. */
@@ -267,6 +283,7 @@ static void population(struct writer *w)
 		json_u64(&w->j, "p999_with_suspect_ns", episodes_percentile(x, 99900, 1));
 	else
 		json_null(&w->j, "p999_with_suspect_ns");
+	bounds(w);
 	json_close(&w->j, '}');
 }
 
@@ -749,6 +766,8 @@ static void identity(struct writer *w, const struct episode *ep)
 	json_u64(&w->j, "start_ns", timeline_from_origin(w->tl, ep->thread, ep->start_ns));
 	json_u64(&w->j, "end_ns", timeline_from_origin(w->tl, ep->thread, ep->end_ns));
 	json_u64(&w->j, "duration_ns", episode_ns(ep));
+	json_u64(&w->j, "low_ns", ep->low_ns);
+	json_u64(&w->j, "high_ns", ep->high_ns);
 }
 
 /* The verdict of the wait site of the episode's longest wait. */

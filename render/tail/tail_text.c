@@ -7,6 +7,7 @@
 #include "render/text/labels.h"
 #include "render/text/table.h"
 #include "render/tail/program_table.h"
+#include "render/tail/episodes_answer.h"
 #include "render/tail/site_words.h"
 #include "render/tail/tail_answer.h"
 #include "render/tail/tail_events.h"
@@ -117,8 +118,12 @@ static void percentile_cell(struct table *t, const struct episodes *x, uint32_t 
 		table_text(t, "-");
 	else if (episodes_are_uncertain(x, millipercent))
 		table_text(t, "cannot say");
-	else
-		table_duration(t, episodes_percentile(x, millipercent, 0));
+	else {
+		struct buf cell = {0};
+		answer_put_percentile(&cell, x, millipercent);
+		table_text(t, buf_cstr(&cell));
+		buf_release(&cell);
+	}
 }
 
 static void work_row(struct table *t, const struct episodes *x)
@@ -748,7 +753,7 @@ static void percentile_line(struct buf *line, const struct tail *t,
 		buf_str(line, "); p");
 		units_percent(line, p->millipercent);
 		buf_str(line, " = ");
-		units_duration(line, episodes_percentile(&t->episodes, p->millipercent, 0));
+		answer_put_percentile(line, &t->episodes, p->millipercent);
 		put_few_episodes(line, t, p->millipercent);
 		return;
 	}
@@ -762,7 +767,7 @@ static void percentile_line(struct buf *line, const struct tail *t,
 		return;
 	}
 	buf_str(line, " = ");
-	units_duration(line, t->selection.threshold_ns);
+	answer_put_percentile(line, &t->episodes, p->millipercent);
 	put_few_episodes(line, t, p->millipercent);
 	buf_str(line, "; ");
 	put_lasted(line, t, t->selection.v.n);

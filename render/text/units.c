@@ -38,6 +38,23 @@ void units_duration(struct buf *b, uint64_t ns)
 	in_unit(b, ns, unit_of(ns));
 }
 
+void units_range(struct buf *b, uint64_t low_ns, uint64_t high_ns)
+{
+	const struct unit *u = unit_of(high_ns), *own = low_ns ? unit_of(low_ns) : u;
+	struct buf low = {0}, high = {0};
+	in_unit(&low, low_ns, own);
+	in_unit(&high, high_ns, u);
+	b->failed |= low.failed | high.failed;
+	if (!b->failed && strcmp(buf_cstr(&low), buf_cstr(&high)) != 0) {
+		/* the unit once, if it is the same */
+		buf_add(b, low.v, own == u ? strcspn(buf_cstr(&low), " ") : low.n);
+		buf_str(b, "–");
+	}
+	buf_add(b, high.v, high.n);
+	buf_release(&low);
+	buf_release(&high);
+}
+
 void units_part(struct buf *b, uint64_t ns, uint64_t whole)
 {
 	const struct unit *u = unit_of(whole);

@@ -11,6 +11,9 @@
 /* A duration in the unit that fits it, with one decimal below 100: "18.2 us", "890 us". */
 void units_duration(struct buf *b, uint64_t ns);
 
+/* "9.3–9.6 ms", or "9.3 ms" where both read the same. */
+void units_range(struct buf *b, uint64_t low_ns, uint64_t high_ns);
+
 /* The same in the unit that fits `whole`, for parts of a sum ("12.3 ms", "0.1 ms"); a part too
  * small for that gets its own unit. */
 void units_part(struct buf *b, uint64_t ns, uint64_t whole);

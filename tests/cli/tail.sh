@@ -176,7 +176,7 @@ lacks_number=$(grep -c "^p99.9 = " out || :)
 fails 0 "$PERFKIT" tail "$file" --all --p999 --force
 # --open lists them, still without a number
 fails 0 "$PERFKIT" tail "$file" --all --open --details 1
-has out 'p99.9: cannot say; 30 episodes lasted '
+has out 'p99.9: cannot say; 27 episodes lasted '
 has out ', open'
 fails 3 "$PERFKIT" tail "$file" --all --p999 --json
 python3 "$SRC/tests/cli/tail_schema.py" out
@@ -256,7 +256,7 @@ done
 # an idle wait whose wakeup is not known is hidden everywhere, as a whole
 "$PERFKIT" import -q --no-local "$file" -o idle.db
 sqlite3 idle.db "INSERT INTO offcpu_kinds SELECT id + 1000000, prev_state, cause, NULL, 'missing wakeup',
-	open, suspect, running, no_stack, syscall, arg0, arg0_kind, arg0_variable FROM offcpu_kinds;
+	open, suspect, running, no_stack, rest, syscall, arg0, arg0_kind, arg0_variable FROM offcpu_kinds;
 	UPDATE offcpu_rows SET blocked_ns = 0, waker_thread_id = NULL, kind_id = kind_id + 1000000
 	WHERE kind_id IN (SELECT id FROM offcpu_kinds WHERE unknown_reason IS NULL)
 	AND site_id IN (SELECT id FROM sites WHERE verdict = 'unclear');

@@ -3,8 +3,8 @@ import json
 import sys
 
 POPULATION = """count threshold_ns selected suspect open unknown idle_hidden idle_hidden_ns
-system_hidden idle_hidden_most system_hidden_ns threads processes too_few p50_ns p90_ns p99_ns p999_ns p9999_ns max_ns p999_with_suspect_ns""".split()
-EPISODE = """rank name key pid tid end_tid comm start_ns end_ns duration_ns run_ns interrupted_ns blocked_ns
+system_hidden idle_hidden_most system_hidden_ns threads processes too_few p50_ns p90_ns p99_ns p999_ns p9999_ns max_ns p999_with_suspect_ns bounds""".split()
+EPISODE = """rank name key pid tid end_tid comm start_ns end_ns duration_ns low_ns high_ns run_ns interrupted_ns blocked_ns
 runnable_ns preempted_ns throttled_ns unknown_ns blocked_by cause state cpu stack waker corunners
 samples chain shares root suspect open missing function holder events verdict reason lock lock_name target disk""".split()
 CAUSES = """lock rwlock semaphore cond join barrier futex sleep poll net pipe io fault child signal
@@ -60,6 +60,8 @@ keys(p, POPULATION, "population")
 ranks = [p[k] for k in ("p50_ns", "p90_ns", "p99_ns", "p999_ns", "p9999_ns", "max_ns")
          if p[k] is not None]
 need(ranks == sorted(ranks), "percentiles are not ascending")
+for k, (low, high) in p["bounds"].items():
+    need(low <= high and (p[k] is None or low <= p[k] <= high), f"bounds of {k}")
 need(sum(b["count"] for b in d["histogram"]) == p["count"], "the histogram does not hold all")
 need(all(b["to_ns"] == (b["from_ns"] * 2 or 1) for b in d["histogram"]), "buckets do not double")
 keys(d["unclear"], "count ns max_ns with_work".split(), "unclear")
@@ -94,7 +96,7 @@ for i, e in enumerate(d["episodes"]):
     w = f"episode {i + 1}"
     keys(e, EPISODE, w)
     need(e["rank"] == i + 1, w + ": rank")
-    need(e["end_ns"] - e["start_ns"] == e["duration_ns"], w + ": duration")
+    need(e["end_ns"] - e["start_ns"] == e["duration_ns"] >= e["low_ns"], w + ": duration")
     need(e["run_ns"] + e["blocked_ns"] + e["runnable_ns"] + e["unknown_ns"] == e["duration_ns"],
          w + ": parts do not sum up")
     need(e["interrupted_ns"] <= e["run_ns"], w + ": interrupted")

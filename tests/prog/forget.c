@@ -1,8 +1,9 @@
 /*
- * forget FILE WHAT [SEED] - a recording some of whose scheduler events were never made: in
- * place, they become records of a type that no program knows. WHAT is "idle" (switches out of the
- * idle task, as virtual machines and filters on prev_pid leave them out) or a number: percent of
- * all sched_switch, at random. FILE is a perf.data file as perf on this machine writes it.
+ * forget FILE WHAT [PERCENT [SEED [CPU]]] - a recording some of whose scheduler events were never
+ * made: in place, they become records of a type that no program knows. WHAT is "idle" (switches
+ * out of the idle task, as virtual machines and filters on prev_pid leave them out), or the name
+ * of an event ("sched_switch"), or "sched" for all; PERCENT of them, at random, of one CPU or of
+ * all. FILE is a perf.data file as perf on this machine writes it.
  */
 #include "libparse/sample.h"
 #include "libparse/tracepoint.h"
@@ -19,7 +20,9 @@ enum { NO_TYPE = 200 }; /* beyond all types of perf */
 struct forgetter {
 	struct tracepoints *formats;
 	uint8_t *file;
-	uint64_t percent, seed; /* percent 0: the idle task's */
+	const char *what;
+	uint64_t percent, seed;
+	long cpu; /* -1: all */
 	uint64_t forgotten, of;
 };
 
@@ -32,16 +35,23 @@ static uint64_t next_random(uint64_t *seed)
 static int is_forgotten(struct forgetter *x, const struct record *r, const struct event *ev)
 {
 	const struct tracepoint *tp = tracepoint_of(x->formats, ev);
+	int idle = !strcmp(x->what, "idle");
 	struct tp_field prev;
 	struct sample s;
-	int32_t tid;
-	if (!tp || strcmp(ev->name, "sched:sched_switch") ||
-	    !tracepoint_field(tp, "prev_pid", &prev) || sample_decode(r, ev, 0, &s, NULL) ||
-	    !s.raw || prev.offset + sizeof(tid) > s.raw_size)
+	int32_t tid = 0;
+	if (!tp || strncmp(ev->name, "sched:", 6) || sample_decode(r, ev, 0, &s, NULL) ||
+	    !s.raw || (x->cpu >= 0 && s.cpu != (uint32_t)x->cpu))
 		return 0;
+	if (strcmp(idle ? "sched_switch" : x->what, ev->name + 6) && strcmp(x->what, "sched"))
+		return 0;
+	if (idle) {
+		if (!tracepoint_field(tp, "prev_pid", &prev) ||
+		    prev.offset + sizeof(tid) > s.raw_size)
+			return 0;
+		memcpy(&tid, s.raw + prev.offset, sizeof(tid));
+	}
 	x->of++;
-	memcpy(&tid, s.raw + prev.offset, sizeof(tid));
-	return x->percent ? next_random(&x->seed) % 100 < x->percent : !tid;
+	return !tid && next_random(&x->seed) % 100 < x->percent;
 }
 
 static int forget(struct forgetter *x, struct recording *rec, struct err *e)
@@ -66,11 +76,13 @@ int main(int argc, char **argv)
 	struct stat st;
 	int fd = argc >= 3 ? open(argv[1], O_RDWR) : -1;
 	if (fd < 0 || fstat(fd, &st)) {
-		fprintf(stderr, "usage: forget FILE idle|PERCENT [SEED]\n");
+		fprintf(stderr, "usage: forget FILE WHAT [PERCENT [SEED [CPU]]]\n");
 		return 1;
 	}
-	struct forgetter x = {.percent = strtoul(argv[2], NULL, 10),
-			      .seed = argc > 3 ? strtoul(argv[3], NULL, 10) : 1};
+	struct forgetter x = {.what = argv[2],
+			      .percent = argc > 3 ? strtoul(argv[3], NULL, 10) : 100,
+			      .seed = argc > 4 ? strtoul(argv[4], NULL, 10) : 1,
+			      .cpu = argc > 5 ? strtol(argv[5], NULL, 10) : -1};
 	x.file = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	int bad = x.file == MAP_FAILED || recording_open(&rec, argv[1], &e);
 	if (!bad) {
@@ -82,7 +94,7 @@ int main(int argc, char **argv)
 	if (bad)
 		fprintf(stderr, "forget: %s: %s\n", argv[1], e.msg);
 	else
-		printf("%llu of %llu switches\n", (unsigned long long)x.forgotten,
+		printf("%llu of %llu events\n", (unsigned long long)x.forgotten,
 		       (unsigned long long)x.of);
 	return bad;
 }

@@ -143,7 +143,9 @@ static inline void row(struct rig *r, const struct offcpu *o)
 		buf_str(b, " open");
 	if (o->flags & OFF_SUSPECT)
 		buf_str(b, " suspect");
-	if (o->slack_ns)
+	if (o->flags & OFF_REST)
+		buf_str(b, " rest");
+	if (o->slack_ns && o->slack_ns < offcpu_ns(o))
 		buf_fmt(b, " slack %u", o->slack_ns);
 	if (o->waker_context)
 		buf_fmt(b, " <-%d %s", o->waker == TL_NONE ? 0 : r->tl.threads.v[o->waker].tid,

@@ -73,7 +73,7 @@ static void a_second_waking_proves_an_unseen_run(void **state)
 	wakeup(r, 531, 0, 9, 7);
 	sw(r, 540, 0, 9, "X", 7);
 	expect(r, "7 110-130 S 20+0 suspect\n"
-		  "7 130-500  0+0 ?hole suspect\n"
+		  "7 130-500  0+0 ?hole suspect rest\n"
 		  "7 500-510  0+10 suspect <-9 task\n"
 		  "7 520-540 R 0+20 preempted\n"
 		  "9 510-520 R 0+10 preempted\n");
@@ -107,12 +107,12 @@ static void a_wakeup_to_a_cpu_not_recorded_hides_what_follows(void **state)
 	waking(r, 660, 0, 0, 7);
 	r->end = 700000;
 	expect(r, "7 110-130 S 20+0 suspect <-9 task\n"
-		  "7 130-500  0+0 ?hole suspect\n"
+		  "7 130-500  0+0 ?hole suspect rest\n"
 		  "7 510-530 S 20+0 suspect <-9 task\n"
-		  "7 530-600  0+0 ?hole suspect\n"
+		  "7 530-600  0+0 ?hole suspect rest\n"
 		  "7 610-640 S 20+10 <-9 task\n"
 		  "7 650-660 S 10+0 suspect <-0 task\n"
-		  "7 660-700  0+0 ?hole open suspect\n"
+		  "7 660-700  0+0 ?hole open suspect rest\n"
 		  "9 500-510 R 0+10 preempted\n"
 		  "9 600-610 R 0+10 preempted\n"
 		  "9 640-700 S 60+0 open\n");
@@ -240,7 +240,7 @@ static void a_break_of_the_chain_is_a_hole_with_bounds(void **state)
 	waking(r, 60, 1, 0, 9);
 	sw(r, 70, 0, 0, "R", 9);
 	expect(r, "1 10-30 S 2+18 suspect <-0 task\n"
-		  "1 30-40  0+0 ?hole suspect\n"
+		  "1 30-40  0+0 ?hole suspect rest\n"
 		  "1 50-70 S 20+0 open\n"
 		  "9 30-60  0+0 ?hole suspect\n"
 		  "9 60-70  0+10 suspect <-0 task\n"
@@ -280,8 +280,8 @@ static void a_hole_in_a_sleep_keeps_what_is_known_of_it(void **state)
 	sw(r, 10, 0, 1, "S", 2);
 	waking(r, 30, 0, 2, 4); /* the last record of the CPU before 1 leaves it again */
 	sw(r, 50, 0, 1, "S", 0);
-	expect(r, "1 10-30 S 20+0 suspect\n"
-		  "1 30-50  0+0 ?hole suspect\n"
+	expect(r, "1 10-30 S 0+0 ?missing wakeup suspect\n"
+		  "1 30-50  0+0 ?hole suspect rest\n"
 		  "1 50-50 S 0+0 open\n"
 		  "2 30-50  0+0 ?hole open suspect\n"
 		  "4 30-50  0+20 open <-2 task\n");

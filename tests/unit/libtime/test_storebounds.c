@@ -44,7 +44,7 @@ static void write_store(const char *more)
 	    "INSERT INTO comms VALUES(1,'c');"
 	    "INSERT INTO threads VALUES(1,1,1,1,1,NULL,0,100,0,120,1,1,0,0,0,0,0);"
 	    "INSERT INTO offcpu_kinds "
-	    "VALUES(1,'S','lock',NULL,NULL,0,0,0,0,NULL,NULL,NULL,NULL);"
+	    "VALUES(1,'S','lock',NULL,NULL,0,0,0,0,0,NULL,NULL,NULL,NULL);"
 	    "INSERT INTO offcpu_rows VALUES(1,1,10,10,5,1,NULL,NULL,1,NULL,NULL,NULL,0,0,NULL,"
 	    "NULL,NULL);"
 	    "INSERT INTO symbols VALUES(1,NULL,'s');"
