@@ -98,5 +98,7 @@ int main(int argc, char **argv)
 		write_sample(&w, line, time);
 	if (pw_finish(&w, &image))
 		return 1;
-	return fwrite(image.v, 1, image.n, stdout) != image.n;
+	int failed = fwrite(image.v, 1, image.n, stdout) != image.n;
+	buf_release(&image);
+	return failed;
 }
