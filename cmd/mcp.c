@@ -57,8 +57,16 @@ enum { ARGS = MCP_ARGS + 16, SECONDS = 120, MESSAGES = 400, BUDGET = 24000, LEAS
 #define WAIT_ROWS                                                                           \
 	{"work-frame", MCP_TEXT, 0, "unclear waits in these functions are work: REGEX"},    \
 		{"idle-frame", MCP_TEXT, 0, "waits in these functions are at rest: REGEX"}, \
+		{"system", MCP_FLAG, 0, "also waits of the kernel's threads"},              \
 	{                                                                                   \
 		"idle", MCP_FLAG, 0, "also waits that are at rest"                          \
+	}
+#define PICK_ROWS                                                                   \
+	{"pct", MCP_TEXT, 0, "the worst above this percentile: 99.9; --p99 is 99"}, \
+		{"over", MCP_TEXT, 0, "those longer than this: 5ms"},               \
+		{"cause", MCP_TEXT, 0, "only these causes: lock, io, ..."},         \
+	{                                                                           \
+		"top", MCP_NUMBER, 0, "the N longest"                               \
 	}
 #define COMMON_ROWS                                                                     \
 	{"format", MCP_TEXT, 0, "text (default), markdown or json"},                    \
@@ -78,6 +86,7 @@ static const struct mcp_param no_params[] = {{NULL, MCP_TEXT, 0, NULL}};
 static const struct mcp_param doctor_params[] = {
 	FILE_ROW,
 	{"for", MCP_TEXT, 0, "the question: cpu, counts, offcpu, tail, names"},
+	{"verbose", MCP_FLAG, 0, "with what helps"},
 	{"format", MCP_TEXT, 0, "text (default), markdown or json"},
 	{"budget", MCP_NUMBER, 0, "the most bytes of the answer"},
 	{NULL, MCP_TEXT, 0, NULL},
@@ -101,14 +110,11 @@ static const struct mcp_param report_params[] = {
 static const struct mcp_param tail_params[] = {
 	FILE_ROW,
 	{"by", MCP_TEXT, 0, "what is ranked: wait, activation, span:NAME"},
-	{"pct", MCP_TEXT, 0, "the worst above this percentile: 99.9"},
-	{"over", MCP_TEXT, 0, "those longer than this: 5ms"},
-	{"top", MCP_NUMBER, 0, "the N longest"},
+	PICK_ROWS,
 	{"episode", MCP_TEXT, 0,
 	 "one episode: THREAD+START as rows have it (8859+0.5392), or its id in JSON"},
 	{"details", MCP_NUMBER, 0, "explain N episodes in full (1)"},
 	{"group", MCP_TEXT, 0, "root, holder, stack, cause, thread, comm or label:KEY"},
-	{"cause", MCP_TEXT, 0, "only these causes: lock, io, ..."},
 	{"key", MCP_TEXT, 0, "the spans of one request or trace id"},
 	WAIT_ROWS,
 	COMMON_ROWS,
@@ -118,6 +124,10 @@ static const struct mcp_param source_params[] = {
 	{"function", MCP_TEXT, 0,
 	 "a function or its id, FILE or FILE:LINE (the hottest function)"},
 	{"offcpu", MCP_FLAG, 0, "which lines wait"},
+	{"tail", MCP_FLAG, 0, "the lines of the worst waits or requests, as tail picks them"},
+	PICK_ROWS,
+	{"by", MCP_TEXT, 0, "with tail, what is ranked: wait, activation, span:NAME"},
+	WAIT_ROWS,
 	COMMON_ROWS,
 };
 static const struct mcp_param compare_params[] = {

@@ -9,6 +9,7 @@
 #include "libtime/explain/episode_id.h"
 #include "libtime/sched/timeline_answers.h"
 #include "libtime/sched/timeline_parts.h"
+#include "render/tail/site_words.h"
 #include "render/tail/tail_words.h"
 #include "render/text/escape.h"
 #include "render/text/json.h"
@@ -37,6 +38,7 @@ struct brief {
 	size_t nfunctions, nsites, nlinks;
 	uint64_t worst_ns;
 	struct buf root, episode; /* what the worst was due to, and its id */
+	struct buf unclear; /* function of unclear waits that are longer than that; empty */
 };
 
 static const char *const questions[] = {"cpu", "waits", "tail"};
@@ -153,6 +155,9 @@ static int read_worst(struct brief *b, struct tlinput *ti, const struct report_o
 		if (!rc)
 			add_links(b, &ti->tl, x);
 	}
+	const struct site_sums *unclear = &t.episodes.apart.by[APART_UNCLEAR];
+	if (!rc && unclear->v.n && unclear->v.v[0].max_ns > b->worst_ns)
+		describe_site_frame(&b->unclear, &ti->tl, unclear->v.v[0].site);
 	tail_release(&t);
 	return rc;
 }
@@ -216,18 +221,24 @@ static void put_headline(struct buf *b, const struct brief *x, int markdown)
 /* The nth command that says more; 0: there is none. */
 static int put_command(struct buf *b, const struct brief *x, size_t nth)
 {
-	enum { EPISODE = 1 };
-	static const char *const verbs[] = {"tail",          "tail --episode",
-					    "source --tail", "report --by site",
-					    "source",        "doctor"};
-	int has[] = {x->worst_ns > 0, x->worst_ns > 0,   x->worst_ns > 0,
-		     x->nsites > 0,   x->nfunctions > 0, 1};
-	for (size_t i = 0; i < sizeof(has) / sizeof(*has); i++) {
-		if (!has[i] || nth--)
+	const struct {
+		const char *verb, *value; /* value: NULL for none */
+		int has;
+	} v[] = {
+		{"tail", NULL, x->worst_ns > 0},
+		{"tail --work-frame", x->unclear.v, x->unclear.n > 0},
+		{"tail --episode", x->episode.v, x->worst_ns > 0},
+		{"source --tail", NULL, x->worst_ns > 0},
+		{"report --by site", NULL, x->nsites > 0},
+		{"source", NULL, x->nfunctions > 0},
+		{"doctor", NULL, 1},
+	};
+	for (size_t i = 0; i < sizeof(v) / sizeof(*v); i++) {
+		if (!v[i].has || nth--)
 			continue;
-		buf_fmt(b, "perfkit %s ", verbs[i]);
-		if (i == EPISODE)
-			buf_fmt(b, "%s ", x->episode.v);
+		buf_fmt(b, "perfkit %s ", v[i].verb);
+		if (v[i].value)
+			buf_fmt(b, "%s ", v[i].value);
 		if (strlen(x->path) > 2 * NAME || !shell_is_printable(x->path))
 			buf_str(b, "FILE");
 		else
@@ -367,6 +378,7 @@ static void release(struct brief *b)
 		buf_release(&b->links[i].name);
 	buf_release(&b->root);
 	buf_release(&b->episode);
+	buf_release(&b->unclear);
 }
 
 int report_brief(const struct report_opts *o, const char *path)

@@ -38,12 +38,22 @@ static void put_pattern(struct buf *b, const char *name)
 		buf_char(b, strchr(" \t\"'`$&;|*?+^[]{}()<>\\!#~", name[i]) ? '.' : name[i]);
 }
 
-void describe_settling(struct buf *b, const struct timeline *tl, uint32_t site)
+int describe_site_frame(struct buf *b, const struct timeline *tl, uint32_t site)
 {
 	const struct tl_site *s = timeline_site(tl, site);
 	const struct frame *f = &tl->stacks->frames.v[s->frame];
+	if (s->reason == REASON_NO_FRAME || !s->frame || !f->name)
+		return 0;
+	put_pattern(b, strtab_get(&tl->stacks->strings, f->name));
+	return 1;
+}
+
+void describe_settling(struct buf *b, const struct timeline *tl, uint32_t site)
+{
+	const struct tl_site *s = timeline_site(tl, site);
 	int copies = sites_have_copies(tl);
-	if (s->reason == REASON_NO_FRAME || !s->frame || !f->name) {
+	struct buf name = {0};
+	if (!describe_site_frame(&name, tl, site)) {
 		buf_str(b, copies ? "symbols, or a perf map" : "record --call-graph dwarf");
 		return;
 	}
@@ -53,7 +63,9 @@ void describe_settling(struct buf *b, const struct timeline *tl, uint32_t site)
 		buf_str(b, copies && s->reason != REASON_ANSWERED
 				   ? "--idle-frame or --work-frame "
 				   : "--work-frame ");
-	put_pattern(b, strtab_get(&tl->stacks->strings, f->name));
+	buf_str(b, buf_cstr(&name));
+	b->failed |= name.failed;
+	buf_release(&name);
 }
 
 static const char *show_with(const struct set_apart *x)
@@ -218,12 +230,9 @@ static void sentence(struct buf *b, struct buf *line)
 static void settle_line(struct buf *b, const struct timeline *tl, const struct site_sum *x,
 			int ranked)
 {
-	const struct frame *f = &tl->stacks->frames.v[timeline_site(tl, x->site)->frame];
 	struct buf line = {0}, name = {0};
-	if (!timeline_site(tl, x->site)->frame || !f->name ||
-	    timeline_site(tl, x->site)->reason == REASON_NO_FRAME)
+	if (!describe_site_frame(&name, tl, x->site))
 		return;
-	put_pattern(&name, strtab_get(&tl->stacks->strings, f->name));
 	units_plural(&line, x->count, "wait, ", "waits, ");
 	units_duration(&line, x->ns);
 	buf_str(&line, ", in ");

@@ -11,6 +11,10 @@
 /* A site (index of timeline.sites): "worker: cond in get_job()". */
 void describe_site(struct buf *b, const struct timeline *tl, uint32_t site);
 
+/* A regular expression for --work-frame and --idle-frame that names the site's function. 1, or 0:
+ * it has none with a name. */
+int describe_site_frame(struct buf *b, const struct timeline *tl, uint32_t site);
+
 /* The option that settles an unclear site: "--idle-frame get_job", "--work-frame get_job", or
  * both without evidence; or what the next recording needs: "record --call-graph dwarf", or
  * names if it has stack copies. */

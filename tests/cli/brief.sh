@@ -120,3 +120,9 @@ for f in "$d"/*/perf.data; do
 done
 "$PERFKIT" report --brief --csv -q work.data 2>err && exit 1
 grep -q 'csv' err
+
+# waits that are unclear and longer than the worst one: the command that ranks them comes next
+"$PERFKIT" report --brief --json -q --no-local "$d/incidents/nagle.tar.zst" >unclear.json
+python3 -c 'import json; print(*json.load(open("unclear.json"))["next"], sep="\n")' >next
+sed -n 2p next | grep -q '^perfkit tail --work-frame query ' || { cat next; exit 1; }
+! grep -q work-frame waits.json || { cat waits.json; exit 1; }
