@@ -201,17 +201,18 @@ static void put_verdicts(struct buf *out, const struct findings *f, unsigned ask
 	buf_char(out, '\n');
 }
 
-/* "perf.data: 3.0 s, 10400 events/s, ..." */
+/* "perf.data:", and below it what the recording cost: "3.0 s, 10400 events/s, ...". */
 static void put_file(struct buf *out, const char *path, const struct price_paid *paid)
 {
+	static const char label[] = "  cost    ";
 	struct buf b = {0};
 	escape_visible(out, path, strlen(path));
 	buf_char(out, ':');
 	if (!paid->events)
 		return;
 	price_paid_text(&b, paid);
-	buf_char(out, ' ');
-	put_text_at(out, escape_chars(path, strlen(path)) + 2, 4, buf_cstr(&b));
+	buf_fmt(out, "\n%s", label);
+	put_text_at(out, sizeof(label) - 1, sizeof(label) - 1, buf_cstr(&b));
 	out->n--; /* the verdicts begin lines of their own */
 	out->failed |= buf_failed(&b);
 	buf_release(&b);

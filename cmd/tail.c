@@ -176,8 +176,9 @@ static void put_lines_command(struct buf *b, const struct tail_run *r)
 	buf_str(b, "\nwhich lines: perfkit source --tail");
 	if (o->preset || o->pct)
 		buf_fmt(b, " --p%g", r->query.pick.millipercent / 1000.0);
-	opt_repeat(b, &verb_tail, o, &verb_source,
-		   "p50 p90 p95 p99 p999 p9999 p pct rows input quiet verbose format budget");
+	opt_repeat(b, &verb_tail, o,
+		   "by over top cause state comm pid tid cpu cgroup time all idle system site "
+		   "idle-frame work-frame no-unclear open key where label");
 	buf_str(b, " FILE\n");
 }
 

@@ -551,8 +551,7 @@ static void put_given(struct buf *b, const struct opt *o, const void *opts)
 	}
 }
 
-void opt_repeat(struct buf *b, const struct verb *v, const void *opts, const struct verb *other,
-		const char *without)
+void opt_repeat(struct buf *b, const struct verb *v, const void *opts, const char *list)
 {
 	void *defaults;
 	if (with_defaults(v, &defaults)) {
@@ -562,9 +561,7 @@ void opt_repeat(struct buf *b, const struct verb *v, const void *opts, const str
 	for (int t = 0; t < OPT_TABLES && v->tables[t]; t++)
 		for (const struct opt *o = v->tables[t]; o->name; o++)
 			if (o->kind != OPT_GROUP && (o->help || o->kind == OPT_SUFFIX) &&
-			    !is_listed(without, o->name) &&
-			    find_row(other, o->name, strlen(o->name), 0) &&
-			    is_given(v, o, opts, defaults))
+			    is_listed(list, o->name) && is_given(v, o, opts, defaults))
 				put_given(b, o, opts);
 	mem_free(defaults);
 }

@@ -141,10 +141,9 @@ int opt_goes(const struct verb *v, const void *opts, const char *name);
  * the order of the tables; NULL: none. 0, or ERR_NOMEM. */
 int opt_given(const struct verb *v, const void *opts, const char *list, const char **name);
 
-/* Append the options that were given and that `other` has too, but those in `without`, as a
- * command line has them: " --by activation --comm 'a b'". */
-void opt_repeat(struct buf *b, const struct verb *v, const void *opts, const struct verb *other,
-		const char *without);
+/* Append those of the options `list` (names, separated by blanks) that were given, as a command
+ * line has them: " --by activation --comm 'a b'". */
+void opt_repeat(struct buf *b, const struct verb *v, const void *opts, const char *list);
 
 /* Release the lists. */
 void opt_release(const struct verb *v, void *opts);

@@ -63,7 +63,7 @@ grep -q 'id="timeline"' evil.html && wrong "a timeline without context switches"
 
 # Above --max-size short things are summed up, and program and page say so; what is too large even
 # so is not written.
-most=$(($(wc -c <o.html) * 98 / 100)) mb=$(awk "BEGIN { print $(($(wc -c <o.html) * 98 / 100)) / 1048576 }")
+most=$(($(wc -c <o.html) * 99 / 100)) mb=$(awk "BEGIN { print $(($(wc -c <o.html) * 99 / 100)) / 1048576 }")
 "$PERFKIT" html --all --no-local --max-size "$mb" -o thin.html "$orders" 2>err || wrong "thinned: $(cat err)"
 grep -q 'to stay below 0[.0-9]* MB (--max-size), everything shorter than 10*[0.]* [um]s is only summed up' err || wrong "not said: $(cat err)"
 [ "$(wc -c <thin.html)" -le $((most + 10)) ] || wrong "thinned to $(wc -c <thin.html) bytes"

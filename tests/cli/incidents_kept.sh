@@ -19,7 +19,7 @@ kept()
 	echo "$said" | grep -Eq "$sentence" || { echo "$kind: $said"; fails=$((fails + 1)); }
 	"$PERFKIT" import -q --no-local "$f.tar.zst" -o "$kind.db" 2>err
 	"$PERFKIT" tail -q --top 0 --details 3 "$@" "$f.tar.zst" --no-local 2>&1 |
-		sed "s/ in $kind\.[a-z.]*/ in FILE/; s/ --no-local FILE/ FILE/" >one
+		sed "s/ in $kind\.[a-z.]*/ in FILE/" >one
 	"$PERFKIT" tail -q --top 0 --details 3 "$@" "$kind.db" 2>&1 | sed "s/ in $kind\.[a-z.]*/ in FILE/" >two
 	cmp one two || fails=$((fails + 1))
 	"$PERFKIT" html -q --force "$kind.db" -o page.html 2>err || { cat err; fails=$((fails + 1)); }
