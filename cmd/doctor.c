@@ -218,10 +218,8 @@ static void put_file(struct buf *out, const char *path, const struct price_paid 
 	buf_release(&b);
 }
 
-static void put_all(struct buf *out, const char *path, const struct findings *f, unsigned asked,
-		    enum level level)
+static void put_all(struct buf *out, const struct findings *f, unsigned asked, enum level level)
 {
-	put_file(out, path, &f->paid);
 	put_verdicts(out, f, asked);
 	for (size_t i = 0; i < f->v.n; i++) {
 		if (!is_title(f, i, level)) {
@@ -241,23 +239,25 @@ static void put_all(struct buf *out, const char *path, const struct findings *f,
 
 static int print_text(const char *path, const struct findings *f, unsigned asked, int verbose)
 {
-	enum { LINES = 24 };
-	struct buf b = {0};
+	enum { LINES = 24 }; /* without what the recording cost, which a store does not know */
+	struct buf file = {0}, b = {0};
 	int failed = 0;
+	put_file(&file, path, &f->paid);
 	for (enum level k = verbose ? EVERYTHING : FIRST_DETAIL; k < LEVELS; k++) {
 		size_t lines = 0;
 		buf_clear(&b);
-		put_all(&b, path, f, asked, k);
+		put_all(&b, f, asked, k);
 		for (size_t i = 0; i < b.n; i++)
 			lines += b.v[i] == '\n';
 		if (verbose || lines <= LINES)
 			break;
 	}
-	failed = buf_failed(&b);
+	failed = buf_failed(&b) || buf_failed(&file);
 	if (failed)
 		say("out of memory");
 	else
-		fwrite(b.v, 1, b.n, stdout);
+		printf("%s%s", buf_cstr(&file), buf_cstr(&b));
+	buf_release(&file);
 	buf_release(&b);
 	return failed;
 }

@@ -161,7 +161,9 @@ class Asking:
 
     @staticmethod
     def named(text, stdin):
-        """The input's name is not compared; binary files have none."""
+        """The input's name is not compared, nor what the recording cost, whose bytes a store does not know;
+        binary files have none."""
+        text = re.sub(rb"^  cost    .*\n(?: {10}.*\n)*", b"", text, flags=re.M)
         if stdin and b"\0" not in text:
             text = re.sub(rb"(^|: |[ (])-(?=[:,])|(doctor |; |: )-(?=[ \n])|(\"file\":\")-(?=\")",
                           rb"\1\2\3stdin", text, flags=re.M)

@@ -46,8 +46,7 @@ static uint8_t reason_of(const struct sites *x, const struct site *s, const stru
 		return REASON_WORK_FRAME;
 	if (s->flags & ASKED_IDLE)
 		return REASON_IDLE_FRAME;
-	/* a futex without callers is what a thread pool at rest looks like, too */
-	if (!sites_may_idle(t->cause) && (t->cause != CAUSE_FUTEX || s->app))
+	if (!sites_may_idle(t->cause))
 		return REASON_CAUSE;
 	if (s->flags & WORK_WAIT)
 		return REASON_WORK_WAIT;

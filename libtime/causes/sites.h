@@ -13,7 +13,7 @@
  *
  *	1 --work-frame or --idle-frame matches                                  work / idle
  *	2 the cause is none of sleep, poll, cond, semaphore, net, pipe,
- *	  child, signal, nor a futex without a function above it               work
+ *	  child, signal                                                        work
  *	3 a frame is a known work wait (frames.rules)                          work
  *	4 a frame takes work, or a program's own loop waits directly           idle
  *	5 stacks by DWARF, and a function that does other work too, but is

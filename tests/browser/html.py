@@ -539,7 +539,7 @@ def check_source(b):
         return [p.x + c.x + 4, p.y + c.y + 6]""")
     b.click(x, y)
     check("a click opens it", settled(b, hidden, False), False)
-    rows = "[...document.querySelectorAll('#source tbody tr:not(.inlined)')].map((r) => [...r.cells].map((c) => c.textContent))"
+    rows = "[...document.querySelectorAll('#source .source-file tbody tr:not(.inlined)')].map((r) => [...r.cells].map((c) => c.textContent))"
     settled(b, rows + ".length > 3", True)
     compare_source(b, "its lines", rows, "main", *names, data)
     inlined = "[...document.querySelectorAll('#source tr.inlined')].filter((r) => !r.hidden).length"
@@ -636,8 +636,9 @@ def check_sites(b):
         path = report("sites", source, *with_requests, *options)
         show(b, path, "#pane=sites")
         shown.append(b.js(SITES))
-    rows = list(csv.DictReader(ask("report", *LOCAL, "--all", "--by", "site", "--csv", source).decode().splitlines()))
-    unclear = sorted(r["site"] for r in rows if r["verdict"] == "unclear")
+    rows = json.loads(ask("report", *LOCAL, "--all", "--by", "site", "--json", source))["rows"]
+    ranked = {s["id"] for s in json.loads(ask("tail", *LOCAL, "--all", "--json", source))["sites"] if s["shown_as"] == "likely"}
+    unclear = sorted(r["site"] for r in rows if r["verdict"] == "unclear" and r["site_id"] not in ranked)
     check("sites of a report of spans", sorted(r[0] for r in shown[0][1:]), unclear)
     check("they are those of waits", shown[0], shown[1])
     check("their programs", (shown[0][0][:3], [r[:2] for r in shown[0] if r[0].startswith("servers")]),

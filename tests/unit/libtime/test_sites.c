@@ -260,23 +260,6 @@ static void locks_and_devices_are_never_idle(void **state)
 #define PG "@/usr/lib/postgresql/15/bin/postgres"
 #define BACKEND "_start;PostmasterMain" PG ";BackendMain" PG ";"
 
-/* A pool at rest looks like that by frame pointers through a libc without them. */
-static void a_futex_without_callers_proves_no_work(void **state)
-{
-	static const char bare[] =
-		"__futex_abstimed_wait_common@libc.so.6;do_futex[k];futex_wait[k]";
-	static const char called[] = START "serve;swap@libc.so.6;do_futex[k];futex_wait[k]";
-	struct rig r;
-	(void)state;
-	rig_init(&r, 2, 0);
-	slept(&r, 0, 1000, 90000, bare, 1, START "serve;swap");
-	slept(&r, 1, 2000, 2500, called, 0, START "main");
-	apply(&r);
-	expect(&r, 0, 0, "t0 futex __futex_abstimed_wait_common unclear: no frame");
-	expect(&r, 1, 0, "serve futex serve work: cause");
-	rig_release(&r);
-}
-
 static void names_decide(void **state)
 {
 	(void)state;
@@ -523,7 +506,6 @@ int main(void)
 		cmocka_unit_test(a_verdict_does_not_depend_on_names_of_threads),
 		cmocka_unit_test(options_come_first),
 		cmocka_unit_test(locks_and_devices_are_never_idle),
-		cmocka_unit_test(a_futex_without_callers_proves_no_work),
 		cmocka_unit_test(names_decide),
 		cmocka_unit_test(a_loop_waits_through_functions_without_names),
 		cmocka_unit_test(a_library_loop_proves_nothing),
