@@ -222,12 +222,13 @@ static void put_headline(struct buf *b, const struct brief *x, int markdown)
 static int put_command(struct buf *b, const struct brief *x, size_t nth)
 {
 	const struct {
-		const char *verb, *value; /* value: NULL for none */
+		const char *verb;
+		const struct buf *value; /* NULL: none */
 		int has;
 	} v[] = {
 		{"tail", NULL, x->worst_ns > 0},
-		{"tail --work-frame", x->unclear.v, x->unclear.n > 0},
-		{"tail --episode", x->episode.v, x->worst_ns > 0},
+		{"tail --work-frame", &x->unclear, x->unclear.n > 0},
+		{"tail --episode", &x->episode, x->worst_ns > 0},
 		{"source --tail", NULL, x->worst_ns > 0},
 		{"report --by site", NULL, x->nsites > 0},
 		{"source", NULL, x->nfunctions > 0},
@@ -237,8 +238,10 @@ static int put_command(struct buf *b, const struct brief *x, size_t nth)
 		if (!v[i].has || nth--)
 			continue;
 		buf_fmt(b, "perfkit %s ", v[i].verb);
-		if (v[i].value)
-			buf_fmt(b, "%s ", v[i].value);
+		if (v[i].value) {
+			buf_add(b, v[i].value->v, v[i].value->n);
+			buf_char(b, ' ');
+		}
 		if (strlen(x->path) > 2 * NAME || !shell_is_printable(x->path))
 			buf_str(b, "FILE");
 		else

@@ -29,7 +29,7 @@ while read -r name status ids; do
 	for asked in '' '--for tail' '--for cpu --for offcpu --json'; do
 		(cd "$dir" && "$PERFKIT" doctor -v $asked --no-local --buildid-dir "" $(cat args 2>/dev/null) perf.data) >full
 		rc=$?
-		sed -e '1s/^perf\.data: .*/perf.data:/' -e '2{/^    [^ ]/d;}' full >out
+		sed -e '/^  cost    /d' -e '3{/^          /d;}' full >out
 		"$PERFKIT" doctor -v $asked run.db >store.out
 		[ $rc = $? ] || say "$name: doctor $asked: the store's exit status is another"
 		sed 's/^run\.db:/perf.data:/; s/"file": *"run\.db"/"file":"perf.data"/' store.out |
