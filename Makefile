@@ -84,6 +84,7 @@ static-%:
 # All of perfkit as WebAssembly, with Debian's emscripten: $(O)/wasm/perfkit.wasm, its perfkit.js for
 # node and for a worker of a page; packaging/wasm_libs.txt lists what is linked in.
 WASM := $(O)/wasm
+WASM_OPT := -O2
 WASM_LIBS := $(or $(SYSROOT),sysroot)/wasm
 WASM_TRACEEVENT = $(shell sed -n 's/^libtraceevent [0-9]*:*\([0-9.]*\).*/\1/p' packaging/wasm_libs.txt)
 WASM_CFLAGS = -I$(WASM_LIBS)/include -I$(WASM_LIBS)/include/traceevent -I$(WASM_LIBS)/include/libiberty \
@@ -92,9 +93,10 @@ WASM_LINK = -sALLOW_MEMORY_GROWTH=1 -sMAXIMUM_MEMORY=4GB -sINITIAL_MEMORY=32MB -
 	-sMODULARIZE=1 -sEXPORT_NAME=perfkit -sENVIRONMENT=node,worker -sEXIT_RUNTIME=1 -sINVOKE_RUN=0 \
 	-sNODEJS_CATCH_EXIT=0 -sNODEJS_CATCH_REJECTION=0 -sFORCE_FILESYSTEM=1 -sSTRICT=1 -sALLOW_UNIMPLEMENTED_SYSCALLS=1 -sASSERTIONS=0 \
 	-sEXPORTED_RUNTIME_METHODS=FS,callMain,NODEFS,WORKERFS,ENV -lnodefs.js -lworkerfs.js
-.PHONY: wasm wasm-link
+.PHONY: wasm wasm-libs wasm-link
+wasm-libs: $(WASM_LIBS)/made
 wasm: $(WASM_LIBS)/made
-	$(Q)$(MAKE) --no-print-directory O=$(WASM) CC=emcc AR=emar OPT=-O2 SANITIZE= THREADS= HARDEN_CFLAGS= HARDEN_LDFLAGS= \
+	$(Q)$(MAKE) --no-print-directory O=$(WASM) CC=emcc AR=emar OPT="$(WASM_OPT)" SANITIZE= THREADS= HARDEN_CFLAGS= HARDEN_LDFLAGS= \
 		TRACEEVENT_VERSION=$(WASM_TRACEEVENT) DEP_CFLAGS='$(WASM_CFLAGS)' wasm-link
 wasm-link: $(O)/perfkit.js
 $(O)/perfkit.js: $(call obj,cmd) $(LINK_A)
@@ -373,6 +375,7 @@ READ_CFLAGS = $(filter-out -MMD -MP,$(ALL_CFLAGS)) -I$(O)/gen \
 	-DTRACEEVENT_VERSION='"$(TRACEEVENT_VERSION)"' \
 	$(if $(filter base/err.c,$<),,-include tests/analyze.h)
 .PHONY: tidy analyze clang
+tidy: macos
 tidy analyze:
 	$(Q)$(MAKE) --no-print-directory -k SANITIZE= $(READ_SRC:%.c=$(O)/$@/%.ok)
 $(O)/tidy/%.ok: %.c .clang-tidy $(READ_DEPS)
@@ -384,6 +387,27 @@ $(O)/tidy/%.ok: %.c .clang-tidy $(READ_DEPS)
 $(O)/analyze/%.ok: %.c $(READ_DEPS)
 	@mkdir -p $(@D)
 	$(call say,ANALYZE,$<)$(GCC) $(READ_CFLAGS) -fanalyzer -Werror -c -o /dev/null $<
+	@touch $@
+
+# What a program for macOS would be made of, compiled against that system's headers and linked with
+# nothing: what records or watches is left out. Libraries' headers are this machine's. ZIG is `zig`, or Python's
+# ziglang.
+ZIG ?= $(or $(shell command -v zig),$(shell python3 -c 'import ziglang, sys; print(sys.executable, "-m ziglang")' 2>/dev/null))
+MACOS_SRC = $(filter-out cmd/record% cmd/watch% cmd/fleet% cmd/jitter% cmd/answer/watch% libtime/watch/%,$(READ_SRC))
+MACOS_HEADERS := zlib.h zconf.h zstd.h zstd_errors.h sqlite3.h xxhash.h lzma.h lzma bzlib.h libdeflate.h dwarf.h \
+	elf.h libelf.h gelf.h elfutils
+.PHONY: macos
+macos: $(if $(ZIG),$(MACOS_SRC:%.c=$(O)/macos/%.ok))
+	@$(if $(ZIG),:,echo "left out: sources against macOS's headers need zig (PyPI: ziglang)")
+$(O)/macos/%.ok: %.c $(READ_DEPS) $(O)/macos/include/made
+	@mkdir -p $(@D)
+	$(call say,MACOS,$<)$(ZIG) cc -target aarch64-macos -Werror -w -c -o $@.o $(filter-out -MMD -MP -pthread $(HARDEN),$(ALL_CFLAGS)) \
+		-I$(O)/gen -I$(O)/gen/fleet -I$(O)/macos/include -DTRACEEVENT_VERSION='"$(TRACEEVENT_VERSION)"' -include base/os/lacking.h $<
+	@rm $@.o && touch $@
+$(O)/macos/include/made:
+	@mkdir -p $(@D)/bits
+	@for h in $(MACOS_HEADERS); do [ ! -e /usr/include/$$h ] || ln -sfn /usr/include/$$h $(@D)/$$h; done
+	@: | $(CC) -E -M -include elf.h - | tr ' ' '\n' | sed -n '/bits\/auxv\.h$$/p' | xargs -I{} ln -sfn {} $(@D)/bits/auxv.h
 	@touch $@
 
 # Everything by the other compiler, without a warning; those do not depend on -O.
@@ -430,6 +454,7 @@ bench-record: all $(O)/tests/prog/measure
 bench: all $(PROG_BIN)
 	$(Q)O=$(O) CC='$(CC)' sh tests/bench_diverse.sh
 	$(Q)O=$(O) sh tests/bench.sh
+	$(Q)O=$(O) sh tests/bench_wasm.sh
 	$(Q)O=$(O) sh tests/bench_dwarf.sh
 	$(Q)O=$(O) sh tests/bench_sched.sh
 	$(Q)O=$(O) sh tests/bench_requests.sh
@@ -575,7 +600,7 @@ help:
 	@echo 'make truth      is time hidden that requests waited for? A table (15 minutes)'
 	@echo 'make asan       make check under AddressSanitizer and UBSan'
 	@echo 'make tsan       the verbs that have threads under ThreadSanitizer; tsan-units: unit tests, too'
-	@echo 'make tidy       clang-tidy with the checks of .clang-tidy; any warning fails'
+	@echo 'make tidy       clang-tidy with the checks of .clang-tidy, and macOS'"'"'s headers; any warning fails'
 	@echo 'make analyze    gcc -fanalyzer; any warning fails'
 	@echo 'make clang      build everything with clang; any warning fails'
 	@echo 'make coverage   lines the tests reach, per library (T= chooses tests)'

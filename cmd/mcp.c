@@ -539,4 +539,5 @@ const struct verb verb_mcp = {
 	.options_size = sizeof(struct mcp_opts),
 	.max_files = 64,
 	.run = run,
+	.runs_programs = 1,
 };

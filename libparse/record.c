@@ -1,6 +1,5 @@
 #include "libparse/record.h"
-
-#include <sys/mman.h>
+#include "libparse/linux_mmap.h"
 
 static const char *const type_names[] = {
 	[PERF_RECORD_MMAP] = "MMAP",
@@ -149,7 +148,7 @@ static int take_build_id(struct bytes *b, struct record_mmap *out)
 int record_mmap_decode(const struct record *r, int swap, struct record_mmap *out, struct err *e)
 {
 	struct bytes b = body(r, swap);
-	*out = (struct record_mmap){.prot = PROT_EXEC};
+	*out = (struct record_mmap){.prot = LINUX_PROT_EXEC};
 	out->pid = (int32_t)bytes_u32(&b);
 	out->tid = (int32_t)bytes_u32(&b);
 	out->addr = bytes_u64(&b);
@@ -165,7 +164,7 @@ int record_mmap_decode(const struct record *r, int swap, struct record_mmap *out
 		out->prot = bytes_u32(&b);
 		out->flags = bytes_u32(&b);
 	} else if (r->misc & PERF_RECORD_MISC_MMAP_DATA) {
-		out->prot = PROT_READ;
+		out->prot = LINUX_PROT_READ;
 	}
 	if (!bytes_ok(&b))
 		return bad(r, e, "too short");

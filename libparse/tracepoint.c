@@ -253,6 +253,35 @@ static struct tep_handle *evaluator(struct tracepoints *t)
 	return t->tep;
 }
 
+/* A format with "ll" for the "L" of its integers, which kernels write and only glibc's printf
+ * reads. */
+static void put_portably(struct buf *out, const char *s, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		size_t back = i;
+		while (s[i] == 'L' && back && strchr("0123456789.-+ #", s[back - 1]))
+			back--;
+		if (s[i] == 'L' && back && s[back - 1] == '%')
+			buf_str(out, "ll");
+		else
+			buf_char(out, s[i]);
+	}
+}
+
+static struct tep_event *parse_format(struct tep_handle *tep, const struct tracepoint *tp)
+{
+	struct buf plain = {0};
+	struct tep_event *ev = NULL;
+	put_portably(&plain, tp->format, tp->format_size);
+	size_t n = plain.n;
+	const char *text = buf_cstr(&plain);
+	if (!plain.failed && !tep_find_event(tep, (int)tp->id) &&
+	    !tep_parse_event(tep, text, (unsigned long)n, tp->system))
+		ev = tep_find_event(tep, (int)tp->id);
+	buf_release(&plain);
+	return ev;
+}
+
 /* libtraceevent's view of a tracepoint; NULL where it cannot read the format, or must not. */
 static struct tep_event *evaluate(struct tracepoints *t, const struct tracepoint *tp)
 {
@@ -261,9 +290,8 @@ static struct tep_event *evaluate(struct tracepoints *t, const struct tracepoint
 		return NULL;
 	struct tep_event *ev = *tried == CAN ? tep_find_event(t->tep, (int)tp->id) : NULL;
 	*tried = CANNOT;
-	if (!ev && print_fmt_is_safe(tp->format) && !tep_find_event(t->tep, (int)tp->id) &&
-	    !tep_parse_event(t->tep, tp->format, (unsigned long)tp->format_size, tp->system))
-		ev = tep_find_event(t->tep, (int)tp->id);
+	if (!ev && print_fmt_is_safe(tp->format))
+		ev = parse_format(t->tep, tp);
 	if (ev)
 		*tried = CAN;
 	return ev;

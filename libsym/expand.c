@@ -1,11 +1,10 @@
 #include "libsym/expand.h"
 #include "base/mem.h"
+#include "libparse/linux_mmap.h"
 #include "libsym/process/jit_files.h"
 #include "libsym/unwind/arch.h"
 #include "libsym/unwind/cfi.h"
 #include "libsym/unwind/stack_words.h"
-
-#include <sys/mman.h>
 
 /* The most frames of a deferred chain: UNWIND_MAX_ENTRIES of kernel/unwind/deferred.c. */
 enum { DEFERRED_FRAMES = 510 };
@@ -145,7 +144,7 @@ static int module_at(void *ctx, uint64_t pc, struct unwind_module *out)
 	struct expander *x = ctx;
 	const struct map *map = machine_map_at(x->machine, x->space, pc, x->time);
 	uint64_t vaddr, offset;
-	if (!map || !(map->prot & PROT_EXEC))
+	if (!map || !(map->prot & LINUX_PROT_EXEC))
 		return 0;
 	const struct dso *d = &x->machine->dsos.v[map->dso];
 	out->id = (uint32_t)(map - x->machine->maps.v) + 1;

@@ -1,8 +1,8 @@
 #include "libsym/names.h"
 #include "base/mem.h"
+#include "libparse/linux_mmap.h"
 
 #include <string.h>
-#include <sys/mman.h>
 
 enum {
 	/* Most frames unwound (expand.h), their marker, and the kernel's frames. */
@@ -720,7 +720,7 @@ static int may_call_start(struct namer *r, uint64_t word, const struct walk *w)
 	const struct map *map =
 		machine_map_at(n->machine, w->entry->space, word, w->entry->first);
 	uint64_t start;
-	if (!map || !(map->prot & PROT_EXEC))
+	if (!map || !(map->prot & LINUX_PROT_EXEC))
 		return 0;
 	if (n->machine->dsos.v[map->dso].kind != DSO_FILE)
 		return 1;

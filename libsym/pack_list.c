@@ -3,11 +3,11 @@
 #include "base/mem.h"
 #include "base/text/path.h"
 #include "libparse/archive/tar.h"
+#include "libparse/linux_mmap.h"
 #include "libsym/process/jit_files.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 /* --- what was mapped -------------------------------------------------------------------- */
 
@@ -43,7 +43,7 @@ static void mark_mapped(const struct machine *m, const uint64_t *until, uint8_t 
 		const struct space *s = &m->spaces.v[i];
 		for (size_t k = 0; until[i] && k < s->by_start.n; k++) {
 			const struct map *map = &m->maps.v[s->by_start.v[k]];
-			mapped[map->dso] |= map->prot & PROT_EXEC && map->since <= until[i];
+			mapped[map->dso] |= map->prot & LINUX_PROT_EXEC && map->since <= until[i];
 		}
 	}
 }

@@ -78,7 +78,7 @@ headers()  # FILES... [into=FOLDER]
 compressors()
 {
 	cd "$dir/src/zlib"
-	library z -DZ_HAVE_UNISTD_H adler32.c crc32.c deflate.c infback.c inffast.c inflate.c inftrees.c \
+	library z -DZ_HAVE_UNISTD_H adler32.c compress.c crc32.c deflate.c infback.c inffast.c inflate.c inftrees.c \
 		trees.c zutil.c
 	headers zlib.h zconf.h
 	cd "$dir/src/libdeflate"
@@ -160,7 +160,7 @@ sqlite()
 		../configure --disable-tcl --disable-shared --disable-readline
 		make -s sqlite3.c sqlite3.h
 	} >>"$dir/log" 2>&1
-	library sqlite3 '-DSQLITE_THREADSAFE=0 -DSQLITE_OMIT_LOAD_EXTENSION -DSQLITE_DEFAULT_MEMSTATUS=0' sqlite3.c
+	library sqlite3 '-Os -DSQLITE_THREADSAFE=0 -DSQLITE_OMIT_LOAD_EXTENSION -DSQLITE_DEFAULT_MEMSTATUS=0' sqlite3.c
 	headers sqlite3.h
 }
 

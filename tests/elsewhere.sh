@@ -4,8 +4,8 @@
 #
 # Each root is made by debootstrap, gets a copy of the sources as committed, and is removed again.
 # /proc, /sys and /dev are this machine's, so that tests may record. A release that cannot be had
-# is skipped by name. All tests run again under the sanitizers (SANITIZERS=, empty: not; asan, tsan,
-# tsan-units).
+# is skipped by name. With WASM=1 the page and the npm package are made and tested there, too. All
+# tests run again under the sanitizers (SANITIZERS=, empty: not; asan, tsan, tsan-units).
 # At the end: a line for each root and each of these, and the sum of all tests.
 # Exit 0 when all of them passed, 1 when one failed, 77 when no root could be made.
 set -u
@@ -116,6 +116,17 @@ result()
 	echo "$1: $2 $took s: ${sum:-exit $rc}" >>"$work/results"
 }
 
+# Where the tools cannot be had, it is left out by name; what does not compile fails.
+try_wasm()  # RELEASE
+{
+	if step "$1" "$root" './configure --install-deps=wasm && make wasm-libs'; then
+		step "$1" "$root" 'make npm page && make check T=wasm' || :
+		result "$1" "page and npm package"
+	else
+		echo "$1: page and npm package left out: no tools or sources for them" >>"$work/results"
+	fi
+}
+
 try()  # RELEASE
 {
 	root=$work/$1
@@ -128,6 +139,7 @@ try()  # RELEASE
 		demo=$took
 		step "$1" "$root" './configure --install-deps=check && make check' || :
 		result "$1" "root $made s, demo $demo s, check"
+		[ -z "${WASM:-}" ] || try_wasm "$1"
 		for again in $sanitizers; do
 			step "$1" "$root" "make $again" || :
 			result "$1" "$again"

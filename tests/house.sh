@@ -172,6 +172,7 @@ code()
 		wrong "systems are told apart in base/os"
 	grep -nE '(==|!=|case)[^;]*[^A-Z_a-z](E(PERM|NOENT|SRCH|INTR|IO|NXIO|BADF|CHILD|AGAIN|NOMEM|ACCES|FAULT|BUSY|EXIST|INVAL|NOSYS|OPNOTSUPP|CONN[A-Z]+|TIMEDOUT|WOULDBLOCK)|SIG[A-Z]+|PAGE_SIZE)\b' $(find libparse libsym/unwind libtime render -name '*.c') |
 		grep -vE 'errno|ERR_|ELF|failed|EM_|rc [!=]=' && wrong "a recorded number is compared with this system's constant"
+	grep -nwE '(PROT|MAP)_[A-Z]+' $(find libparse libsym libtime render -name '*.c') && wrong "a recorded number is compared with this system's constant (libparse/linux_mmap.h)"
 	find $folders tests configure Makefile -type f \( -name '*.[ch]' -o -name '*.sh' -o -name '*.py' \
 		-o -name '*.js' -o -name configure -o -name Makefile \) -exec wc -l {} + |
 		awk '$1 > 1000 && $2 != "total"' | grep . && wrong "files of more than 1000 lines"

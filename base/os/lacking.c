@@ -1,12 +1,17 @@
-#ifdef __EMSCRIPTEN__
+#if defined(__EMSCRIPTEN__) || defined(__APPLE__)
 #include "base/os/lacking.h"
 
 #include <errno.h>
-#include <sched.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/mman.h>
+#include <unistd.h>
+
+#ifdef __EMSCRIPTEN__
+#include <sched.h>
+#include <sys/file.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/uio.h>
@@ -58,12 +63,6 @@ int pipe2(int fd[2], int flags)
 	return lacks();
 }
 
-int memfd_create(const char *name, unsigned flags)
-{
-	(void)name, (void)flags;
-	return lacks();
-}
-
 int mount(const char *what, const char *where, const char *type, unsigned long flags,
 	  const void *data)
 {
@@ -101,6 +100,66 @@ int __sched_cpucount(size_t size, const cpu_set_t *set)
 	(void)size, (void)set;
 	return 0;
 }
+
+#endif
+
+/* A file that keeps its name: emscripten's dup2 opens it by that again. Where $TMPDIR is in
+ * memory, it goes with the process. */
+int memfd_create(const char *name, unsigned flags)
+{
+	static unsigned count;
+	char path[4096];
+	const char *folder = getenv("TMPDIR");
+	(void)flags;
+	snprintf(path, sizeof(path), "%s/%s.%u", folder && *folder ? folder : "/tmp", name,
+		 count++);
+	int fd = open(path, O_RDWR | O_CREAT | O_EXCL, 0600);
+	if (fd >= 0) {
+		close(fd);
+		fd = open(path, O_RDWR);
+	}
+	return fd;
+}
+
+#ifdef __APPLE__
+void *memrchr(const void *p, int c, size_t n)
+{
+	const char *s = p;
+	while (n && s[n - 1] != (char)c)
+		n--;
+	return n ? (void *)(uintptr_t)(s + n - 1) : NULL;
+}
+
+struct cookie {
+	void *cookie;
+	cookie_io_functions_t functions;
+};
+
+static int cookie_write(void *of, const char *p, int n)
+{
+	struct cookie *c = of;
+	return (int)c->functions.write(c->cookie, p, (size_t)n);
+}
+
+static int cookie_close(void *of)
+{
+	free(of);
+	return 0;
+}
+
+FILE *fopencookie(void *cookie, const char *mode, cookie_io_functions_t functions)
+{
+	struct cookie *c = malloc(sizeof(*c));
+	(void)mode;
+	if (!c)
+		return NULL;
+	*c = (struct cookie){cookie, functions};
+	FILE *f = funopen(c, NULL, cookie_write, NULL, cookie_close);
+	if (!f)
+		free(c);
+	return f;
+}
+#endif
 
 /* --- sorting ----------------------------------------------------------------------------- */
 

@@ -17,4 +17,38 @@ void qsort_r(void *v, size_t n, size_t size, int (*cmp)(const void *, const void
 int gettid(void);
 #endif
 
+#ifdef __APPLE__
+#define wait wait_of_the_system /* a union there */
+#include <sys/wait.h>
+#undef wait
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+
+#define st_mtim st_mtimespec
+#define O_PATH O_EVTONLY
+#define CLOCK_BOOTTIME CLOCK_MONOTONIC /* counts sleep there, too */
+
+#define MFD_CLOEXEC 0
+int memfd_create(const char *name, unsigned flags);
+
+/* As above; the system's own qsort_r has another order of parameters. */
+#define qsort_r lacking_qsort_r
+#define qsort lacking_qsort
+void qsort_r(void *v, size_t n, size_t size, int (*cmp)(const void *, const void *, void *),
+	     void *ctx);
+void qsort(void *v, size_t n, size_t size, int (*cmp)(const void *, const void *));
+
+/* As memrchr(3) and fopencookie(3) on Linux; of the functions, `write` alone. */
+void *memrchr(const void *p, int c, size_t n);
+typedef struct {
+	ssize_t (*write)(void *cookie, const char *p, size_t n);
+} cookie_io_functions_t;
+FILE *fopencookie(void *cookie, const char *mode, cookie_io_functions_t functions);
+#endif
+
 #endif

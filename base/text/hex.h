@@ -2,7 +2,8 @@
 #ifndef BASE_TEXT_HEX_H
 #define BASE_TEXT_HEX_H
 
-#include <endian.h>
+#include "base/os/endian.h"
+
 #include <stdint.h>
 #include <string.h>
 

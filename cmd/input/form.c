@@ -1,4 +1,5 @@
 #include "cmd/input/form.h"
+#include "base/os/os.h"
 #include "base/text/shellword.h"
 #include "cmd/cli/say.h"
 #include "cmd/input/output.h"
@@ -166,8 +167,8 @@ int form_end(int rc)
 	close(form.real);
 	form.kept = -1;
 	if (!failed && st.st_size) {
-		void *v = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, kept, 0);
-		failed = v == MAP_FAILED || put_bytes(v, (size_t)st.st_size);
+		void *v = os_map(kept, (uint64_t)st.st_size);
+		failed = !v || put_bytes(v, (size_t)st.st_size);
 	}
 	close(kept);
 	buf_release(&form.command);

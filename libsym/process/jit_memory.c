@@ -1,9 +1,9 @@
 /* jit_memory.c - the memory in which a process had generated code, and what does not fit it */
 #include "libsym/elf/plausible.h"
+#include "libparse/linux_mmap.h"
 #include "libsym/process/jit_files.h"
 
 #include <stdlib.h>
-#include <sys/mman.h>
 
 typedef VEC(struct code_range) memory_vec;
 
@@ -41,7 +41,7 @@ static int memory_of(const struct machine *m, uint32_t process, memory_vec *out)
 			for (size_t j = 0; j < s->by_start.n; j++) {
 				const struct map *map = &m->maps.v[s->by_start.v[j]];
 				struct code_range r = {map->start, map->end};
-				if (map->prot & PROT_EXEC &&
+				if (map->prot & LINUX_PROT_EXEC &&
 				    m->dsos.v[map->dso].kind == DSO_ANON && vec_push(out, r))
 					return ERR_NOMEM;
 			}

@@ -1,10 +1,10 @@
 #include "libsym/process/machine_internal.h"
 #include "base/check.h"
 #include "base/gallop.h"
+#include "libparse/linux_mmap.h"
 #include "libsym/unwind/arch.h"
 
 #include <stdlib.h>
-#include <sys/mman.h>
 
 /* The kernel gives the vdso of 32-bit programs the same name, and perf prints that; only perf's
  * table of build-ids distinguishes them. */
@@ -63,7 +63,7 @@ static int queue_ksymbol(struct machine *m, const struct recording *rec, const s
 	int rc = record_ksymbol_decode(r, rec->swap, &k, e);
 	if (rc)
 		return rc;
-	p->map = (struct map){.start = k.addr, .end = k.addr + k.len, .prot = PROT_EXEC};
+	p->map = (struct map){.start = k.addr, .end = k.addr + k.len, .prot = LINUX_PROT_EXEC};
 	p->flags = k.flags;
 	return strtab_intern(m->strings, k.name, &p->name) ? err_nomem(e) : 0;
 }
@@ -351,7 +351,7 @@ static int apply_mmap(struct machine *m, const struct pending *p)
 	int rc = machine_add_map(m, space, p, &d);
 	if (!rc && m->maps.n > n)
 		m->maps.v[n].mount = m->processes.v[process].mount;
-	if (rc || m->maps.n == n || !(p->map.prot & PROT_EXEC))
+	if (rc || m->maps.n == n || !(p->map.prot & LINUX_PROT_EXEC))
 		return rc;
 	return d.kind == DSO_FILE   ? machine_note_text(m, space, n)
 	       : d.kind == DSO_ANON ? machine_restore_text(m, space, n)

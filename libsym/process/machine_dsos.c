@@ -1,11 +1,11 @@
 /* machine_dsos.c - what was mapped: DSOs by name, file and build-id; see machine_internal.h. */
 #include "libsym/process/machine_internal.h"
 #include "base/text/path.h"
+#include "libparse/linux_mmap.h"
 #include "libsym/elf/file_at.h"
 #include "libsym/process/jit_files.h"
 
 #include <stdio.h>
-#include <sys/mman.h>
 
 static int starts(const char *s, const char *prefix)
 {
@@ -16,7 +16,7 @@ static int starts(const char *s, const char *prefix)
 static int is_anon(const char *name, uint32_t flags)
 {
 	return !strcmp(name, "//anon") || starts(name, "/dev/zero") ||
-	       starts(name, "/anon_hugepage") || flags & MAP_HUGETLB ||
+	       starts(name, "/anon_hugepage") || flags & LINUX_MAP_HUGETLB ||
 	       starts(name, "[stack") || starts(name, "/SYSV") || starts(name, "[heap]") ||
 	       starts(name, "[anon:");
 }
@@ -171,7 +171,7 @@ int machine_classify(struct machine *m, const struct pending *p, struct dso *d)
 		d->file.ino = 0;
 		if (!strcmp(name, "[vdso32]"))
 			return strtab_intern(m->strings, "[vdso]", &d->name);
-	} else if (p->map.prot & PROT_EXEC && (is_anon(name, p->flags) || is_jit(name, p))) {
+	} else if (p->map.prot & LINUX_PROT_EXEC && (is_anon(name, p->flags) || is_jit(name, p))) {
 		char perf_map[64];
 		snprintf(perf_map, sizeof(perf_map), "/tmp/perf-%d.map", p->pid);
 		d->kind = DSO_ANON;

@@ -12,10 +12,10 @@
  */
 #include "libsym/process/modules_internal.h"
 #include "base/text/path.h"
+#include "libparse/linux_mmap.h"
 
 #include <inttypes.h>
 #include <string.h>
-#include <sys/mman.h>
 
 enum {
 	LOOKED_BELOW = 64, /* mappings to skip: of generated code, or replaced since */
@@ -25,7 +25,7 @@ enum {
 /* 1 for code of a file, mapped at `time`. */
 static int is_code(const struct machine *m, const struct map *x, uint64_t time)
 {
-	return x->prot & PROT_EXEC && x->since <= time && x->until > time &&
+	return x->prot & LINUX_PROT_EXEC && x->since <= time && x->until > time &&
 	       m->dsos.v[x->dso].kind == DSO_FILE;
 }
 

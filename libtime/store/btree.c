@@ -13,8 +13,8 @@
 #include "libtime/store/btree.h"
 #include "base/check.h"
 #include "base/mem.h"
+#include "base/os/endian.h"
 
-#include <endian.h>
 
 enum {
 	LEAF_HEADER = 8,

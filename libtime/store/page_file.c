@@ -1,9 +1,9 @@
 #include "libtime/store/page_file.h"
 #include "base/bytes.h"
 #include "base/mem.h"
+#include "base/os/endian.h"
 #include "base/regular.h"
 
-#include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>

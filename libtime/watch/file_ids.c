@@ -1,11 +1,11 @@
 #include "libtime/watch/file_ids.h"
 #include "base/hash.h"
 #include "base/mem.h"
+#include "libparse/linux_mmap.h"
 #include "libsym/elf/kallsyms.h"
 
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
@@ -81,7 +81,7 @@ static int id_of_kernel(const char *name, struct build_id *id)
 /* MMAP has neither a file's number nor protection and flags. */
 static int write_record(struct file_ids *f, struct record *r, const struct build_id *id)
 {
-	static const uint8_t modes[MODES] = {PROT_EXEC, 0, 0, 0, MAP_PRIVATE};
+	static const uint8_t modes[MODES] = {LINUX_PROT_EXEC, 0, 0, 0, LINUX_MAP_PRIVATE};
 	uint8_t bytes[FILE_SIZE] = {id->len};
 	size_t rest = KEPT + (r->type == PERF_RECORD_MMAP2 ? FILE_SIZE : 0);
 	struct perf_event_header {

@@ -2,9 +2,11 @@
 // perfkit-cli.js - perfkit's command line in node: the same program as on Linux, compiled to
 // WebAssembly, with this machine's files.
 "use strict";
+const crypto = require("crypto");
 const fs = require("fs");
+const os = require("os");
 const path = require("path");
-const { standardStreams, runMain } = require("./host.js");
+const { BLOCK, blockFiles, standardStreams, runMain } = require("./host.js");
 
 const windows = process.platform === "win32";
 
@@ -24,8 +26,33 @@ function expand(word) {
 // C:\a\b is /C:/a/b to the program.
 const inside = (name) => (/^[A-Za-z]:[\\/]/.test(name) ? "/" + name : name).replace(/\\/g, "/");
 
-// Every folder of the root (every drive of Windows) under its own name; temporary files are in
-// memory, and so go with the process.
+// Blocks of temporary files in one file without a name, which goes with the process.
+function temporary() {
+  const unused = [];
+  let fd, end = 0;
+  function open() {
+    const name = path.join(os.tmpdir(), "perfkit-" + crypto.randomUUID());
+    fd = fs.openSync(name, "wx+", 0o600);
+    fs.unlinkSync(name);
+  }
+  return {
+    put(bytes) {
+      if (fd === undefined) open();
+      const place = unused.length ? unused.pop() : end++;
+      for (let at = 0; at < bytes.length;) at += fs.writeSync(fd, bytes, at, bytes.length - at, place * BLOCK + at);
+      return place;
+    },
+    get(place, from, to) {
+      const bytes = new Uint8Array(to - from);
+      fs.readSync(fd, bytes, 0, bytes.length, place * BLOCK + from);
+      return bytes;
+    },
+    drop(place) { unused.push(place); },
+  };
+}
+
+// Every folder of the root (every drive of Windows) under its own name; temporary files go with
+// the process.
 function mountFiles(FS, NODEFS) {
   const own = new Set(["dev", "proc", "sys"]);
   const roots = windows
@@ -83,6 +110,7 @@ async function main(words) {
     out: (bytes) => write(1, bytes),
     err: (bytes) => write(2, bytes),
   });
+  blockFiles(program.FS, temporary());
   try {
     mountFiles(program.FS, program.NODEFS);
   } catch (e) {

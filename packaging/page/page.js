@@ -11,7 +11,7 @@ const EXPORTS = [
 ];
 const at = (id) => document.getElementById(id);
 const workerUrl = URL.createObjectURL(new Blob([at("worker").textContent], { type: "text/javascript" }));
-let wasm, files = [], running = null, urls = [], lastMade = [];
+let wasm, files = [], only = [], running = null, urls = [], lastMade = [], forget = () => {};
 
 async function program() {
   const packed = Uint8Array.from(atob(at("wasm").textContent.trim()), (c) => c.charCodeAt(0));
@@ -82,6 +82,7 @@ const withSides = () => files.filter((f) => isSide(f.name)).flatMap((f) => ["--w
 
 function take(list) {
   const used = new Set();
+  stop();
   files = [...list].map((file) => {
     let name = file.name.replace(/\//g, "_");
     while (used.has(name)) name = "2-" + name;
@@ -92,6 +93,8 @@ function take(list) {
   at("names").textContent = files.map((f) => f.name + " (" + megabytes(f.file.size) + ")").join(", ");
   at("doctor").firstElementChild.textContent = at("said").textContent = at("files").textContent = "";
   at("report").removeAttribute("src");
+  forget();
+  only = [];
   show("picture", false);
   show("drop", false);
   show("work", false);
@@ -102,16 +105,53 @@ function take(list) {
   return mains().length === 2 ? compare() : answer();
 }
 
+// The programs of a recording that was made for none of them, as `report` lists them, with the option
+// that selects each.
+function programs(report) {
+  const lines = report.split("\n"), head = lines.findIndex((l) => /^program .* option$/.test(l));
+  if (head < 0 || lines.slice(0, head).some((l) => / recorded; --all for the whole machine$/.test(l))) return [];
+  const rows = [];
+  for (let i = head + 1; /\S/.test(lines[i] || ""); i++) {
+    const m = lines[i].match(/^(.*?) {2,}(.*?) +((?:--comm|--pid) \S.*)$/);
+    if (m) rows.push({ name: m[1], option: words(m[3]) });
+  }
+  return rows.length > 1 ? rows : [];
+}
+
+// The one question: the option of the program that is chosen; null if other files were dropped.
+function question(rows) {
+  const among = files;
+  show("ask", true);
+  return new Promise((resolve) => {
+    const end = (option) => { show("ask", false); resolve(among === files ? option : null); };
+    forget = () => end(null);
+    at("ask").lastElementChild.replaceChildren(...[{ name: "The whole machine", option: ["--all"] }, ...rows].map((row) => {
+      const b = document.createElement("button");
+      b.textContent = row.name;
+      b.title = row.option.join(" ");
+      b.onclick = () => end(row.option);
+      return b;
+    }));
+  });
+}
+
 // Folded stacks have no report: their flame graph is the answer.
 async function answer() {
   const [name] = mains();
   const said = await ask(["doctor", name], "Asking what it can answer");
   if (!said) return;
   at("doctor").firstElementChild.textContent = (await said.out.text()) + said.err;
-  let got = await ask(["html", "-q", ...withSides(), name], "Writing the case file"), type = "text/html";
+  const report = await ask(["report", "-q", name], "Looking for its programs");
+  if (!report) return;
+  const rows = programs(await report.out.text());
+  const chosen = rows.length ? await question(rows) : [];
+  if (!chosen) return;
+  only = chosen;
+  at("words").value = ["report", ...only, name].map(word).join(" ");
+  let got = await ask(["html", "-q", ...only, ...withSides(), name], "Writing the case file"), type = "text/html";
   if (got && got.status && !got.out.size) {
     const why = got.err;
-    got = await ask(["svg", "-q", name], "Drawing");
+    got = await ask(["svg", "-q", ...only, name], "Drawing");
     type = "image/svg+xml";
     if (got && !got.out.size) return trouble(why || got.err);
   }
@@ -140,6 +180,8 @@ function words(line) {
   return [...line.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map((m) => m[1] ?? m[2] ?? m[3]);
 }
 
+const word = (w) => (/[\s'"]/.test(w) ? (w.includes('"') ? "'" + w + "'" : '"' + w + '"') : w);
+
 async function command(line) {
   let args = words(line);
   if (args[0] === "perfkit") args = args.slice(1);
@@ -167,7 +209,7 @@ for (const [label, args, name] of EXPORTS) {
   b.onclick = async () => {
     trouble("");
     const out = args[0] === "import" ? ["-o", name] : [];
-    const got = await ask([...args, "-q", ...out, mains()[0]], "Writing " + name);
+    const got = await ask([...args, "-q", ...(out.length ? [] : only), ...out, mains()[0]], "Writing " + name);
     if (!got) return;
     const blob = out.length ? got.made.find((m) => m.name === name)?.blob : got.out;
     if (blob && blob.size && !(got.status && got.status !== 3)) save(blob, name);

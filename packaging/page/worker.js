@@ -22,6 +22,16 @@ function showFiles(program, files, progress) {
   FS.chdir("/w");
 }
 
+// Blobs are the browser's: it writes them to disk when memory is short.
+function temporary() {
+  const reader = new FileReaderSync();
+  return {
+    put: (bytes) => new Blob([bytes]),
+    get: (blob, from, to) => new Uint8Array(reader.readAsArrayBuffer(blob.slice(from, to))),
+    drop() {},
+  };
+}
+
 function written(FS, files) {
   const had = new Set([".", "..", ...files.map((f) => f.name)]), out = [];
   for (const name of FS.readdir("/w"))
@@ -47,6 +57,7 @@ async function run({ wasm, args, files }) {
     out: (bytes) => out.push(bytes.slice()),
     err: (bytes) => err.push(bytes.slice()),
   });
+  blockFiles(program.FS, temporary());
   showFiles(program, files, (read) => postMessage({ read }));
   const status = runMain(program, args, (line) => err.push(new TextEncoder().encode(line + "\n")));
   postMessage({ status, out: new Blob(out), err: await new Blob(err).text(), made: written(program.FS, files) });

@@ -1,8 +1,8 @@
 #include "render/export/protobuf.h"
+#include "base/os/endian.h"
 #include "base/text/longname.h"
 #include "render/text/escape.h"
 
-#include <endian.h>
 #include <string.h>
 
 /* Wire types. */

@@ -2,12 +2,12 @@
 #include "base/arena.h"
 #include "base/hash.h"
 #include "base/mem.h"
+#include "base/os/endian.h"
 #include "base/vec.h"
 #include "render/parquet/parquet_bits.h"
 #include "render/parquet/thrift.h"
 #include "render/text/escape.h"
 
-#include <endian.h>
 #include <string.h>
 #include <zstd.h>
 

@@ -1,7 +1,7 @@
 #include "render/parquet/parquet_bits.h"
+#include "base/os/endian.h"
 #include "render/parquet/thrift.h"
 
-#include <endian.h>
 
 enum {
 	GROUP = 8,   /* RLE packs so many at once */

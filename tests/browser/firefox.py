@@ -14,6 +14,10 @@ def program():
     return next((p for p in ("firefox-esr", "firefox") if shutil.which(p)), None)
 
 
+class DoesNotStart(Exception):
+    pass
+
+
 class Firefox:
     def __enter__(self):
         self.dir = tempfile.mkdtemp()
@@ -39,7 +43,7 @@ class Firefox:
             except OSError:
                 time.sleep(0.1)
         self.__exit__()
-        raise RuntimeError("Firefox does not answer")
+        raise DoesNotStart("Firefox does not start")
 
     def __exit__(self, *_):
         self.child.kill()
@@ -69,3 +73,35 @@ class Firefox:
 
     def js(self, script, *args):
         return self.call("WebDriver:ExecuteScript", {"script": script, "args": list(args), "sandbox": None})["value"]
+
+    def inline(self, script, *args):
+        """The same as a script of the page, which sees what its scripts declared."""
+        answer = Firefox.js(self, "const s = document.createElement('script');"
+                         "s.textContent = 'window.answerOfTest = {}; try { answerOfTest.value = (function () {' + arguments[0] + '}).apply(null, ' +"
+                         "JSON.stringify(arguments[1]) + ') } catch (e) { answerOfTest.error = String(e) }';"
+                         "document.body.append(s); s.remove();"
+                         "return JSON.stringify((window.wrappedJSObject || window).answerOfTest)", script, args)
+        answer = json.loads(answer)
+        if "error" in answer:
+            raise RuntimeError(answer["error"])
+        return answer.get("value")
+
+    def choose(self, selector, paths):
+        """Give files to a file input, as a user who picks them."""
+        found = self.call("WebDriver:FindElement", {"using": "css selector", "value": selector})["value"]
+        self.call("WebDriver:ElementSendKeys", {"id": list(found.values())[0], "text": "\n".join(paths)})
+
+    def drag(self, paths):
+        """Files dropped on the page: an input of its own gets them, and their event is the script's."""
+        Firefox.js(self, "const i = document.createElement('input'); i.type = 'file'; i.multiple = true; i.id = 'dragged';"
+                "document.body.append(i)")
+        self.choose("#dragged", paths)
+        Firefox.js(self, "const t = new DataTransfer(), i = document.getElementById('dragged');"
+                "for (const f of i.files) t.items.add(f);"
+                "i.remove(); document.body.dispatchEvent(new DragEvent('drop', {dataTransfer: t, bubbles: true, cancelable: true}))")
+
+    def screenshot(self):
+        return self.call("WebDriver:TakeScreenshot", {"full": False})["value"]
+
+    def size(self, width, height):
+        self.call("WebDriver:SetWindowRect", {"width": width, "height": height})

@@ -5,22 +5,25 @@ Prints one line per failed check; exit 1 if any failed, 77 without a browser.
 """
 import base64
 import os
+import socket
 import subprocess
 import sys
 import time
 
+import firefox
 from webdriver import Browser, missing
 
 PERFKIT, SRC, PAGE = sys.argv[1:4]
 ORDERS = SRC + "/testdata/orders/orders.tar.zst"
 DEMO = SRC + "/testdata/demo/demo.tar.zst"
 FAILED = []
+WHERE = ""
 
 
 def check(what, got, want=True):
     if got != want:
         FAILED.append(what)
-        print("FAILED %s: got %.200r, want %.200r" % (what, got, want))
+        print("FAILED %s%s: got %.200r, want %.200r" % (WHERE, what, got, want))
 
 
 def until(b, what, script, seconds=120):
@@ -30,19 +33,6 @@ def until(b, what, script, seconds=120):
             return
         time.sleep(0.1)
     check(what, b.js("return document.body.innerText"), "it happens")
-
-
-def drag(b, *paths):
-    """Files dragged onto the page, as the browser's own events."""
-    data = {"items": [], "files": list(paths), "dragOperationsMask": 1}
-    for what in "dragEnter", "dragOver", "drop":
-        b.cdp("Input.dispatchDragEvent", type=what, x=300, y=300, data=data)
-
-
-def drop(b, *paths):
-    """The same through the page's own file input."""
-    element = list(b.call("POST", b.base + "/element", {"using": "css selector", "value": "#pick"}).values())[0]
-    b.call("POST", b.base + "/element/%s/value" % element, {"text": "\n".join(paths)})
 
 
 def command(b, line):
@@ -57,7 +47,7 @@ def command(b, line):
 def shot(b, name):
     if os.environ.get("SHOTS"):
         with open("%s/%s.png" % (os.environ["SHOTS"], name), "wb") as f:
-            f.write(base64.b64decode(b.call("GET", b.base + "/screenshot")))
+            f.write(base64.b64decode(b.screenshot()))
 
 
 def ask(folder, *args):
@@ -66,14 +56,21 @@ def ask(folder, *args):
 
 
 def network(b):
-    """The page cannot reach anything, not even where there is a network."""
-    b.js("window.reached = ''; fetch('http://127.0.0.1:%d/status').then(() => reached = 'yes', () => reached = 'no')" % b.port)
-    until(b, "fetch ends", "reached")
-    check("no network", b.js("return reached"), "no")
+    """The page cannot reach anything, not even a server that is there."""
+    with socket.create_server(("127.0.0.1", 0)) as there:
+        b.js("window.reached = ''; fetch('http://127.0.0.1:%d/').then(() => reached = 'yes', () => reached = 'no')"
+             % there.getsockname()[1])
+        until(b, "fetch ends", "reached")
+        there.settimeout(0.2)
+        try:
+            there.accept()
+            check("no network", "a connection")
+        except TimeoutError:
+            pass
 
 
 def case_file(b):
-    drag(b, ORDERS)
+    b.drag([ORDERS])
     until(b, "case file", "at('report').getAttribute('src') && !at('work').hidden")
     time.sleep(2)
     shot(b, "case")
@@ -97,44 +94,84 @@ def stopped(b):
     until(b, "stopped", "window.was")
 
 
+def question(b):
+    """A recording that was made for no program in particular: the page asks once which one is meant."""
+    folder, name = os.path.split(SRC + "/testdata/exec-storm/perf.data")
+    b.choose("#pick", [folder + "/" + name])
+    until(b, "question", "!at('ask').hidden && at('busy').hidden")
+    check("programs", b.js("return [...at('ask').lastElementChild.children].map((x) => x.textContent).join()"), "The whole machine,blue,red")
+    b.js("at('ask').querySelector('[title=\"--comm blue\"]').click()")
+    until(b, "its case file", "at('report').getAttribute('src') && !at('work').hidden && at('ask').hidden")
+    line = b.js("return at('words').value")
+    check("its command", line, "report --comm blue " + name)
+    check("its report", command(b, line), ask(folder, "report", "--no-local", "--comm", "blue", name))
+    b.js("window.got = ''; window.save = (blob) => blob.text().then((x) => got = x);"
+         "[...at('save').children].find((x) => x.textContent === 'Folded').click()")
+    until(b, "its folded stacks", "got")
+    check("its folded stacks", b.js("return got"), ask(folder, "collapse", "-q", "--no-local", "--comm", "blue", name))
+
+
 def others(b):
-    drop(b, DEMO, ORDERS)
+    b.choose("#pick", [DEMO, ORDERS])
     until(b, "two files", "at('report').getAttribute('src') && !at('work').hidden")
     folded = os.environ.get("TMPDIR", "/tmp") + "/page-test.folded"
     with open(folded, "w") as f:
         f.write("main;a;b 3\nmain;c 4\n")
-    drop(b, folded)
+    b.choose("#pick", [folded])
     until(b, "folded text", "at('report').getAttribute('src') && !at('work').hidden")
     os.remove(folded)
-    drop(b, SRC + "/docs/pictures/kind-against.webp")
+    b.choose("#pick", [SRC + "/docs/pictures/kind-against.webp"])
     until(b, "no recording", "!at('trouble').hidden && at('busy').hidden")
     check("no recording", b.js("return at('work').hidden"))
 
 
+def everything(b):
+    b.open("file://" + os.path.abspath(PAGE))
+    network(b)
+    case_file(b)
+    stopped(b)
+    question(b)
+    others(b)
+
+
+def narrow(b):
+    b.open("file://" + os.path.abspath(PAGE))
+    check("nothing sticks out before", fits(b))
+    b.choose("#pick", [ORDERS])
+    until(b, "narrow", "at('report').getAttribute('src') && !at('work').hidden")
+    time.sleep(2)
+    check("nothing sticks out", fits(b))
+    shot(b, "case-narrow")
+    command(b, "report orders.tar.zst")
+    shot(b, "command-narrow")
+
+
+def fits(b):
+    return b.js("return document.documentElement.scrollWidth <= innerWidth")
+
+
 def main():
+    global WHERE
     if missing():
         print("%s is not installed" % missing())
         return 77
-    for width, scheme in ((1400, "light"), (375, "dark")):
-        with Browser(width, 900) as b:
-            b.cdp("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
-            b.cdp("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=False)
-            b.open("file://" + os.path.abspath(PAGE))
-            shot(b, "open-%d-%s" % (width, scheme))
-            check("nothing sticks out at %d" % width, b.js("return document.documentElement.scrollWidth <= innerWidth"))
-            if scheme == "light":
-                network(b)
-                case_file(b)
-                stopped(b)
-                others(b)
-            else:
-                drop(b, ORDERS)
-                until(b, "narrow", "at('report').getAttribute('src') && !at('work').hidden")
-                time.sleep(2)
-                check("nothing sticks out", b.js("return document.documentElement.scrollWidth <= innerWidth"))
-                shot(b, "case-%d-%s" % (width, scheme))
-                command(b, "report orders.tar.zst")
-                shot(b, "command-%d-%s" % (width, scheme))
+    with Browser(1400, 900) as b:
+        everything(b)
+        check("nothing sticks out of a wide window", fits(b))
+        b.cdp("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark"}])
+        b.cdp("Emulation.setDeviceMetricsOverride", width=375, height=900, deviceScaleFactor=1, mobile=False)
+        narrow(b)
+    if not firefox.program():
+        print("left out: firefox is not installed")
+    else:
+        WHERE = "Firefox: "
+        try:
+            with firefox.Firefox() as b:
+                b.size(1400, 900)
+                b.js = b.inline
+                everything(b)
+        except firefox.DoesNotStart as e:
+            print("left out: %s" % e)
     return 1 if FAILED else 0
 
 

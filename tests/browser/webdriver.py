@@ -102,6 +102,20 @@ class Browser:
     def js(self, script, *args):
         return self.call("POST", self.base + "/execute/sync", {"script": script, "args": list(args)})
 
+    def choose(self, selector, paths):
+        """Give files to a file input, as a user who picks them."""
+        found = self.call("POST", self.base + "/element", {"using": "css selector", "value": selector})
+        self.call("POST", self.base + "/element/%s/value" % list(found.values())[0], {"text": "\n".join(paths)})
+
+    def drag(self, paths):
+        """Files dragged onto the page, as the browser's own events."""
+        data = {"items": [], "files": list(paths), "dragOperationsMask": 1}
+        for what in "dragEnter", "dragOver", "drop":
+            self.cdp("Input.dispatchDragEvent", type=what, x=300, y=300, data=data)
+
+    def screenshot(self):
+        return self.call("GET", self.base + "/screenshot")
+
     def click(self, x, y, key=None):
         """Click at a point of the viewport, with a modifier key held down."""
         point = {"type": "pointer", "id": "mouse", "parameters": {"pointerType": "mouse"}, "actions": [

@@ -2,6 +2,7 @@
 # Needs what `make npm` builds, which takes emscripten and some minutes; make does not build it by itself.
 set -e
 command -v node >/dev/null 2>&1 || { echo "no node here"; exit 77; }
+node "$SRC/tests/lib/block_files.cjs" "$SRC"
 package=$O/npm/package
 [ -f "$package/perfkit.wasm" ] || { echo "no $package/perfkit.wasm here (make npm, with emscripten)"; exit 77; }
 wasm() { node "$package/perfkit-cli.js" "$@"; }
@@ -29,6 +30,8 @@ for of in "$demo" "$orders"; do
 done
 same html --no-local "$orders"
 same tail --no-local --by activation --over 2ms "$orders"
+same report --no-local --format json "$orders"
+same tail --no-local --budget 4000 "$orders"
 same report nowhere.data
 same report --wrong
 same help tail
@@ -44,7 +47,14 @@ same collapse --no-local far.data
 rm far.data
 "$O/tests/prog/grow" "$demo" large.data 100000000
 same report --no-local --max-memory 64M large.data
-rm large.data
+
+# nor does what is unpacked, whose blocks leave memory; a pipe, too
+zstd -q large.data
+same report --no-local --max-memory 64M large.data.zst
+"$PERFKIT" report --no-local - <large.data.zst >want
+cat large.data.zst | wasm report --no-local --max-memory 64M - | cmp - want
+[ -z "$(find "${TMPDIR:-/tmp}" -maxdepth 1 -name 'perfkit-*' -newer large.data.zst)" ]
+rm large.data large.data.zst
 
 # standard input, a file that is written, and names in other scripts
 mkdir 'Ordner für 記録'
@@ -59,6 +69,25 @@ wasm import -q --no-local "$orders" -o run.db
 wasm report run.db >got
 "$PERFKIT" report run.db | cmp - got
 
+# lines that end as Windows ends them
+"$PERFKIT" collapse --no-local "$demo" | sed 's/$/\r/' >crlf.folded
+same svg crlf.folded
+printf 'start_ns,end_ns,tid,key\r\n45745720000000,45745730000000,,a\r\n' >spans.csv
+same tail --no-local --with spans.csv --by span --csv --force "$orders"
+
+# Ctrl-C ends it at once, also while it waits for standard input, and leaves nothing
+mkdir left
+TMPDIR=$PWD/left python3 - "$package/perfkit-cli.js" "$demo" <<'END'
+import signal, subprocess, sys, time
+p = subprocess.Popen(["node", sys.argv[1], "report", "-o", "left/out", "-"], stdin=subprocess.PIPE, stderr=subprocess.PIPE)
+p.stdin.write(open(sys.argv[2], "rb").read()[:5000])
+p.stdin.flush()
+time.sleep(1)
+p.send_signal(signal.SIGINT)
+assert p.wait(20) == -signal.SIGINT, p.returncode
+END
+[ -z "$(ls -A left)" ]
+
 # what a shell of Windows leaves to the program
 touch a1.data a2.data b.txt
 node -e 'const {expand, inside} = require(process.argv[1]); console.log(expand("a?.data").concat(expand("*.none"), inside("C:\\x\\y z.data")).join(" "))' \
@@ -66,7 +95,7 @@ node -e 'const {expand, inside} = require(process.argv[1]); console.log(expand("
 echo 'a1.data a2.data *.none /C:/x/y z.data' | cmp - got
 
 # what it cannot is one sentence; what does not fit, too
-for verb in record watch fleet; do
+for verb in record watch fleet mcp; do
 	wasm $verb cpu >got 2>err && exit 1
 	[ "$(wc -l <err)" = 1 ]
 	grep -q 'needs Linux, and this is WebAssembly' err
