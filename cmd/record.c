@@ -504,8 +504,10 @@ static int record(struct record_plan *p, struct record_wish *w, const struct cho
 				       ? "; the waits of all processes need root or CAP_PERFMON"
 				       : ""),
 		       1;
-	if (written && !piped)
+	if (written && !piped) {
 		print_paid(&paid);
+		record_say_copies();
+	}
 	if (!status && !piped)
 		next_step(p, w, c);
 	return status;

@@ -96,7 +96,7 @@ static const struct option_use uses[] = {
 	{"label", 0, "what was served: a route, a customer"},
 	{"least", 0, "what is too small to matter need not be told from chance"},
 	{"like", 0, "the next recording is the last one, corrected"},
-	{"list", 0, "a probe's place is checked before it costs anything"},
+	{"list", 0, "what would be done is looked at before it costs anything"},
 	{"max-cpu", 1, "a busy service has little to spare"},
 	{"max-memory", 1, "a small machine, or a very large recording"},
 	{"max-rate", 0, "a server in production must not notice that it is recorded"},

@@ -64,4 +64,16 @@ grep -q "stopped after [1-6][.][0-9] s: the load has grown, and more was written
 rm -f ended
 GROWS=60000 TENTHS=20 "$PERFKIT" record offcpu --max-rate 1M -d 2 -o short.data >out 2>err || bad "within: $(cat err)"
 [ ! -e ended ] && ! grep -q stopped err || bad "it was stopped: $(cat err)"
+
+# perf's copies of binaries are said when they are many; links to what lies elsewhere are none
+export HOME=$PWD
+mkdir -p .debug/usr
+if fallocate -l 510M .debug/usr/one 2>/dev/null; then
+	"$PERFKIT" record offcpu -d 1 -o copies.data >out 2>err || bad "copies: $(cat err)"
+	grep -q "perf keeps copies of binaries in $PWD/.debug: 0.5 GB now" err || bad "copies: $(cat err)"
+	ln .debug/usr/one elsewhere
+	"$PERFKIT" record offcpu -d 1 -o copies.data >out 2>err || bad "links: $(cat err)"
+	! grep -q "copies of binaries" err || bad "links are no copies: $(cat err)"
+	rm -f .debug/usr/one elsewhere
+fi
 [ $fails = 0 ]
