@@ -43,7 +43,8 @@ static void mark_mapped(const struct machine *m, const uint64_t *until, uint8_t 
 		const struct space *s = &m->spaces.v[i];
 		for (size_t k = 0; until[i] && k < s->by_start.n; k++) {
 			const struct map *map = &m->maps.v[s->by_start.v[k]];
-			mapped[map->dso] |= map->prot & LINUX_PROT_EXEC && map->since <= until[i];
+			mapped[map->dso] |=
+				map->prot & LINUX_PROT_EXEC && map->since <= until[i];
 		}
 	}
 }

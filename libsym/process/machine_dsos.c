@@ -171,7 +171,8 @@ int machine_classify(struct machine *m, const struct pending *p, struct dso *d)
 		d->file.ino = 0;
 		if (!strcmp(name, "[vdso32]"))
 			return strtab_intern(m->strings, "[vdso]", &d->name);
-	} else if (p->map.prot & LINUX_PROT_EXEC && (is_anon(name, p->flags) || is_jit(name, p))) {
+	} else if (p->map.prot & LINUX_PROT_EXEC &&
+		   (is_anon(name, p->flags) || is_jit(name, p))) {
 		char perf_map[64];
 		snprintf(perf_map, sizeof(perf_map), "/tmp/perf-%d.map", p->pid);
 		d->kind = DSO_ANON;

@@ -15,7 +15,6 @@
 #include "base/mem.h"
 #include "base/os/endian.h"
 
-
 enum {
 	LEAF_HEADER = 8,
 	INTERIOR_HEADER = 12,

@@ -2,7 +2,6 @@
 #include "base/os/endian.h"
 #include "render/parquet/thrift.h"
 
-
 enum {
 	GROUP = 8,   /* RLE packs so many at once */
 	BLOCK = 128, /* of differences, */
