@@ -1,5 +1,6 @@
 #if defined(__EMSCRIPTEN__) || defined(__APPLE__)
 #include "base/os/lacking.h"
+#include "base/mem.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -143,20 +144,20 @@ static int cookie_write(void *of, const char *p, int n)
 
 static int cookie_close(void *of)
 {
-	free(of);
+	mem_free(of);
 	return 0;
 }
 
 FILE *fopencookie(void *cookie, const char *mode, cookie_io_functions_t functions)
 {
-	struct cookie *c = malloc(sizeof(*c));
+	struct cookie *c = mem_alloc(sizeof(*c));
 	(void)mode;
 	if (!c)
 		return NULL;
 	*c = (struct cookie){cookie, functions};
 	FILE *f = funopen(c, NULL, cookie_write, NULL, cookie_close);
 	if (!f)
-		free(c);
+		mem_free(c);
 	return f;
 }
 #endif

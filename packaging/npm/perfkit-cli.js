@@ -64,6 +64,8 @@ function mountFiles(FS, NODEFS) {
       FS.mount(NODEFS, { root: windows ? root + "\\" : "/" + root }, "/" + root);
     } catch (e) { /* one that cannot be seen is not there */ }
   }
+  // emscripten's takes a link's target for a path of the current folder
+  NODEFS.node_ops.readlink = (node) => inside(fs.readlinkSync(NODEFS.realPath(node)));
   FS.mkdirTree("/.perfkit/tmp");
   FS.chdir(inside(process.cwd()));
 }

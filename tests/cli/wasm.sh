@@ -57,6 +57,9 @@ cat large.data.zst | wasm report --no-local --max-memory 64M - | cmp - want
 rm large.data large.data.zst
 
 # standard input, a file that is written, and names in other scripts
+mkdir links
+ln -s links/../b.data links.data && ln -s "$demo" b.data
+same collapse --no-local links.data
 mkdir 'Ordner für 記録'
 cp "$orders" 'Ordner für 記録/ö.tar.zst'
 (cd 'Ordner für 記録' && "$PERFKIT" svg -q --no-local ö.tar.zst >../want && wasm svg -q --no-local ö.tar.zst -o é.svg)
