@@ -1,7 +1,7 @@
 #!/bin/sh
 # bench_wasm.sh - perfkit as WebAssembly in node (make npm) beside the native program on one CPU, on
 # bench.sh's recording repeated to 100 and 600 MB. The aim: at most 2.5 times its time. BENCH_DIR, BENCH_FILE
-# as there; WASM_SIZES, in MB.
+# as there; WASM_SIZES, in MB, WASM_RUNS.
 set -eu
 . "$(dirname "$0")/benchlib.sh"
 cli=$O/npm/package/perfkit-cli.js
@@ -16,10 +16,10 @@ for size in ${WASM_SIZES:-100 600}; do
 	cat "$file" >/dev/null
 	for verb in collapse report html; do
 		# shellcheck disable=SC2086
-		measure 3 $one "$O/perfkit" $verb -q --no-local "$file"
+		measure ${WASM_RUNS:-3} $one "$O/perfkit" $verb -q --no-local "$file"
 		native=$cpu had=$peak
 		# shellcheck disable=SC2086
-		measure 3 $one node "$cli" $verb -q --no-local "$file"
+		measure ${WASM_RUNS:-3} $one node "$cli" $verb -q --no-local "$file"
 		[ "$status" = 0 ] || echo "wasm $verb: exit $status: $(cat "$dir/stderr")"
 		awk -v what="$verb, $size MB" -v n="$native" -v w="$cpu" -v had="$had" -v has="$peak" 'BEGIN {
 			printf "%-28s %9.2f %9.2f %9.2f %9.0f %9.0f\n", what, n, w, w / n, had, has }'
