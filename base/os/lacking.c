@@ -1,6 +1,5 @@
 #if defined(__EMSCRIPTEN__) || defined(__APPLE__)
 #include "base/os/lacking.h"
-#include "base/mem.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -144,20 +143,20 @@ static int cookie_write(void *of, const char *p, int n)
 
 static int cookie_close(void *of)
 {
-	mem_free(of);
+	free(of);
 	return 0;
 }
 
 FILE *fopencookie(void *cookie, const char *mode, cookie_io_functions_t functions)
 {
-	struct cookie *c = mem_alloc(sizeof(*c));
+	struct cookie *c = malloc(sizeof(*c));
 	(void)mode;
 	if (!c)
 		return NULL;
 	*c = (struct cookie){cookie, functions};
 	FILE *f = funopen(c, NULL, cookie_write, NULL, cookie_close);
 	if (!f)
-		mem_free(c);
+		free(c);
 	return f;
 }
 #endif

@@ -34,6 +34,8 @@ int gettid(void);
 #define CLOCK_BOOTTIME CLOCK_MONOTONIC /* counts sleep there, too */
 
 #define MFD_CLOEXEC 0
+
+/* As memfd_create(2), but a file of $TMPDIR. */
 int memfd_create(const char *name, unsigned flags);
 
 /* As above; the system's own qsort_r has another order of parameters. */
