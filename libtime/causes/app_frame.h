@@ -38,4 +38,12 @@ uint32_t appframe_reported_path(const struct timeline *tl, uint32_t path);
 /* The application function that called the node's; 0 if the thread's start did. */
 uint32_t appframe_caller(const struct timeline *tl, uint32_t path);
 
+/* The same if it has a name, another than the node's, and is not the thread's outermost one; else
+ * 0. */
+uint32_t appframe_named_caller(const struct timeline *tl, uint32_t path);
+
+/* The reported frame of a wait that is a sleep; its nearest caller whose name does not say so,
+ * too ("sleep_ms"), if there is one. */
+uint32_t appframe_of_sleep(const struct timeline *tl, uint32_t path);
+
 #endif
