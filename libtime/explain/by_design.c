@@ -71,8 +71,9 @@ static int is_habit(const struct habits *h, const struct offcpu *o)
 	uint64_t ns = 0;
 	size_t first = 0, n = 0;
 	const struct tl_site *site = timeline_site(h->tl, o->site);
-	if (!may_rest(o->cause) || site->reason == REASON_WORK_FRAME ||
-	    site->reason == REASON_WORK_WAIT)
+	int for_work = site->reason == REASON_WORK_FRAME || site->reason == REASON_WORK_WAIT ||
+		       site->reason == REASON_CONNECTED;
+	if (!may_rest(o->cause) || for_work)
 		return 0;
 	while (first < h->v.n && h->v.v[first].site != o->site)
 		first++;

@@ -4,7 +4,8 @@
  *
  *	blocked		where its thread spends most of its life, and not much longer than usual
  *			there: a ticker's sleep, the reader of a pipe that is empty most of the
- *			time; never a wait for a lock, a disk or a page
+ *			time; never a wait for a lock, a disk, a page or an
+ *			answer over a connection that it made
  *	for a CPU	of a thread that computes without waiting, or of low priority (nice 10 and
  *			more); or while the recorder had that CPU
  */

@@ -74,6 +74,19 @@ static void waits_by_design_are_left_out_if_there_is_a_tail(void **state)
 	rig_release(&r);
 }
 
+/* A client waits for its server all its life, as long as usual: for work. */
+static void a_client_is_ranked(void **state)
+{
+	struct rig r;
+	(void)state;
+	fill(&r, 5000);
+	r.tl.sites.v[TICK].reason = REASON_CONNECTED;
+	struct tail t = ask(&r, 1, 0);
+	assert_string_equal(name_of(&t, 0), "ticker");
+	tail_release(&t);
+	rig_release(&r);
+}
+
 static void without_another_tail_they_are_the_answer(void **state)
 {
 	struct rig r;
@@ -94,6 +107,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(waits_by_design_are_left_out_if_there_is_a_tail),
+		cmocka_unit_test(a_client_is_ranked),
 		cmocka_unit_test(without_another_tail_they_are_the_answer),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
