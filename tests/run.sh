@@ -26,7 +26,7 @@ PERFKIT_CHECKS=1 # base/check.h
 export SRC O PERFKIT PERFKIT_CHECKS
 # What a sanitizer reports is a status that no test expects.
 sanitized=$(nm -D "$PERFKIT" 2>/dev/null | grep -o '__[a-z]*san_' | head -1)
-report='(ERROR|WARNING): [A-Z][a-z]*Sanitizer|[a-z]:[0-9]+:[0-9]+: runtime error: '
+report='^==[0-9]+==ERROR: [A-Z][a-z]*Sanitizer|^WARNING: ThreadSanitizer: .*[(]pid=|[a-z]:[0-9]+:[0-9]+: runtime error: '
 ASAN_OPTIONS=exitcode=66${ASAN_OPTIONS:+:$ASAN_OPTIONS}
 UBSAN_OPTIONS=exitcode=66:print_stacktrace=1${UBSAN_OPTIONS:+:$UBSAN_OPTIONS}
 TSAN_OPTIONS=exitcode=66:history_size=4${TSAN_OPTIONS:+:$TSAN_OPTIONS}
@@ -154,11 +154,11 @@ once_cli()
 # reports DIR - 1 if a file that a test left has what a sanitizer reports, which is then shown
 reports()
 {
-	LC_ALL=C grep -rlaE "$report" "$1" >"$mine/reports"
+	LC_ALL=C grep -rlIE "$report" "$1" >"$mine/reports"
 	[ -s "$mine/reports" ] || return 0
 	while read -r f; do
 		echo "a sanitizer's report in $f:"
-		LC_ALL=C grep -aE -A12 "$report" "$f" | head -40
+		LC_ALL=C grep -E -A12 "$report" "$f" | head -40
 	done <"$mine/reports" >>"$mine/cli.out"
 	return 1
 }

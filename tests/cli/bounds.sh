@@ -17,7 +17,7 @@ wrong()
 }
 # The address space is that of AddressSanitizer there.
 limit=700000
-nm -D "$PERFKIT" | grep -q __asan_init && limit=unlimited
+nm -D "$PERFKIT" | grep -q "__[a-z]*san_init" && limit=unlimited
 
 status()  # wanted status, line, command...
 {
