@@ -264,7 +264,7 @@ done
 inst=$PWD/inst
 make -s -C "$SRC" O="${O#"$SRC/"}" DESTDIR="$inst" PREFIX=/usr install >install.log 2>&1 || wrong "$(cat install.log)"
 for f in bin/perfkit share/man/man1/perfkit.1 share/man/man1/perfkit-collapse.1 \
-	share/doc/perfkit/README.md share/doc/perfkit/docs/store.md \
+	share/doc/perfkit/README.md share/doc/perfkit/docs/store.md share/doc/perfkit/docs/schema/tail.json \
 	share/bash-completion/completions/perfkit share/zsh/site-functions/_perfkit \
 	share/fish/vendor_completions.d/perfkit.fish; do
 	[ -s "$inst/usr/$f" ] || wrong "make install leaves out $f"
