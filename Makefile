@@ -508,7 +508,7 @@ install: all $(O)/man/made $(COMPLETIONS)
 	for f in $(EXAMPLES); do install -m 644 $$f $(SHARE)/perfkit/$$f || exit 1; done
 	install -m 644 $(O)/man/*.1 $(SHARE)/man/man1
 	install -m 644 $(filter-out docs/%,$(DOCS)) $(SHARE)/doc/perfkit
-	install -m 644 $(filter docs/%,$(DOCS)) docs/tail-forms.json $(SHARE)/doc/perfkit/docs
+	install -m 644 $(filter docs/%,$(DOCS)) docs/tail-forms.json docs/store-questions.sql $(SHARE)/doc/perfkit/docs
 	install -m 644 docs/schema/*.json $(SHARE)/doc/perfkit/docs/schema
 	install -m 644 $(PICTURES) $(SHARE)/doc/perfkit/docs/pictures
 	install -m 644 $(O)/completions/perfkit.bash $(SHARE)/bash-completion/completions/perfkit
