@@ -29,7 +29,7 @@ static void column_name(const struct column *c)
 		if (!points_by_name(c, c->unit + strlen(arrow)))
 			printf(" (%s)", c->unit + strlen(arrow));
 	} else if (!strcmp(c->unit, "0, 1"))
-		printf(" (0/1)");
+		printf("?");
 	else if (*c->unit && !unit_is_in_name(c))
 		printf(" (%s)", c->unit);
 }
@@ -62,7 +62,7 @@ int main(void)
 	       "unknown or does not apply. Where a table has them,\n`id` is the key of a row "
 	       "and "
 	       "`recording_id` its recording; `thread_id` is an id of `threads`, and so on; "
-	       "where\nnames differ, the table stands in brackets.\n\n"
+	       "where\nnames differ, the table stands in brackets. A `?` is 0 or 1.\n\n"
 	       "`meta(key, value)`: `perfkit` is the version that wrote the file, `time_unit` "
 	       "is `ns`.\n",
 	       STORE_VERSION);
