@@ -112,7 +112,7 @@ static const char *finding_part_word(unsigned int part)
 		PLAIN("wall_exact", COLUMN_U8, rec.wall_exact, "0, 1",                         \
 		      "to a microsecond (`perf record -k`)"),                                  \
 		PLAIN("ncpus", COLUMN_U32_OR_0, rec.ncpus, "", "CPUs of the host"),            \
-		HAS("per_task", TL_PER_TASK, "recorded without `-a` or `-C`"),                         \
+		HAS("per_task", TL_PER_TASK, "recorded without `-a` or `-C`"),                 \
 		HAS("has_switch", TL_HAS_SWITCH, "`sched_switch` was recorded"),               \
 		HAS("has_records", TL_HAS_RECORDS, "SWITCH records were (`--switch-events`)"), \
 		HAS("has_waking", TL_HAS_WAKING, "`sched_waking` was"),                        \
