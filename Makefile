@@ -500,7 +500,7 @@ SHARE = $(DESTDIR)$(PREFIX)/share
 EXAMPLES := $(wildcard testdata/orders/*.tar.zst testdata/orders/*.c testdata/demo/*.tar.zst \
 	testdata/demo/perf.data testdata/demo/*.c) $(shell find -L testdata/demo/symfs -type f | sort)
 install: all $(O)/man/made $(COMPLETIONS)
-	install -d $(DESTDIR)$(PREFIX)/bin $(SHARE)/man/man1 $(SHARE)/doc/perfkit/docs/pictures \
+	install -d $(DESTDIR)$(PREFIX)/bin $(SHARE)/man/man1 $(addprefix $(SHARE)/doc/perfkit/docs/,pictures schema) \
 		$(SHARE)/bash-completion/completions $(SHARE)/zsh/site-functions \
 		$(SHARE)/fish/vendor_completions.d
 	install -d $(addprefix $(SHARE)/perfkit/,$(sort $(dir $(EXAMPLES))))
@@ -509,7 +509,8 @@ install: all $(O)/man/made $(COMPLETIONS)
 	for f in $(EXAMPLES); do install -m 644 $$f $(SHARE)/perfkit/$$f || exit 1; done
 	install -m 644 $(O)/man/*.1 $(SHARE)/man/man1
 	install -m 644 $(filter-out docs/%,$(DOCS)) $(SHARE)/doc/perfkit
-	install -m 644 $(filter docs/%,$(DOCS)) $(SHARE)/doc/perfkit/docs
+	install -m 644 $(filter docs/%,$(DOCS)) docs/tail-forms.json docs/store-questions.sql $(SHARE)/doc/perfkit/docs
+	install -m 644 docs/schema/*.json $(SHARE)/doc/perfkit/docs/schema
 	install -m 644 $(PICTURES) $(SHARE)/doc/perfkit/docs/pictures
 	install -m 644 $(O)/completions/perfkit.bash $(SHARE)/bash-completion/completions/perfkit
 	install -m 644 $(O)/completions/perfkit.zsh $(SHARE)/zsh/site-functions/_perfkit
