@@ -41,6 +41,8 @@ enum frame_role {
 	ROLE_ROOT_START = 1 << 13,   /* ROLE_START, if nothing called it */
 	ROLE_EXCLUSIVE = 1 << 14, /* the lock it lets go or waits for was not held by readers */
 	ROLE_PLUMBING = 1 << 15,  /* begins a thread's work as START; a thin row in pictures */
+	ROLE_SHARED_INLINE = 1 << 17, /* inlined into several functions; not of the table, but
+					 set by timeline_set_roles */
 	ROLE_APPLICATION = 1 << 16, /* by the user: the application's, whatever else matches */
 };
 
