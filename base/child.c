@@ -59,11 +59,25 @@ static int find(const char *name, char *out, size_t size)
 
 static int is_kept(const char *variable)
 {
-	static const char *const kept[] = {
-		"PATH=",       "HOME=",        "USER=",     "LOGNAME=",    "LANG=",
-		"LC_",         "TZ=",          "TMPDIR=",   "TERM=",       "AWS_",
-		"http_proxy=", "https_proxy=", "no_proxy=", "HTTP_PROXY=", "HTTPS_PROXY=",
-		"NO_PROXY=",   "SSL_CERT_"};
+	static const char *const kept[] = {"PATH=",
+					   "HOME=",
+					   "USER=",
+					   "LOGNAME=",
+					   "LANG=",
+					   "LC_",
+					   "TZ=",
+					   "TMPDIR=",
+					   "TERM=",
+					   "AWS_",
+					   "http_proxy=",
+					   "https_proxy=",
+					   "no_proxy=",
+					   "HTTP_PROXY=",
+					   "HTTPS_PROXY=",
+					   "NO_PROXY=",
+					   "SSL_CERT_",
+					   "GIT_ALLOW_PROTOCOL=",
+					   "GIT_NO_LAZY_FETCH="};
 	for (size_t i = 0; i < sizeof(kept) / sizeof(*kept); i++)
 		if (!strncmp(variable, kept[i], strlen(kept[i])))
 			return 1;

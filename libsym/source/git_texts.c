@@ -13,12 +13,15 @@
 
 enum { NOT_FOUND = 127 };
 
-/* Links are followed within the commit. */
+/* Links are followed within the commit. The repository may be a stranger's, whose configuration
+ * names programs that fetch what it lacks, and allows each protocol by its name: only the
+ * environment overrides that. */
 static void become_git(const char *dir, const int in[2], const int out[2])
 {
-	static const char *const argv[] = {"git",      "-c",      "protocol.allow=never",
-					   "cat-file", "--batch", "--follow-symlinks",
+	static const char *const argv[] = {"git", "cat-file", "--batch", "--follow-symlinks",
 					   NULL};
+	if (setenv("GIT_ALLOW_PROTOCOL", "", 1) || setenv("GIT_NO_LAZY_FETCH", "1", 1))
+		_exit(1);
 	if (dup2(in[0], STDIN_FILENO) < 0 || dup2(out[1], STDOUT_FILENO) < 0)
 		_exit(1);
 	for (int i = 0; i < 2; i++) {
