@@ -140,6 +140,27 @@ HEAD" "$PWD@HEAD"; do
 	[ ! -e ran ]
 	(PATH=/nonexistent; at repo@first) 2>/dev/null && exit 1
 	grep -q 'repo@first: git is not installed' err
+	# a stranger's repository that lacks a text, and configures what fetches it: nothing is run
+	cp -R repo trap
+	blob=$(git rev-parse first:inlined.cc)
+	rm -f "trap/.git/objects/$(echo "$blob" | cut -c1-2)/$(echo "$blob" | cut -c3-)"
+	cat >>trap/.git/config <<CONFIG
+[core]
+	repositoryformatversion = 1
+[extensions]
+	partialClone = origin
+[remote "origin"]
+	url = $PWD/repo
+	promisor = true
+	uploadpack = "echo run >$PWD/ran; git-upload-pack"
+[protocol "file"]
+	allow = always
+CONFIG
+	echo "first:inlined.cc" | command git -C trap cat-file --batch >/dev/null 2>&1 || :
+	[ -e ran ] || { echo "the trap does not work"; exit 1; }
+	rm ran
+	at trap@first
+	[ ! -e ran ]
 	unset -f git
 fi
 
@@ -208,16 +229,15 @@ orders=$SRC/testdata/orders/orders.tar.zst
 "$PERFKIT" source -q --offcpu --rows 0 "$orders" | grep -q '__lll_lock_wait'
 "$PERFKIT" source -q --tail --top 3 "$orders" | grep -q '^time inside the 3 worst of'
 # the line that costs the worst answers: where the thread that held their lock was, whose time is that of
-# the wait; in two commands, the second of which the first names, from a bundle with the program's lines
-"$PERFKIT" pack -q --no-local --symfs "${orders%/*}/symfs" --with-source "${orders%/*}" "$orders" -o book.tar.zst
+# the wait; in two commands, the second of which the first names, from the bundle alone
 mkdir elsewhere
-(cd elsewhere && "$PERFKIT" tail -q --p999 ../book.tar.zst >tail)
+(cd elsewhere && "$PERFKIT" tail -q --p999 "$orders" >tail)
 sed -n 's/^which lines: perfkit //p' elsewhere/tail >next
 grep -qx 'source --tail --p99.9 FILE' next
-(cd elsewhere && sed 's,FILE$,../book.tar.zst,' ../next | xargs "$PERFKIT" >lines)
+(cd elsewhere && sed "s,FILE\$,$orders," ../next | xargs "$PERFKIT" >lines)
 grep -q '^write_pages (orders): self 0.0 %' elsewhere/lines
 grep -Eq '^ +[67][0-9]\.[0-9] %    61      pause_ns\(8700000\); /\* the disk is slow \*/$' elsewhere/lines
-"$PERFKIT" source -q --tail pause_ns book.tar.zst | grep -q 'inlined into write_pages, orders.c:61'
+"$PERFKIT" source -q --tail pause_ns "$orders" | grep -q 'inlined into write_pages, orders.c:61'
 "$PERFKIT" tail -q --by activation --comm front-0,front-1 --p99.5 --system "$orders" >tail
 grep -q '^which lines: perfkit source --tail --p99.5 --by activation .*--comm front-0,front-1.* FILE$' tail
 python3 - "$PERFKIT" "$orders" <<'PY'
