@@ -41,12 +41,12 @@ enum frame_role {
 	ROLE_ROOT_START = 1 << 13,   /* ROLE_START, if nothing called it */
 	ROLE_EXCLUSIVE = 1 << 14, /* the lock it lets go or waits for was not held by readers */
 	ROLE_PLUMBING = 1 << 15,  /* begins a thread's work as START; a thin row in pictures */
-	ROLE_SHARED_INLINE = 1 << 17, /* inlined into several functions; not of the table, but
-					 set by timeline_set_roles */
 	ROLE_APPLICATION = 1 << 16, /* by the user: the application's, whatever else matches */
 	ROLE_SENDS = 1 << 17,       /* a wait in it is for room, not for data */
 	ROLE_SPAWNS = 1 << 18,      /* a wait in it is for a child to call exec, not to exit */
 	ROLE_TAKES_LOCK = 1 << 19,  /* kernel: takes a lock for its caller */
+	ROLE_SHARED_INLINE = 1 << 20, /* inlined into several functions; not of the table, but
+					 set by timeline_set_roles */
 };
 
 /* What pictures fold to a thin row. */
