@@ -5,7 +5,7 @@
 #ifndef RENDER_TAIL_EPISODES_ANSWER_H
 #define RENDER_TAIL_EPISODES_ANSWER_H
 
-#include "libtime/explain/episodes.h"
+#include "libtime/explain/gap_answer.h"
 #include "render/text/json.h"
 
 struct episodes_answer {
@@ -15,6 +15,7 @@ struct episodes_answer {
 	size_t rows, details; /* episodes in the table (0: all), or in JSON; those explained in
 				 full */
 	size_t width;         /* columns of the terminal */
+	const struct gap_answer *gaps; /* of EPISODE_GAP; else NULL */
 };
 
 /* The percentiles of JSON, by key; end with a key of NULL. */

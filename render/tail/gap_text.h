@@ -1,5 +1,5 @@
 /*
- * gap_text.h - the answer of `tail --by gap` (libtime/explain/gap_parts.h) as text, JSON and
+ * gap_text.h - the answer of `tail --by gap` (libtime/explain/gap_answer.h) as text, JSON and
  * CSV.
  */
 #ifndef RENDER_TAIL_GAP_TEXT_H

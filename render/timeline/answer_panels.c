@@ -1,5 +1,4 @@
 #include "render/timeline/answer_panels.h"
-#include "libtime/explain/gap_parts.h"
 #include "libtime/explain/windows.h"
 #include "libtime/sched/timeline_parts.h"
 #include "render/tail/gap_text.h"
@@ -63,37 +62,30 @@ static size_t gap_threads(struct drawer *d, const struct tl_gap *g, const struct
 	return n;
 }
 
-static int add_gap(struct drawer *d, struct gap_finder *finder, size_t rank, struct err *e)
+static int add_gap(struct drawer *d, size_t rank, struct err *e)
 {
 	const struct timeline *tl = d->a->tl;
 	const struct tl_gap *g = &tl->gaps.v[episode_at(d, rank)->at];
-	struct gap_parts w = {.start_ns = 0};
+	const struct gap_parts *w = &d->a->gaps->gaps.v[rank];
 	struct buf b = {0};
-	int r = gap_explain(finder, g, &w, e);
-	if (!r) {
-		struct tl_episode te = {.start_ns = w.end_ns ? w.start_ns : g->start_ns,
-					.end_ns = w.end_ns ? w.end_ns : g->end_ns,
-					.nthreads = gap_threads(d, g, &w),
-					.ncpus = g->cpu < tl->rec.ncpus};
-		d->cpus[0] = g->cpu;
-		te.marked = te.ncpus ? te.nthreads : 0;
-		gap_sentence(&b, d, rank, g, &w);
-		r = add_panel(d, &te, &b, e);
-	}
-	gap_parts_release(&w);
-	return r;
+	struct tl_episode te = {.start_ns = w->end_ns ? w->start_ns : g->start_ns,
+				.end_ns = w->end_ns ? w->end_ns : g->end_ns,
+				.nthreads = gap_threads(d, g, w),
+				.ncpus = g->cpu < tl->rec.ncpus};
+	d->cpus[0] = g->cpu;
+	te.marked = te.ncpus ? te.nthreads : 0;
+	gap_sentence(&b, d, rank, g, w);
+	return add_panel(d, &te, &b, e);
 }
 
 int gap_panels_write(const struct episodes_answer *a, size_t most,
 		     const struct tl_svg_options *o, FILE *f, struct err *e)
 {
 	struct drawer d = {.a = a};
-	struct gap_finder *finder = NULL;
-	int r = gap_finder_new(&finder, a->tl, e);
+	int r = 0;
 	for (size_t i = 0; i < a->selection->v.n && i < most && !r; i++)
-		r = add_gap(&d, finder, i, e);
+		r = add_gap(&d, i, e);
 	r = r ? r : panels_write(&d.panels, a->tl, o, f, e);
-	gap_finder_free(finder);
 	panels_release(&d.panels);
 	return r;
 }
