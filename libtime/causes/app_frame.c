@@ -53,11 +53,18 @@ static uint32_t caller_of(const struct timeline *tl, uint32_t node)
 	return up != parent || !up || roles_at(tl, up) & ROLE_START ? 0 : up;
 }
 
+/* 1 if the caller's name says more about where a thread with this stack is. */
+static int gives_way(const struct timeline *tl, uint32_t node, uint32_t path)
+{
+	unsigned roles = roles_at(tl, node);
+	return roles & ROLE_WRAPPER || (roles & ROLE_SHARED_INLINE && node != path);
+}
+
 uint32_t appframe_reported_path(const struct timeline *tl, uint32_t path)
 {
 	enum { STEPS = 4 };
 	uint32_t node = appframe_node(tl, path);
-	for (int i = 0; node && i < STEPS && roles_at(tl, node) & ROLE_WRAPPER; i++) {
+	for (int i = 0; node && i < STEPS && gives_way(tl, node, path); i++) {
 		uint32_t up = caller_of(tl, node);
 		if (!up)
 			break;

@@ -20,7 +20,8 @@ uint32_t appframe_node(const struct timeline *tl, uint32_t path);
 int appframe_is_outer(const struct timeline *tl, uint32_t frame);
 
 /* The frame to report: that of the node, or its caller if it is a wrapper named after the
- * waiting (std::mutex::lock, WaitLatch). 0: none. */
+ * waiting (std::mutex::lock, WaitLatch), or calls what waits and is inlined into several
+ * functions: which of these it is says where. 0: none. */
 uint32_t appframe_reported(const struct timeline *tl, uint32_t path);
 
 /* The same for a column of a table, with a name if possible: if there is no named application

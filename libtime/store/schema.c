@@ -1,71 +1,18 @@
 /* schema.c - the declarations; schema.h explains them, schema_sql.c turns them into SQL. */
 #include "libtime/store/schema.h"
+#include "libtime/store/schema_words.h"
 #include "base/check.h"
 #include "libsym/elf/dso_find.h"
 #include "libsym/process/machine.h"
 #include "libtime/sched/timeline_names.h"
 #include "libtime/store/file_facts.h"
 #include "libtime/store/finding_rows.h"
+#include "libtime/store/kept_source.h"
 
 #include <stddef.h>
 #include <string.h>
 
 #define COUNT_OF(a) (sizeof(a) / sizeof(*(a)))
-
-static const char *frame_kind_word(unsigned int kind)
-{
-	static const char *const words[] = {"", "kernel", "jit", "mark"};
-	ENTRIES(words, FRAME_MARK + 1);
-	return kind < COUNT_OF(words) ? words[kind] : "";
-}
-
-static const char *file_mode_word(unsigned int mode)
-{
-	static const char *const words[] = {"file", "pipe", "directory"};
-	ENTRIES(words, FILE_MODES);
-	return mode < COUNT_OF(words) ? words[mode] : "";
-}
-
-static const char *event_stacks_word(unsigned int kind)
-{
-	static const char *const words[] = {"", "frame pointers", "copies", "branches"};
-	ENTRIES(words, EVENT_STACKS_KINDS);
-	return kind < COUNT_OF(words) ? words[kind] : "";
-}
-
-const char *store_kind_word(unsigned int kind)
-{
-	static const char *const words[] = {"",     "file",      "kernel", "module",
-					    "vdso", "anonymous", "bpf",    "special"};
-	ENTRIES(words, DSO_SPECIAL + 2);
-	return kind < COUNT_OF(words) ? words[kind] : "";
-}
-
-const char *store_reason_word(unsigned int reason)
-{
-	static const char *const words[] = {
-		"no symbol", "no file",        "special",    "not found",     "other build",
-		"unchecked", "several builds", "unreadable", "zero kallsyms", "cycles"};
-	ENTRIES(words, DSO_CYCLES + 1);
-	return reason < COUNT_OF(words) ? words[reason] : "";
-}
-
-static const char *fact_unit_word(unsigned int unit)
-{
-	static const char *const words[] = {"",       "count",  "share",  "ns",       "bytes",
-					    "cpu",    "pid",    "thread", "counts",   "event",
-					    "comm",   "file",   "path",   "build-id", "kind",
-					    "reason", "option", "message"};
-	ENTRIES(words, FACT_UNITS);
-	return unit < COUNT_OF(words) ? words[unit] : "";
-}
-
-static const char *finding_part_word(unsigned int part)
-{
-	static const char *const words[] = {"title", "detail", "remedy"};
-	ENTRIES(words, FINDING_PARTS);
-	return part < COUNT_OF(words) ? words[part] : "";
-}
 
 /* name, kind, field of ROW, unit, meaning */
 #define PLAIN(name, kind, field, unit, meaning)                             \
@@ -195,6 +142,10 @@ static const struct column events[] = {
 	PLAIN("sched", COLUMN_U8, sched, "0, 1", "its records became intervals"),
 	WORD("stacks", stacks, stack_kind_name, STACK_KINDS,
 	     "how user stacks were taken: `frame pointers`, `dwarf`, `lbr`"),
+	WORD("skid", skid, event_skid_text, EVENT_SKIDS, "how late samples fall"),
+	WORD("counts", counts, event_role_word, EVENT_ROLES, "`cycles`, `instructions`"),
+	PLAIN("event_group", COLUMN_U32_OR_0, group, "",
+	      "events with the same number were read in each other's samples"),
 };
 #undef ROW
 
@@ -207,6 +158,8 @@ static const struct column events[] = {
 		      "the symbol's start; without one, the offset in the file, or outside " \
 		      "of files the address itself (in no mapping only its upper 4 bits, "   \
 		      "unless imported with `--addrs`)"),                                    \
+		PLAIN("instruction", COLUMN_U32_OR_0, at, "bytes",                           \
+		      "from address to the instruction; a caller's is inside the call"),     \
 		PLAIN("file_id", COLUMN_FILE, srcfile, "→ files", ""),                       \
 		PLAIN("line", COLUMN_U32_OR_0, line, "", ""),                                \
 		ARGUED("inlined", COLUMN_BIT8, flags, FRAME_INLINED, "0, 1",                 \
@@ -805,6 +758,45 @@ static const struct column finding_facts[] = {
 };
 #undef ROW
 
+#define ROW struct kept_code
+static const struct column code[] = {
+	KEY(""),
+	RECORDING,
+	PLAIN("dso", COLUMN_TEXT, dso, "", "as dsos.name"),
+	PLAIN("function", COLUMN_TEXT, name, "", "as symbols.name"),
+	PLAIN("address", COLUMN_BITS, address, "", "as frames.address"),
+	WORD("status", status, code_status_word, CODE_STATUSES,
+	     "NULL: known; `as built` (a vmlinux), or why not: `unknown` (reason), `no "
+	     "length`, "
+	     "`kernel`, `no file` (of a kernel module), `no jitdump`, `several`"),
+	WORD("reason", reason, code_reason_word, DSO_CYCLES + 1, "as unnamed_files.reason"),
+	PLAIN("start", COLUMN_BITS, start, "", "the code's first address in the file"),
+	PLAIN("machine", COLUMN_U32, machine, "", "its number in elf.h: 62 is x86-64"),
+	PLAIN("narrow", COLUMN_U8, narrow, "0, 1", "of 32 bits"),
+	PLAIN("swapped", COLUMN_U8, swapped, "0, 1", "big-endian"),
+	PLAIN("bytes", COLUMN_BLOB, bytes, "zstd", "its instructions"),
+	PLAIN("lines", COLUMN_LINE, lines, "",
+	      "`OFFSET:LINE …`: from each offset on, which line of the function; 0: unknown"),
+};
+#undef ROW
+
+#define ROW struct kept_text
+static const struct column texts[] = {
+	KEY(""),
+	RECORDING,
+	PLAIN("dso", COLUMN_TEXT, dso, "",
+	      "as dsos.name: its debug information names the file"),
+	PLAIN("file", COLUMN_TEXT, file, "", "as files.name"),
+	PLAIN("md5", COLUMN_TEXT_OR_EMPTY, md5, "hex",
+	      "of the text that was compiled; NULL: unknown"),
+	WORD("verdict", verdict, source_verdict_word, SOURCE_VERDICTS,
+	     "whether the text is that: `same`, `unchecked`, `newer`, `other`, `absent`"),
+	PLAIN("path", COLUMN_TEXT_OR_EMPTY, path, "",
+	      "where it was found; NULL: in the debug information"),
+	PLAIN("text", COLUMN_BLOB, text, "zstd", ""),
+};
+#undef ROW
+
 #define OF_RECORDING "recording_id = ?1"
 #define THREAD_OF "thread_id IN (SELECT id FROM threads WHERE recording_id = ?1)"
 #define TASKS_OF "event_id IN (SELECT id FROM selected_events WHERE recording_id = ?1)"
@@ -916,6 +908,14 @@ const struct table store_tables[STORE_TABLES] = {
 	[TABLE_FINDING_FACTS] = {"finding_facts",
 				 "The facts of findings, sentence by sentence.",
 				 TABLE(finding_facts), FINDINGS_OF, NULL},
+	[TABLE_CODE] = {"function_code",
+			"The instructions of the functions that most samples and waits pass "
+			"through (at most 1 MiB), for `source --asm` and `html`.",
+			TABLE(code), OF_RECORDING, NULL},
+	[TABLE_TEXTS] = {"source_texts",
+			 "What is known of the source files of frames: texts from bundles, "
+			 "--symfs and debug information (at most 16 MiB).",
+			 TABLE(texts), OF_RECORDING, NULL},
 };
 
 const struct flat_table flat_tables[FLAT_TABLES] = {
