@@ -669,14 +669,16 @@ function drawForPrint() {
 	document.querySelectorAll("#overview details").forEach((d) => { d.open = true; });
 }
 
-// Draw the chosen part now, the others when they are seen.
-function showPane() {
+// Draw the chosen part now, unless that can wait, too, and the others when they are seen.
+function showPane(canWait) {
 	for (const k of shownPanes())
 		stale.add(k);
-	stale.delete(view.pane);
 	for (const b of document.querySelectorAll("#nav button"))
 		b.setAttribute("aria-current", String(b.id === "tab-pane-" + view.pane));
 	drawSoon();
+	if (canWait)
+		return null;
+	stale.delete(view.pane);
 	return panes[view.pane].draw();
 }
 
@@ -761,8 +763,9 @@ async function start() {
 	drawHeat();
 	await drawCase();
 	drawHeadline();
-	await showPane();
-	if (/(^#|&)pane=/.test(location.hash))
+	const isAsked = /(^#|&)pane=/.test(location.hash);
+	await showPane(view.pane === "timeline" && !isAsked); // below the first screen
+	if (isAsked)
 		document.getElementById("pane-" + view.pane).scrollIntoView({block: "start"});
 	let width = window.innerWidth;
 	window.addEventListener("resize", () => {
@@ -803,7 +806,7 @@ function foldTree(tree) {
 
 if (!isWorker) {
 	// For scripts that test the page: the view, sums of a stretch, and times in ms.
-	window.report = {view, choose, foldTree, showPane, sumCpu, sumOff, sumWall, sumThreads, chooseLabel, labelChoices, head: () => head, data: () => data,
+	window.report = {view, choose, foldTree, showPane: () => showPane(false), sumCpu, sumOff, sumWall, sumThreads, chooseLabel, labelChoices, head: () => head, data: () => data,
 		frames: () => frames, ms: () => ({redraw: drawMs, flame: document.getElementById("flame").ms, inWorker: !!(worker && worker.ask)}),
 		flame: (kind) => flames[flameKey(kind)] && flames[flameKey(kind)].svg, given: () => given, timeline: () => timelineSvg, heat: () => heat, programOf, chooseProgram, caseEpisodes, chooseMeaning};
 	start().catch((e) => {
