@@ -107,8 +107,9 @@ let samplesByEvent = null;
 function eventCounts() {
 	if (!samplesByEvent) {
 		samplesByEvent = new Float64Array(head.events.length + 1);
-		for (const e of data.sample.event)
-			samplesByEvent[e]++;
+		const {event} = data.sample;
+		for (let i = 0; i < event.length; i++)
+			samplesByEvent[event[i]]++;
 	}
 	return samplesByEvent;
 }
