@@ -199,6 +199,8 @@ def narrow(b):
             settled(b, "!!document.querySelector('#case .island')")
             time.sleep(0.3)
             check("%s at %d px: no sideways scroll" % (name, width), b.js("return document.documentElement.scrollWidth <= innerWidth"))
+            b.js("for (const s of document.querySelectorAll('select')) s.append(new Option('cgroup /a-long-path'.repeat(20), ''))")
+            check("%s at %d px: nor by a long choice" % (name, width), b.js("return document.documentElement.scrollWidth <= innerWidth"))
             plot = b.js("const i = document.querySelector('#case .island'), s = i.shadowRoot.querySelector('svg'); return s.timeline.plotX / i.getBoundingClientRect().width")
             check("%s at %d px: names leave room" % (name, width), plot < 0.4)
             small = b.js("return [...document.querySelector('#case .island').shadowRoot.querySelectorAll('text')].filter((t) => t.textContent && t.getBoundingClientRect().width"
@@ -234,6 +236,13 @@ def faults(b):
     check("what does not follow says so", settled(b, "[...document.querySelectorAll('.badge')].filter((x) => x.textContent === 'whole recording').length > 0"))
     demo = report("demo", DATA + "demo/perf.data", "--symfs", DATA + "demo/symfs")
     show(b, demo)
+    show(b, report("cxx", DATA + "cxx-names/perf.data", "--symfs", DATA + "cxx-names/symfs"))
+    check("long names leave room for the numbers", settled(b, "document.querySelectorAll('#sandwich tbody tr').length > 9")
+          and b.js("const s = document.getElementById('sandwich'); return s.scrollWidth <= s.clientWidth && [...s.querySelectorAll('.scroll')].every((x) => x.scrollWidth <= x.clientWidth)"))
+    show(b, report("lost", DATA + "doctor/lost-records.data.gz"))
+    check("what was lost is said first", "perf lost 14,207 records" in b.js("return document.getElementById('case').textContent"))
+    show(b, demo)
+    check("and where nothing was, nothing", b.js("return document.querySelectorAll('.doubt').length"), 0)
     line = b.js("return document.querySelector('#case .line pre').textContent")
     check("what to record can be copied", line.startswith("perfkit record ") and b.js("return !!document.querySelector('#case .line button')"))
 
