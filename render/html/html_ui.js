@@ -467,7 +467,7 @@ async function drawHot(box) {
 		return;
 	const all = functions.sort((a, b) => b.self - a.self || (a.name < b.name ? -1 : 1)), whole = tree.total[0];
 	box.append(table("Functions with the most " + kinds.cpu.what(), ["function", "self", unseen("share"), "total", unseen("share")], all.slice(0, HOT).map((f) =>
-		[el("button", {class: "link", title: "in the flame graph", onclick: () => toFunction(f.name)}, f.name), weighText("cpu", f.self),
+		[el("button", {class: "link", title: functionText(f.name) === f.name ? "in the flame graph" : f.name, onclick: () => toFunction(f.name)}, functionText(f.name)), weighText("cpu", f.self),
 			share(f.self, whole), weighText("cpu", f.total), share(f.total, whole)]), [1, 2, 3, 4]));
 	if (!data.run.any)
 		box.append(samplesByThread());
