@@ -426,6 +426,7 @@ bench-fleet: all $(O)/tests/prog/shiftids
 bench-record: all $(O)/tests/prog/measure
 	$(Q)O=$(O) CC='$(CC)' sh tests/bench_record.sh
 	$(Q)O=$(O) CC='$(CC)' sh tests/bench_service.sh
+	$(Q)python3 -B tests/bench_servers.py $(O)/perfkit
 
 bench: all $(PROG_BIN)
 	$(Q)O=$(O) CC='$(CC)' sh tests/bench_diverse.sh

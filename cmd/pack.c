@@ -38,7 +38,7 @@ struct pack_opts {
 	const char *output;
 	double min_share; /* percent of the samples */
 	struct opt_list sources;
-	int top;
+	int top, list;
 };
 
 #define AT(field) offsetof(struct pack_opts, field)
@@ -50,6 +50,7 @@ static const struct opt rows[] = {
 	{"comm", 0, OPT_LIST, AT(in.comms), "GLOB,...",
 	 "only files of threads with these names;\nthe recording itself is always whole"},
 	{"pid", 0, OPT_LIST, AT(in.pids), "PID,...", "only files of these processes"},
+	{"list", 0, OPT_FLAG, AT(list), NULL, "write nothing; list all files that would go in"},
 	{"min-share", 0, OPT_REAL, AT(min_share), "PCT",
 	 "leave out files in fewer than PCT percent of the samples"},
 	{"with-source", 0, OPT_EACH, AT(sources), "DIR",
@@ -557,21 +558,24 @@ static int by_size(const void *a, const void *b)
 	return x->size != y->size ? (x->size > y->size ? -1 : 1) : strcmp(x->name, y->name);
 }
 
-/* Print the largest files with their numbers of samples; reorders the list. */
-static void print_largest(struct packer *k, FILE *f)
+/* Print the files, or with `most` the largest, with their shares of the samples; reorders the
+ * list. */
+static void print_files(struct packer *k, FILE *f, size_t most)
 {
-	enum { ROWS = 5, WORTH_PERCENT = 1 };
+	enum { WORTH_PERCENT = 1 };
 	struct buf b = {0};
 	if (k->list.files.n)
 		qsort(k->list.files.v, k->list.files.n, sizeof(*k->list.files.v), by_size);
-	for (size_t i = 0; i < ROWS && i < k->list.files.n; i++) {
+	for (size_t i = 0; (!most || i < most) && i < k->list.files.n; i++) {
 		const struct pack_file *x = &k->list.files.v[i];
 		double all = k->missing.samples ? (double)k->missing.samples : 1;
-		if (x->size * 100 < k->bytes * WORTH_PERCENT)
+		if (most && x->size * 100 < k->bytes * WORTH_PERCENT)
 			break;
 		if (!i)
-			buf_str(&b, "\nlargest files (unpacked; share of samples with a "
-				    "frame in them):\n");
+			buf_fmt(&b,
+				"\n%sfiles (unpacked; share of samples with a frame in "
+				"them):\n",
+				most ? "largest " : "");
 		buf_fmt(&b, "%9.1f MB %6.2f %%  ", (double)x->size / 1e6,
 			100 * (double)x->samples / all);
 		escape_visible(&b, x->path, strlen(x->path));
@@ -583,13 +587,18 @@ static void print_largest(struct packer *k, FILE *f)
 
 static void summary(struct packer *k, const char *output, uint64_t size)
 {
+	enum { LARGEST = 5 };
 	FILE *f = strcmp(output, "-") ? stdout : stderr;
-	if (k->opt->in.quiet)
+	if (k->opt->in.quiet && !k->opt->list)
 		return;
 	size_t recording = k->parts.n ? k->parts.n : 1;
-	fprintf(f, "%s: recording and %s, %.1f MB (%.1f MB unpacked)\n", output,
-		COUNT(k->list.files.n + (recording - 1), "file"), (double)size / 1e6,
-		(double)k->bytes / 1e6);
+	fprintf(f, "%s: recording and %s, ", output,
+		COUNT(k->list.files.n + (recording - 1), "file"));
+	if (k->opt->list)
+		fprintf(f, "%.1f MB unpacked; not written\n", (double)k->bytes / 1e6);
+	else
+		fprintf(f, "%.1f MB (%.1f MB unpacked)\n", (double)size / 1e6,
+			(double)k->bytes / 1e6);
 	if (k->left_out)
 		fprintf(f,
 			"left out: %s, %.1f MB unpacked, each in fewer than %g %% of the "
@@ -599,7 +608,7 @@ static void summary(struct packer *k, const char *output, uint64_t size)
 	if (k->lost.n)
 		fprintf(f, "not found: %s, in which no sample has a frame (see MANIFEST)\n",
 			COUNT(k->lost.n, "mapped file"));
-	print_largest(k, f);
+	print_files(k, f, k->opt->list ? 0 : LARGEST);
 	if (k->missing.v.n)
 		fputc('\n', f);
 	const char *host = k->in.profile->rec->features.hostname;
@@ -670,7 +679,7 @@ static int pack(struct packer *k, const char *output, struct err *e)
 	if (!rc)
 		rc = make_manifest(k, e);
 	progress_end(&p);
-	if (!rc) {
+	if (!rc && !k->opt->list) {
 		list_sources(k, output);
 		rc = write_bundle(k, output, &size, e);
 	}

@@ -8,6 +8,7 @@
 #include "cmd/cli/say.h"
 #include "cmd/input/sandbox.h"
 #include "cmd/record/probe_cost.h"
+#include "cmd/record/record_budget.h"
 #include "cmd/record/record_calls.h"
 #include "cmd/record/record_chosen.h"
 #include "cmd/record/record_context.h"
@@ -33,6 +34,7 @@ struct record_opts {
 	const char *like, *output, *event, *stacks, *begin, *end, *key, *end_key, *exec, *perf,
 		*also, *for_perf, *ring;
 	struct chosen_wish chosen;
+	const char *max_rate, *max_cpu;
 	struct opt_list regions;
 	int frequency, duration, off_cpu_ms, dry_run, no_lock_owner, no_estimate, measure, list,
 		inherit, own_ids, no_sandbox;
@@ -113,6 +115,11 @@ static const struct opt rows[] = {
 	 "ring buffer of each CPU: 8M, or a number of pages\n(default as root: cpu 4M, else "
 	 "8M); "
 	 "calls: of each thread (4M, less if there are many)"},
+	{"max-rate", 0, OPT_STRING, AT(max_rate), "SIZE",
+	 "give up stacks to write at most so much, 20M, a second\nunder the load of the last "
+	 "second; what is not of a command ends where it writes more"},
+	{"max-cpu", 0, OPT_STRING, AT(max_cpu), "PERCENT",
+	 "the same by CPU time, estimated, of one CPU"},
 	{"buildid-mmap", 0, OPT_FLAG, AT(own_ids), NULL,
 	 "a build-id with each mapping (perf 5.12), for containers with\n"
 	 "other files at one path; may crash other perf processes that run meanwhile"},
@@ -196,6 +203,10 @@ static int check_given(const struct record_opts *o, struct record_wish *w, struc
 			       mode == RECORD_OFFCPU
 				       ? "--off-cpu-thresh must be at least 1"
 				       : "--off-cpu-thresh applies only to offcpu and watch");
+	if ((o->max_rate || o->max_cpu) && (mode == RECORD_JITTER || o->off_cpu_ms >= 0))
+		return err_set(e, ERR_USAGE, "%s does not apply to %s",
+			       o->max_rate ? "--max-rate" : "--max-cpu",
+			       mode == RECORD_JITTER ? "jitter" : "--off-cpu-thresh");
 	if (o->measure && (!o->dry_run || mode == RECORD_CPU))
 		return err_set(e, ERR_USAGE,
 			       mode == RECORD_CPU ? "--measure does not apply to cpu"
@@ -395,7 +406,7 @@ static int64_t wall_ns(void)
  * descriptors, unless it is a stream. */
 static int run_perf(const struct record_plan *p, const struct record_wish *w,
 		    const struct words *to, struct buf *context, int *reader_status,
-		    struct price_paid *paid)
+		    struct recording_run *run, struct price_paid *paid)
 {
 	int waits = w->mode != RECORD_CPU;
 	*reader_status = 0;
@@ -406,7 +417,8 @@ static int run_perf(const struct record_plan *p, const struct record_wish *w,
 	if (waits)
 		record_context_add(context, w->pid);
 	int64_t began = wall_ns();
-	int status = run_recording(&p->record, w->duration, &paid->cpu_ns);
+	int status = run_recording(&p->record, run);
+	paid->cpu_ns = run->cpu_ns;
 	if (waits)
 		record_context_add(context, w->pid);
 	record_files_of_recording(context, w->output, began, paid);
@@ -440,10 +452,12 @@ static int no_such_task(const struct record_wish *w, struct err *e)
 		       : 0;
 }
 
-/* `to` reads a stream, or NULL. */
+/* `to` reads a stream, or NULL. Of a recording, at most `rate` bytes a second; 0: any. */
 static int record(struct record_plan *p, struct record_wish *w, const struct chosen_wish *c,
-		  const struct words *to, struct err *e)
+		  const struct words *to, double rate, struct err *e)
 {
+	/* perf would end the command, too */
+	struct recording_run run = {w->duration, w->output, w->ncommand ? 0 : rate};
 	struct buf context = {.max = RECORD_CONTEXT_MAX};
 	struct price_paid paid = {.whole = 1};
 	struct stat before;
@@ -457,7 +471,8 @@ static int record(struct record_plan *p, struct record_wish *w, const struct cho
 			w->mode == RECORD_CPU && w->pid ? "the process" : "all CPUs");
 	int rc = set_probes(p, w, e);
 	int early = !rc && run_interrupted(); /* a file of that name is an old one */
-	int status = rc || early ? 1 : run_perf(p, w, to, &context, &reader_status, &paid);
+	int status =
+		rc || early ? 1 : run_perf(p, w, to, &context, &reader_status, &run, &paid);
 	remove_probes(p);
 	if (early)
 		return err_set(e, ERR_IO, "stopped before perf began: nothing was recorded"), 1;
@@ -477,7 +492,7 @@ static int record(struct record_plan *p, struct record_wish *w, const struct cho
 			w->duration);
 		status = 0;
 	}
-	if (status > 128 && run_interrupted() && written)
+	if (status > 128 && (run_interrupted() || run.stopped) && written)
 		status = 0;
 	if (status > 128 && piped)
 		return err_set(e, ERR_IO, "perf was ended by signal %d: the stream stops there",
@@ -489,8 +504,10 @@ static int record(struct record_plan *p, struct record_wish *w, const struct cho
 				       ? "; the waits of all processes need root or CAP_PERFMON"
 				       : ""),
 		       1;
-	if (written && !piped)
+	if (written && !piped) {
 		print_paid(&paid);
+		record_say_copies();
+	}
 	if (!status && !piped)
 		next_step(p, w, c);
 	return status;
@@ -529,8 +546,9 @@ static const char *unused_by_calls(const struct record_opts *o)
 		       ? "--stacks, --also and --freq do not apply to calls"
 	       : o->begin || o->end || o->key || o->end_key
 		       ? "--begin, --end and --key apply only to requests; calls takes --region"
-	       : o->no_lock_owner || o->measure
-		       ? "--no-lock-owner and --measure do not apply to calls"
+	       : o->no_lock_owner || o->measure || o->max_rate || o->max_cpu
+		       ? "--no-lock-owner, --measure, --max-rate and --max-cpu do not apply to "
+			 "calls"
 	       : !o->duration ? "--duration must be at least 1"
 			      : NULL;
 }
@@ -684,16 +702,21 @@ static int plan_and_run(const struct record_opts *o, struct record_wish *w,
 {
 	struct record_plan plan = {0};
 	struct chosen chosen = {0};
+	char stacks[BUDGET_STACKS];
+	struct price_budget budget;
 	int rc = check_given(o, w, e);
+	rc = rc ? rc : budget_parse(&budget, o->max_rate, o->max_cpu, e);
 	char *tcp_timers =
 		!rc && o->also && strstr(o->also, "tcp") ? tcp_timers_filter() : NULL;
 	w->tcp_timers = tcp_timers;
 	rc = rc ? rc : choose(&chosen, o, w, e);
 	rc = rc ? rc : record_plan(&plan, w, e);
+	if (!rc && (o->max_rate || o->max_cpu))
+		rc = budget_fit(&plan, w, &budget, stacks, e);
 	if (!rc && reader && !o->no_estimate && !w->off_cpu_ms)
 		size_memory(reader, &plan, w);
 	if (rc) {
-		rc = rc == ERR_USAGE ? 2 : 1;
+		rc = rc == ERR_USAGE ? 2 : rc == ERR_REFUSED ? 3 : 1;
 	} else if (o->dry_run) {
 		print_plan(&plan, reader);
 		print_stacks(o, w);
@@ -701,7 +724,7 @@ static int plan_and_run(const struct record_opts *o, struct record_wish *w,
 			print_estimate(&plan, w, o->measure);
 	} else {
 		print_stacks(o, w);
-		rc = record(&plan, w, &o->chosen, reader, e);
+		rc = record(&plan, w, &o->chosen, reader, o->max_rate ? budget.bytes : 0, e);
 	}
 	record_plan_release(&plan);
 	chosen_release(&chosen);

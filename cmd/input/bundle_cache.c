@@ -344,15 +344,16 @@ static int find_oldest(const char *dir, const struct entry *after, struct entry 
 	return found;
 }
 
-/* Remove the least recently used entries, except those in use, until `bytes` more fit. */
-static int make_room(const char *dir, uint64_t bytes)
+/* Remove the least recently used entries, except those in use, until `bytes` more fit. How many
+ * there are with these; 0 if they do not fit. */
+static uint64_t make_room(const char *dir, uint64_t bytes)
 {
 	struct entry oldest, tried;
 	uint64_t total;
 	int more = 0;
 	while (find_oldest(dir, more ? &tried : NULL, &oldest, &total)) {
 		if (total + bytes <= limit_bytes)
-			return 1;
+			break;
 		int fd = lock_entry(dir, oldest.name, LOCK_EX | LOCK_NB);
 		if (fd >= 0) {
 			remove_entry(dir, oldest.name);
@@ -361,7 +362,7 @@ static int make_room(const char *dir, uint64_t bytes)
 		tried = oldest;
 		more = 1;
 	}
-	return total + bytes <= limit_bytes;
+	return total + bytes <= limit_bytes ? total + bytes : 0;
 }
 
 /* --- making one ----------------------------------------------------------------------- */
@@ -369,12 +370,13 @@ static int make_room(const char *dir, uint64_t bytes)
 /* Make the finished folder `tmp` the entry if there is room and no other process was first;
  * else it stays and is removed when the process ends. */
 static void keep(const char *dir, const char *name, const char *tmp, uint64_t bytes,
-		 char **tree, int *lock)
+		 struct bundle_cached *out)
 {
 	char path[PATH_BYTES], to[PATH_BYTES];
 	struct buf index = {0};
+	uint64_t all = 0;
 	if (!path_of(path, tmp, "tree", "") || !path_of(to, dir, name, "") ||
-	    make_index(dir, path, &index) || !make_room(dir, bytes)) {
+	    make_index(dir, path, &index) || !(all = make_room(dir, bytes))) {
 		buf_release(&index);
 		return;
 	}
@@ -384,9 +386,8 @@ static void keep(const char *dir, const char *name, const char *tmp, uint64_t by
 	char *kept = path_of(path, to, "tree", "") ? mem_strdup(path) : NULL;
 	if (fd >= 0 && kept && !rename(tmp, to)) {
 		scratch_also(NULL);
-		mem_free(*tree);
-		*tree = kept;
-		*lock = fd;
+		mem_free(out->tree);
+		*out = (struct bundle_cached){kept, fd, all};
 		return;
 	}
 	mem_free(kept);
@@ -395,8 +396,8 @@ static void keep(const char *dir, const char *name, const char *tmp, uint64_t by
 }
 
 /* Unpack next to the entries. 0 if there is no room, and it must be unpacked elsewhere. */
-static int make_entry(const char *dir, const char *name, struct source *src, char **tree,
-		      int *lock, struct err *e)
+static int make_entry(const char *dir, const char *name, struct source *src,
+		      struct bundle_cached *out, struct err *e)
 {
 	char tmp[PATH_BYTES], path[PATH_BYTES];
 	struct bundle_counts counts;
@@ -406,9 +407,9 @@ static int make_entry(const char *dir, const char *name, struct source *src, cha
 	scratch_also(tmp);
 	int rc = path_of(path, tmp, "tree", "") ? bundle_unpack(src, path, 0, &counts, &why)
 						: ERR_IO;
-	*tree = rc ? NULL : mem_strdup(path);
-	if (*tree) {
-		keep(dir, name, tmp, counts.bytes, tree, lock);
+	out->tree = rc ? NULL : mem_strdup(path);
+	if (out->tree) {
+		keep(dir, name, tmp, counts.bytes, out);
 		return 1;
 	}
 	scratch_remove_tree(tmp);
@@ -420,14 +421,14 @@ static int make_entry(const char *dir, const char *name, struct source *src, cha
 	return rc ? rc : err_nomem(e);
 }
 
-int bundle_cache_get(struct source *src, char **tree, int *lock, struct err *e)
+int bundle_cache_get(struct source *src, struct bundle_cached *out, struct err *e)
 {
 	char dir[PATH_BYTES], name[HEX_BYTES];
-	*lock = -1;
+	*out = (struct bundle_cached){.lock = -1};
 	if (!source_is_mapped(src) || src->size < WORTH_BYTES || !bundle_cache_dir(dir) ||
 	    !name_entry(dir, src, name))
 		return 0;
-	if (use_entry(dir, name, tree, lock))
+	if (use_entry(dir, name, &out->tree, &out->lock))
 		return 1;
-	return make_entry(dir, name, src, tree, lock, e);
+	return make_entry(dir, name, src, out, e);
 }

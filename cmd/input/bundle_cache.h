@@ -28,11 +28,17 @@ enum { BUNDLE_CACHE_PATH = 4096 };
  * others have access to it. */
 int bundle_cache_dir(char dir[BUNDLE_CACHE_PATH]);
 
+/* An unpacked bundle. */
+struct bundle_cached {
+	char *tree;     /* its folder, on the heap */
+	int lock;       /* a descriptor to keep open while it is read; -1: none */
+	uint64_t grown; /* bytes of all entries, if it is a new one; else 0 */
+};
+
 /*
- * The folder with the contents of the bundle `src`: *dir on the heap, and in *lock a descriptor
- * to keep open while it is read (-1: none): 1. 0 if it is not cached (a stream, a small bundle,
- * no folder for the cache), so that the caller unpacks it; or as bundle_unpack.
+ * The folder with the contents of the bundle `src`: 1. 0 if it is not cached (a stream, a small
+ * bundle, no folder for the cache), so that the caller unpacks it; or as bundle_unpack.
  */
-int bundle_cache_get(struct source *src, char **dir, int *lock, struct err *e);
+int bundle_cache_get(struct source *src, struct bundle_cached *out, struct err *e);
 
 #endif

@@ -48,8 +48,11 @@ static int scratch_name(char **dir, struct err *e)
 static int unpack(struct bundle_input *out, struct source *src, int cache, char **dir,
 		  struct err *e)
 {
-	int lock = -1, rc = cache ? bundle_cache_get(src, dir, &lock, e) : 0;
-	out->cached = lock + 1;
+	struct bundle_cached at = {.lock = -1};
+	int rc = cache ? bundle_cache_get(src, &at, e) : 0;
+	out->cached = at.lock + 1;
+	out->cache_grown = at.grown;
+	*dir = at.tree;
 	if (rc)
 		return rc < 0 ? rc : 0;
 	rc = scratch_name(dir, e);

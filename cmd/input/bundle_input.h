@@ -11,7 +11,8 @@
 /* Paths of the parts of an open bundle; zeros if the input is not a bundle. */
 struct bundle_input {
 	char *dir, *recording, *symfs, *buildid_dir;
-	int cached; /* descriptor of the cache's lock + 1; 0: not in the cache */
+	int cached;           /* descriptor of the cache's lock + 1; 0: not in the cache */
+	uint64_t cache_grown; /* bytes in the cache, if it was added to it; else 0 */
 };
 
 /*

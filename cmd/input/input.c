@@ -1,3 +1,4 @@
+#include "cmd/input/bundle_cache.h"
 #include "cmd/input/input.h"
 #include "base/text/buf.h"
 #include "base/text/shellword.h"
@@ -407,6 +408,16 @@ static void warn_absent(struct input *in, const char *option, const char *path, 
 		input_warn(in, "--%s %s: %s", option, path, strerror(errno));
 }
 
+/* Unpacked bundles take room that nobody sees. */
+static void say_cache(const struct input *in)
+{
+	const uint64_t many = 500000000;
+	char dir[BUNDLE_CACHE_PATH];
+	if (!in->opt->quiet && in->bundle.cache_grown > many && bundle_cache_dir(dir))
+		say("%s now has %.1f GB of unpacked bundles, and never more than 2 GB", dir,
+		    (double)in->bundle.cache_grown / 1e9);
+}
+
 int input_open_source(struct input *in, const char *verb, const struct input_opts *opt,
 		      const char *path, struct source *src)
 {
@@ -450,6 +461,7 @@ int input_open_source(struct input *in, const char *verb, const struct input_opt
 		bundle_input_release(&in->bundle);
 		return input_fail(in, &e);
 	}
+	say_cache(in);
 	rc = parse_filters(in);
 	if (rc)
 		input_close(in);

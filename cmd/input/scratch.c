@@ -269,6 +269,23 @@ static int make_run(const char *place)
 	return 0;
 }
 
+/* The same, and remove it when the process ends. No signal comes between the two. */
+static int make_ours(const char *place)
+{
+	sigset_t all, before;
+	sigfillset(&all);
+	sigprocmask(SIG_BLOCK, &all, &before);
+	int rc = make_run(place), error = errno;
+	if (!rc) {
+		scratch_owner = getpid();
+		atexit(remove_scratch);
+		catch_signals();
+	}
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	errno = error;
+	return rc;
+}
+
 int scratch_dir(const char **path, struct err *e)
 {
 	const char *dirs[SCRATCH_PLACES];
@@ -278,15 +295,11 @@ int scratch_dir(const char **path, struct err *e)
 	scratch_places(dirs);
 	int rc = keep_spares();
 	for (size_t i = 0; !rc && i < SCRATCH_PLACES; i++) {
-		if (make_run(dirs[i])) {
-			rc = errno == EMFILE || errno == ENFILE;
-			continue;
+		if (!make_ours(dirs[i])) {
+			sweep(dirs[i]);
+			return 0;
 		}
-		scratch_owner = getpid();
-		atexit(remove_scratch);
-		catch_signals();
-		sweep(dirs[i]);
-		return 0;
+		rc = errno == EMFILE || errno == ENFILE;
 	}
 	return err_sys(e, "cannot make a folder for temporary files in $TMPDIR, /tmp, "
 			  "/var/tmp, /dev/shm or here");

@@ -3,12 +3,14 @@
 #include "base/mem.h"
 #include "base/text/strtab.h"
 #include "base/vec.h"
+#include "cmd/record/record_run.h"
 #include "libparse/listed_files.h"
 #include "libparse/sample.h"
 #include "libsym/elf/file_at.h"
 
 #include <ctype.h>
 #include <dirent.h>
+#include <ftw.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -271,4 +273,32 @@ void record_files_of_recording(struct buf *out, const char *recording, int64_t b
 	vec_release(&all.of);
 	u64map_release(&all.index);
 	strtab_release(&all.paths);
+}
+
+/* Bytes of files that are no links to what lies elsewhere. */
+static uint64_t copied_bytes;
+
+static int add_copied(const char *path, const struct stat *st, int kind, struct FTW *at)
+{
+	(void)path, (void)at;
+	if (kind == FTW_F && st->st_nlink == 1)
+		copied_bytes += (uint64_t)st->st_blocks * 512;
+	return run_interrupted();
+}
+
+void record_say_copies(void)
+{
+	enum { MANY = 500000000, OPEN = 16 };
+	const char *home = getenv("HOME");
+	struct buf dir = {0};
+	buf_fmt(&dir, "%s/.debug", home ? home : "");
+	copied_bytes = 0;
+	if (home && !buf_failed(&dir) &&
+	    !nftw(buf_cstr(&dir), add_copied, OPEN, FTW_PHYS | FTW_MOUNT) &&
+	    copied_bytes > MANY)
+		fprintf(stderr,
+			"perf keeps copies of binaries in %s: %.1f GB now (perf buildid-cache "
+			"--purge-all removes them)\n",
+			buf_cstr(&dir), (double)copied_bytes / 1e9);
+	buf_release(&dir);
 }

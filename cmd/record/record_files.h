@@ -21,4 +21,7 @@ void record_files_of_processes(struct buf *out, const char *pids);
 void record_files_of_recording(struct buf *out, const char *recording, int64_t began,
 			       struct price_paid *paid);
 
+/* Say on stderr how much perf's cache of binaries takes, if that is half a GB and more. */
+void record_say_copies(void);
+
 #endif

@@ -132,14 +132,18 @@ void record_trial_end(struct trial_run *t, struct chosen *c)
 	buf_release(&t->path);
 }
 
+int record_count(struct price *p, const struct record_plan *plan, const struct record_wish *w)
+{
+	if (price_plan(p, plan, w))
+		return ERR_NOMEM;
+	count_events(p, w->perf);
+	return 0;
+}
+
 double record_rate(const struct record_plan *plan, const struct record_wish *w)
 {
 	struct price p = {0};
-	double bytes = 0;
-	if (!price_plan(&p, plan, w)) {
-		count_events(&p, w->perf);
-		bytes = price_is_known(&p) ? price_bytes(&p) : 0;
-	}
+	double bytes = !record_count(&p, plan, w) && price_is_known(&p) ? price_bytes(&p) : 0;
 	price_release(&p);
 	return bytes;
 }

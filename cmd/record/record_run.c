@@ -186,29 +186,75 @@ static int64_t cpu_of(pid_t pid)
 	return (user + system) * (1000000000 / sysconf(_SC_CLK_TCK));
 }
 
-int run_recording(const struct words *w, int seconds, int64_t *cpu_ns)
+/* Has it written more than it may in so many seconds, and more than a burst and what perf writes
+ * at its beginning? */
+static int writes_too_much(const struct recording_run *run, double seconds)
 {
-	enum { MOMENT_NS = 100000000, MOMENTS = 5, LONG = 3600 };
-	struct timespec t = {.tv_sec = seconds ? seconds : LONG};
-	sigset_t set, before;
-	siginfo_t ended = {0};
+	enum { BURST_SECONDS = 2, BEGINNING = 4 << 20 };
+	struct stat st;
+	return run->rate > 0 && !stat(run->output, &st) &&
+	       (double)st.st_size > run->rate * (seconds + BURST_SECONDS) + BEGINNING;
+}
+
+static double seconds_now(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+/* When to look again, `s` seconds after its start: rarely, for looking takes CPU time, too. */
+static struct timespec next_look(const struct recording_run *run, double s)
+{
+	enum { MOMENT_NS = 100000000, LONG = 3600 };
+	if (run->seconds && s > run->seconds)
+		return (struct timespec){.tv_nsec = MOMENT_NS};
+	double left = run->seconds ? run->seconds - s : LONG;
+	return (struct timespec){.tv_sec = run->rate > 0 && left > 1 ? 1 : (time_t)left + 1};
+}
+
+/* What perf writes, and what it does after its seconds. */
+static void watch_recording(pid_t pid, struct recording_run *run)
+{
+	enum { MOMENTS = 5 };
+	const double began = seconds_now();
 	int over = 0;
+	sigset_t set;
+	siginfo_t ended = {0};
+	sigemptyset(&set);
+	sigaddset(&set, SIGCHLD);
+	while (pid > 0 && !waitid(P_PID, (id_t)pid, &ended, WEXITED | WNOHANG | WNOWAIT) &&
+	       !ended.si_pid) {
+		double s = seconds_now() - began;
+		if (!run->stopped && writes_too_much(run, s)) {
+			fprintf(stderr,
+				"perfkit record: stopped after %.1f s: the load has grown, and "
+				"more was written than --max-rate allows\n",
+				s);
+			run->stopped = 1;
+			kill(pid, SIGINT);
+		}
+		const struct timespec t = next_look(run, s);
+		if (sigtimedwait(&set, NULL, &t) >= 0 || errno != EAGAIN)
+			continue;
+		if (run->seconds && s > run->seconds && is_over(pid) && ++over == MOMENTS)
+			fprintf(stderr,
+				"perfkit record: the %d s are over; perf still writes what it "
+				"has, build-ids, and copies of binaries into ~/.debug\n",
+				run->seconds);
+	}
+}
+
+int run_recording(const struct words *w, struct recording_run *run)
+{
+	sigset_t set, before;
 	pid_t pid = spawn(w, inherited);
 	sigemptyset(&set);
 	sigaddset(&set, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &set, &before);
-	while (pid > 0 && !waitid(P_PID, (id_t)pid, &ended, WEXITED | WNOHANG | WNOWAIT) &&
-	       !ended.si_pid) {
-		if (sigtimedwait(&set, NULL, &t) >= 0 || errno != EAGAIN || !seconds)
-			continue;
-		t = (struct timespec){.tv_nsec = MOMENT_NS};
-		if (is_over(pid) && ++over == MOMENTS)
-			fprintf(stderr,
-				"perfkit record: the %d s are over; perf still writes what it "
-				"has, build-ids, and copies of binaries into ~/.debug\n",
-				seconds);
-	}
-	*cpu_ns = pid > 0 ? cpu_of(pid) : -1;
+	run->stopped = 0;
+	watch_recording(pid, run);
+	run->cpu_ns = pid > 0 ? cpu_of(pid) : -1;
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	return pid < 0 ? 127 : run_finish(pid);
 }

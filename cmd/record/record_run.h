@@ -4,7 +4,7 @@
 #ifndef CMD_RECORD_RECORD_RUN_H
 #define CMD_RECORD_RECORD_RUN_H
 
-#include "libtime/record/plan.h"
+#include "libtime/record/price.h"
 
 #include <sys/stat.h>
 #include <sys/types.h>
@@ -16,10 +16,19 @@
  */
 int run_words(const struct words *w, int quiet);
 
-/* The same for perf's recording of so many seconds (0: until it ends). What perf does for more
- * than half a second after them is said. Sets the CPU time of perf without the command's; -1: not
- * known. */
-int run_recording(const struct words *w, int seconds, int64_t *cpu_ns);
+/* A recording of so many seconds (0: until it ends) into the file `output`, of at most `rate`
+ * bytes a second (0: any). */
+struct recording_run {
+	int seconds;
+	const char *output;
+	double rate;
+	int64_t cpu_ns; /* set: perf's CPU time without the command's; -1: not known */
+	int stopped;    /* set: for it wrote more */
+};
+
+/* The same for perf's recording. What perf does for more than half a second after its seconds is
+ * said. One that writes more than `rate` for long is told to end, which is said, too. */
+int run_recording(const struct words *w, struct recording_run *run);
 
 /* The same in two steps, quietly: the process, or -1. */
 pid_t run_start(const struct words *w);
@@ -73,6 +82,9 @@ char *file_of_command(const char *word);
  * are recorded for a second without stacks.
  */
 void print_estimate(const struct record_plan *p, const struct record_wish *w, int measure);
+
+/* The rates of a plan's events, counted for a second. ERR_NOMEM. */
+int record_count(struct price *p, const struct record_plan *plan, const struct record_wish *w);
 
 /* The bytes a second of the planned recording under the load of one second; 0: not known. */
 double record_rate(const struct record_plan *p, const struct record_wish *w);

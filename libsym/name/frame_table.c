@@ -40,12 +40,13 @@ struct frame_table {
 };
 
 static const char *const role_names[] = {
-	"runtime",   "start",      "wrapper",    "opaque",   "scheduler",    "interrupt",
-	"helper",    "work-wait",  "takes-work", "loop",     "library-loop", "handler",
-	"poll-loop", "root-start", "exclusive",  "plumbing", "application"};
+	"runtime",      "start",       "wrapper",   "opaque",     "scheduler",
+	"interrupt",    "helper",      "work-wait", "takes-work", "loop",
+	"library-loop", "handler",     "poll-loop", "root-start", "exclusive",
+	"plumbing",     "application", "sends",     "spawns",     "takes-lock"};
 
 enum { ROLES = sizeof(role_names) / sizeof(*role_names) };
-_Static_assert(ROLE_APPLICATION == 1 << (ROLES - 1), "a name for each role");
+_Static_assert(ROLE_TAKES_LOCK == 1 << (ROLES - 1), "a name for each role");
 
 unsigned frame_role_named(const char *word)
 {

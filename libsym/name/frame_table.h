@@ -42,6 +42,9 @@ enum frame_role {
 	ROLE_EXCLUSIVE = 1 << 14, /* the lock it lets go or waits for was not held by readers */
 	ROLE_PLUMBING = 1 << 15,  /* begins a thread's work as START; a thin row in pictures */
 	ROLE_APPLICATION = 1 << 16, /* by the user: the application's, whatever else matches */
+	ROLE_SENDS = 1 << 17,       /* a wait in it is for room, not for data */
+	ROLE_SPAWNS = 1 << 18,      /* a wait in it is for a child to call exec, not to exit */
+	ROLE_TAKES_LOCK = 1 << 19,  /* kernel: takes a lock for its caller */
 };
 
 /* What pictures fold to a thin row. */

@@ -177,7 +177,7 @@
 	F(UNWIND_STOPPED, "unwind-stopped",                                                    \
 	  "{stopped:%1} of stack copies end where the right file is not available")            \
 	F(COPY_NAMED_FILES, "copy-named-files",                                                \
-	  "copy the files named below, or run perfkit pack on the recorded machine")           \
+	  "run perfkit pack on the recorded machine, or copy the missing files from it")       \
 	F(DEFERRED_MISSING, "deferred-missing",                                                \
 	  "{samples:sample} announced a user stack that never arrived")                        \
 	F(UNROOTED, "unrooted-stacks",                                                         \

@@ -1,6 +1,6 @@
 #include "libtime/explain/wait_object.h"
+#include "libsym/name/frame_table.h"
 
-#include <fnmatch.h>
 #include <string.h>
 
 static const char *name_of(const struct timeline *tl, uint32_t path)
@@ -15,30 +15,27 @@ static int is_kernel(const struct timeline *tl, uint32_t path)
 	return s->frames.v[s->paths.v[path].frame].kind == FRAME_KERNEL;
 }
 
-/* 1 when one of the innermost frames matches one of the globs, which end with NULL. */
-static int is_in_any(const struct timeline *tl, uint32_t path, const char *const *globs)
+/* Is a function with that role among the kernel's and the runtime's innermost frames? */
+static int waits_in(const struct timeline *tl, uint32_t path, unsigned role)
 {
-	enum { INNERMOST = 12 };
-	for (int n = 0; path && n < INNERMOST; n++, path = tl->stacks->paths.v[path].parent)
-		for (const char *const *g = globs; *g; g++)
-			if (!fnmatch(*g, name_of(tl, path), 0))
-				return 1;
+	for (; path; path = tl->stacks->paths.v[path].parent) {
+		unsigned roles = timeline_roles(tl, tl->stacks->paths.v[path].frame);
+		if (roles & role)
+			return 1;
+		if (!is_kernel(tl, path) && !(roles & ROLE_RUNTIME))
+			return 0;
+	}
 	return 0;
 }
 
 int waited_to_send(const struct timeline *tl, uint32_t path)
 {
-	static const char *const globs[] = {"*pipe_write*",     "*sendmsg*",
-					    "*_wait_for_wmem*", "*stream_wait_memory*",
-					    "*_send_pskb*",     NULL};
-	return is_in_any(tl, path, globs);
+	return waits_in(tl, path, ROLE_SENDS);
 }
 
 int waited_for_exec(const struct timeline *tl, uint32_t path)
 {
-	static const char *const globs[] = {"kernel_clone",        "*do_fork", "*sys_vfork",
-					    "wait_for_vfork_done", "*vfork",   NULL};
-	return is_in_any(tl, path, globs);
+	return waits_in(tl, path, ROLE_SPAWNS);
 }
 
 struct wait_words words_of_wait(const struct timeline *tl, unsigned cause, uint32_t path)
@@ -61,19 +58,12 @@ struct wait_words words_of_wait(const struct timeline *tl, unsigned cause, uint3
 /* The function of the kernel that took the lock which a stack waits for; 0: not known. */
 static uint32_t taken_in(const struct timeline *tl, uint32_t path)
 {
-	static const char *const takers[] = {"*mutex_lock*",   "*rwsem_down_*", "*down_read*",
-					     "*down_write*",   "*percpu_down*", "percpu_rwsem*",
-					     "*rt_mutex_*",    "*rwbase_*",     "*ww_mutex*",
-					     "*rt_spin_lock*", "*lock_sock*",   "__down*",
-					     "down_*",         "down",          NULL};
 	int lock = 0;
 	for (; path && is_kernel(tl, path); path = tl->stacks->paths.v[path].parent) {
-		const char *name = name_of(tl, path);
-		int takes = 0;
-		for (const char *const *g = takers; *g; g++)
-			takes |= !fnmatch(*g, name, 0);
+		uint32_t frame = tl->stacks->paths.v[path].frame;
+		int takes = !!(timeline_roles(tl, frame) & ROLE_TAKES_LOCK);
 		if (lock && !takes)
-			return tl->stacks->paths.v[path].frame;
+			return frame;
 		lock |= takes;
 	}
 	return 0;

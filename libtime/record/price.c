@@ -2,6 +2,7 @@
 #include "libparse/recording.h"
 
 #include <fnmatch.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,9 @@
 /* Bytes of a record, as measured with perf 6.1 on x86-64: the fixed part with raw tracepoint
  * fields, a callchain of kernel and user frames, registers; a copy comes on top. */
 enum { PLAIN_BYTES = 112, CHAIN_BYTES = 150, REGS_BYTES = 160, PERF_STAT_FIELDS = 3 };
+
+/* perf copies stacks in multiples of it. */
+enum { COPY_STEP = 8 };
 
 /* CPU time of a record in kernel and perf, rounded from the table of prices in
  * docs/recording.md: enough to compare two command lines. */
@@ -163,20 +167,22 @@ struct cost {
 	double events, bytes, cpu_ns; /* per second */
 };
 
-/* The sum over all events; `no_copy`: with frame pointers instead of stack copies. */
-static struct cost sum_up(const struct price *p, int no_copy)
+/* The sum over all events, if none had more of its stack than `most`: bytes copied, GRAPH_FP, or
+ * GRAPH_NONE. */
+static struct cost sum_up(const struct price *p, int most)
 {
 	struct cost c = {0};
 	for (size_t i = 0; i < p->v.n; i++) {
 		const struct price_rate *r = &p->v.v[i];
 		double size = PLAIN_BYTES, ns = PLAIN_NS;
-		if (r->stacks != GRAPH_NONE) {
+		int copied = r->stacks < most ? r->stacks : most;
+		if (r->stacks != GRAPH_NONE && most != GRAPH_NONE) {
 			size += CHAIN_BYTES;
 			ns += CHAIN_NS;
 		}
-		if (r->stacks > 0 && !no_copy) {
-			size += REGS_BYTES + r->stacks;
-			ns += COPY_NS + r->stacks / 1024.0 * COPY_NS_PER_KB;
+		if (copied > 0) {
+			size += REGS_BYTES + copied;
+			ns += COPY_NS + copied / 1024.0 * COPY_NS_PER_KB;
 		}
 		c.events += r->per_second;
 		c.bytes += r->per_second * size;
@@ -187,7 +193,36 @@ static struct cost sum_up(const struct price *p, int no_copy)
 
 double price_bytes(const struct price *p)
 {
-	return sum_up(p, 0).bytes;
+	return sum_up(p, INT_MAX).bytes;
+}
+
+/* The next cheaper kind of stacks. */
+static int give_up(int stacks)
+{
+	if (stacks > PRICE_FLOOR)
+		return stacks / 2 > PRICE_FLOOR ? stacks / 2 / COPY_STEP * COPY_STEP
+						: PRICE_FLOOR;
+	return stacks > 0 ? GRAPH_FP : stacks == GRAPH_NONE ? GRAPH_BAD : GRAPH_NONE;
+}
+
+int price_fit(const struct price *p, const struct price_budget *budget, double *bytes,
+	      double *cpu_ns)
+{
+	int stacks = GRAPH_NONE;
+	for (size_t i = 0; i < p->v.n; i++)
+		if (p->v.v[i].stacks != GRAPH_NONE && p->v.v[i].stacks > stacks)
+			stacks = p->v.v[i].stacks;
+	for (;;) {
+		struct cost c = sum_up(p, stacks);
+		*bytes = c.bytes;
+		*cpu_ns = c.cpu_ns;
+		if ((!budget->bytes || c.bytes <= budget->bytes) &&
+		    (!budget->cpu_ns || c.cpu_ns <= budget->cpu_ns))
+			return stacks;
+		stacks = give_up(stacks);
+		if (stacks == GRAPH_BAD)
+			return GRAPH_BAD;
+	}
 }
 
 static void add_rates(struct buf *b, const struct price *p)
@@ -216,7 +251,7 @@ static void add_rates(struct buf *b, const struct price *p)
 void price_text(struct buf *b, const struct price *p, const struct record_wish *w)
 {
 	enum { MUCH = 20000000 }; /* bytes a second: a disk's worth, and perf busy writing */
-	struct cost all = sum_up(p, 0), few = sum_up(p, 1);
+	struct cost all = sum_up(p, INT_MAX), few = sum_up(p, GRAPH_FP);
 	add_rates(b, p);
 	if (p->measured)
 		buf_fmt(b,

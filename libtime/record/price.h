@@ -43,6 +43,20 @@ int price_is_known(const struct price *p);
 /* The estimated bytes a second. */
 double price_bytes(const struct price *p);
 
+/* What a recording may take in a second; 0: no bound. */
+struct price_budget {
+	double bytes, cpu_ns;
+};
+
+/*
+ * The first kind of stacks that stays within the budget: those planned; copies of half as many
+ * bytes, down to PRICE_FLOOR; frame pointers; none. Bytes copied, GRAPH_FP or GRAPH_NONE; or
+ * GRAPH_BAD, if the events alone are too many. *bytes, *cpu_ns: its estimate.
+ */
+enum { PRICE_FLOOR = 2048 };
+int price_fit(const struct price *p, const struct price_budget *budget, double *bytes,
+	      double *cpu_ns);
+
 /* Append the rates, the estimate and cheaper alternatives, in lines that begin with "#". */
 void price_text(struct buf *b, const struct price *p, const struct record_wish *w);
 

@@ -117,4 +117,18 @@ ln -s x in/symfs/link && (cd in && tar -cf - MANIFEST perf.data debug symfs) | g
 [ $? = 3 ] && grep -q refused err || wrong "a refused bundle: $(cat err)"
 [ -z "$(entries)" ] || wrong "kept of a cut bundle: $(entries)"
 [ -z "$(ls tmp)" ] || wrong "left in TMPDIR: $(ls tmp)"
+
+# The room that it takes is said when it passes half a gigabyte, once, unless nothing is to be said.
+rm -f in/symfs/link
+head -c 502000000 /dev/zero >in/debug/zeros
+(cd in && tar -cf - MANIFEST perf.data debug symfs) | gzip -1 >many.tar.gz
+rm in/debug/zeros
+"$PERFKIT" collapse -q many.tar.gz >again 2>err
+[ -s err ] && wrong "-q: $(cat err)"
+rm -rf "$kept"
+"$PERFKIT" collapse many.tar.gz >again 2>err
+grep -q "$kept now has 0.5 GB of unpacked bundles" err || wrong "much room is taken silently: $(cat err)"
+"$PERFKIT" collapse many.tar.gz >again 2>err
+grep -q "unpacked bundles" err && wrong "said again: $(cat err)"
+rm -rf "$kept"
 exit $bad

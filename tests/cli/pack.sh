@@ -136,6 +136,15 @@ for endless in /dev/zero /dev/urandom; do
 done
 [ -z "$(ls tmp)" ] || bad "left in TMPDIR: $(ls tmp)"
 
+# --list has every file that the bundle has, and its size, and writes nothing.
+"$PERFKIT" pack dwarf.data --list >list || bad "pack --list: exit $?"
+[ ! -e dwarf.data.tar.zst ] || bad "pack --list wrote a bundle"
+"$PERFKIT" pack -q dwarf.data -o listed.tar.zst || bad "pack: exit $?"
+"$PERFKIT" unpack -q listed.tar.zst -C listed || bad "unpack: exit $?"
+grep -q "%  $PWD/app/prog\$" list || bad "the program is not listed: $(cat list)"
+n=$(awk '/^files/ { on = 1; next } !NF { on = 0 } on { n++ } END { print n + 1 }' list)
+[ "$(grep -c '^file ' listed/MANIFEST)" = "$n" ] || bad "$n listed: $(cat list listed/MANIFEST)"
+
 # A binary that was replaced since is not packed, and said to be missing. Root may not even
 # look at it: its folder is private.
 echo 'int main(void) { return 0; }' >other.c

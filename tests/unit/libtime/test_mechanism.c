@@ -2,6 +2,7 @@
 #include "tests/unit/libtime/tailrig.h"
 
 #include "libtime/causes/mechanism.h"
+#include "libtime/explain/wait_object.h"
 
 static const char *words(struct mechanisms *m, uint32_t path, uint32_t waker_path)
 {
@@ -306,10 +307,56 @@ static void stops_and_waits_do_not_hide_each_other(void **state)
 	rig_release(&r);
 }
 
+static const char *frame_name_of(const struct rig *r, uint64_t frame)
+{
+	const struct stacks *s = r->tl.stacks;
+	return strtab_get(&s->strings, s->frames.v[frame].name);
+}
+
+/* Whether a wait is for room or for data, for a child's exec or its end, and where a lock of the
+ * kernel was taken. */
+static void roles_tell_what_is_waited_for(void **state)
+{
+	static const struct {
+		const char *stack, *lock;
+		int send, exec;
+	} rows[] = {
+		{"main;log_line;c:write;[k]ksys_write;[k]pipe_write;[k]schedule", "", 1, 0},
+		{"main;next;c:read;[k]ksys_read;[k]pipe_read;[k]schedule", "", 0, 0},
+		{"main;reply;c:sendmsg", "", 1, 0},
+		/* the application's function has such a name */
+		{"main;sendmsg;wait_reply;c:recvmsg;[k]tcp_recvmsg;[k]schedule", "", 0, 0},
+		{"main;run;c:vfork;[k]__do_sys_vfork;[k]kernel_clone;[k]schedule", "", 0, 1},
+		{"main;run;c:waitpid;[k]kernel_wait4;[k]do_wait;[k]schedule", "", 0, 0},
+		{"main;get;c:open64;[k]ext4_iget;[k]mutex_lock;[k]__mutex_lock_slowpath;"
+		 "[k]schedule",
+		 "ext4_iget", 0, 0},
+		{"main;get;c:read;[k]ext4_iget;[k]io_schedule", "", 0, 0},
+	};
+	struct rig r;
+	(void)state;
+	rig_init(&r, 1000);
+	uint32_t paths[sizeof(rows) / sizeof(*rows)];
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+		paths[i] = path(&r, rows[i].stack);
+	roles(&r);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct told told = {0};
+		assert_int_equal(waited_to_send(&r.tl, paths[i]), rows[i].send);
+		assert_int_equal(waited_for_exec(&r.tl, paths[i]), rows[i].exec);
+		told_lock_name(&told, &r.tl, TL_NONE, paths[i]);
+		assert_string_equal(told.v.n ? frame_name_of(&r, told.args.v[0].number) : "",
+				    rows[i].lock);
+		told_release(&told);
+	}
+	rig_release(&r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(stacks_tell_what_a_wait_was_for),
+		cmocka_unit_test(roles_tell_what_is_waited_for),
 		cmocka_unit_test(every_rule_has_a_stack_that_it_matches),
 		cmocka_unit_test(what_the_other_did_is_told_by_its_stacks_or_its_name),
 		cmocka_unit_test(stops_and_waits_do_not_hide_each_other),

@@ -89,12 +89,47 @@ static void samples_have_the_rate_asked_for(void **state)
 	record_plan_release(&plan);
 }
 
+/* 1,000 switches and 500 wakeups a second, of which the switches have 4096 bytes of stack:
+ * 1000 · (112 + 150 + 160 + 4096) + 500 · (112 + 150) bytes. */
+static void stacks_are_given_up_until_it_fits(void **state)
+{
+	static const struct {
+		double allowed;
+		int stacks;
+		double bytes;
+	} rows[] = {
+		{0, 4096, 4649000},   {4649000, 4096, 4649000},     {4648999, 2048, 2601000},
+		{2600999, 0, 393000}, {392999, GRAPH_NONE, 168000}, {167999, GRAPH_BAD, 168000},
+	};
+	struct price p;
+	struct record_plan plan;
+	double bytes, ns;
+	char text[] = "1000,,sched:sched_switch,1\n500,,sched:sched_waking,1\n";
+	(void)state;
+	make(&p, &plan, &offcpu);
+	price_from_stat(&p, text);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct price_budget b = {.bytes = rows[i].allowed};
+		assert_int_equal(price_fit(&p, &b, &bytes, &ns), rows[i].stacks);
+		assert_int_equal((uint64_t)bytes, (uint64_t)rows[i].bytes);
+	}
+	/* CPU time of frame pointers: 1500 · (700 + 1100) ns */
+	assert_int_equal(price_fit(&p, &(struct price_budget){.cpu_ns = 2700000}, &bytes, &ns),
+			 GRAPH_FP);
+	assert_int_equal((uint64_t)ns, 2700000);
+	assert_int_equal(price_fit(&p, &(struct price_budget){.cpu_ns = 2699999}, &bytes, &ns),
+			 GRAPH_NONE);
+	price_release(&p);
+	record_plan_release(&plan);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rates_come_from_counts),
 		cmocka_unit_test(what_is_too_much_is_said),
 		cmocka_unit_test(samples_have_the_rate_asked_for),
+		cmocka_unit_test(stacks_are_given_up_until_it_fits),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
