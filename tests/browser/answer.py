@@ -229,6 +229,7 @@ def faults(b):
     listed = b.js("return [...document.querySelectorAll('#flame-tabs select')].map((s) => s.options.length)")
     threads = b.js("return report.data().thread.tid.length")
     check("no more threads to choose than the report has, and their names", all(n <= 2 * threads + 1 for n in listed) or (listed, threads))
+    check("an episode's number is one line", b.js("return [...document.querySelectorAll('#episodes td:first-child a')].every((a) => a.getClientRects().length === 1)"))
     check("episodes have bars and moments from the begin", settled(b, "document.querySelectorAll('#episodes .length').length > 3")
           and b.js("return [...document.querySelectorAll('#episodes tbody tr')].every((r) => r.cells[1].textContent.startsWith('+'))"))
     b.js("report.choose({from: report.head().span_ns / 4, to: report.head().span_ns / 2}, null)")
