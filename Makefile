@@ -434,6 +434,7 @@ bench: all $(PROG_BIN)
 	$(Q)O=$(O) sh tests/bench_dwarf.sh
 	$(Q)O=$(O) sh tests/bench_sched.sh
 	$(Q)O=$(O) sh tests/bench_requests.sh
+	$(Q)O=$(O) CC='$(CC)' sh tests/bench_page.sh
 
 # How often tail names what was planted: N runs of each program and variant, recorded here.
 .PHONY: truth-holders
