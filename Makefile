@@ -421,18 +421,18 @@ asan:
 	$(Q)$(MAKE) O=$(O)-asan OPT='-O1 -g' \
 		SANITIZE='-fsanitize=address,undefined -fno-omit-frame-pointer -fno-sanitize-recover=all' check
 
-# The verbs that have threads, on bundled recordings, under ThreadSanitizer; tsan-units: the unit
-# tests, too. Its shadow memory has no place beside addresses that are too random.
-.PHONY: tsan tsan-units
+# The verbs that have threads, on bundled recordings, under ThreadSanitizer; tsan-check: all tests
+# (T= chooses), too. Its shadow memory has no place beside addresses that are too random.
+.PHONY: tsan tsan-check
 tsan:
 	$(Q)mkdir -p $(O)-tsan
 	$(Q)$(MAKE) O=$(O)-tsan OPT='-O1 -g' SANITIZE=-fsanitize=thread $(O)-tsan/perfkit \
 		$(O)-tsan/tests/prog/twice $(O)-tsan/tests/prog/grow
 	$(Q)O=$(O)-tsan sh tests/tsan.sh
 
-tsan-units: tsan
+tsan-check: tsan
 	$(Q)$$(setarch -R true 2>/dev/null && echo setarch -R) $(MAKE) O=$(O)-tsan OPT='-O1 -g' \
-		SANITIZE=-fsanitize=thread check T=unit/
+		SANITIZE=-fsanitize=thread check T=$(T)
 
 # Which lines the tests reach (T= chooses tests), per library; make coverage T=unit is quick.
 .PHONY: coverage
@@ -459,6 +459,7 @@ bench: all $(PROG_BIN)
 	$(Q)O=$(O) sh tests/bench_dwarf.sh
 	$(Q)O=$(O) sh tests/bench_sched.sh
 	$(Q)O=$(O) sh tests/bench_requests.sh
+	$(Q)O=$(O) CC='$(CC)' sh tests/bench_page.sh
 
 # How often tail names what was planted: N runs of each program and variant, recorded here.
 .PHONY: truth-holders
@@ -525,7 +526,7 @@ SHARE = $(DESTDIR)$(PREFIX)/share
 EXAMPLES := $(wildcard testdata/orders/*.tar.zst testdata/orders/*.c testdata/demo/*.tar.zst \
 	testdata/demo/perf.data testdata/demo/*.c) $(shell find -L testdata/demo/symfs -type f | sort)
 install: all $(O)/man/made $(COMPLETIONS)
-	install -d $(DESTDIR)$(PREFIX)/bin $(SHARE)/man/man1 $(SHARE)/doc/perfkit/docs/pictures \
+	install -d $(DESTDIR)$(PREFIX)/bin $(SHARE)/man/man1 $(addprefix $(SHARE)/doc/perfkit/docs/,pictures schema) \
 		$(SHARE)/bash-completion/completions $(SHARE)/zsh/site-functions \
 		$(SHARE)/fish/vendor_completions.d
 	install -d $(addprefix $(SHARE)/perfkit/,$(sort $(dir $(EXAMPLES))))
@@ -534,7 +535,8 @@ install: all $(O)/man/made $(COMPLETIONS)
 	for f in $(EXAMPLES); do install -m 644 $$f $(SHARE)/perfkit/$$f || exit 1; done
 	install -m 644 $(O)/man/*.1 $(SHARE)/man/man1
 	install -m 644 $(filter-out docs/%,$(DOCS)) $(SHARE)/doc/perfkit
-	install -m 644 $(filter docs/%,$(DOCS)) $(SHARE)/doc/perfkit/docs
+	install -m 644 $(filter docs/%,$(DOCS)) docs/tail-forms.json docs/store-questions.sql $(SHARE)/doc/perfkit/docs
+	install -m 644 docs/schema/*.json $(SHARE)/doc/perfkit/docs/schema
 	install -m 644 $(PICTURES) $(SHARE)/doc/perfkit/docs/pictures
 	install -m 644 $(O)/completions/perfkit.bash $(SHARE)/bash-completion/completions/perfkit
 	install -m 644 $(O)/completions/perfkit.zsh $(SHARE)/zsh/site-functions/_perfkit
@@ -600,7 +602,7 @@ help:
 	@echo 'make truth-holders  is the thread that held a lock named? (a minute)'
 	@echo 'make truth      is time hidden that requests waited for? A table (15 minutes)'
 	@echo 'make asan       make check under AddressSanitizer and UBSan'
-	@echo 'make tsan       the verbs that have threads under ThreadSanitizer; tsan-units: unit tests, too'
+	@echo 'make tsan       the verbs that have threads under ThreadSanitizer; tsan-check: all tests, too'
 	@echo 'make tidy       clang-tidy with the checks of .clang-tidy, and macOS'"'"'s headers; any warning fails'
 	@echo 'make analyze    gcc -fanalyzer; any warning fails'
 	@echo 'make clang      build everything with clang; any warning fails'

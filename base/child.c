@@ -1,4 +1,7 @@
 #include "base/child.h"
+#include "base/os/landlock.h"
+#include "base/os/os.h"
+#include "base/os/syscall_filter.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -59,11 +62,25 @@ static int find(const char *name, char *out, size_t size)
 
 static int is_kept(const char *variable)
 {
-	static const char *const kept[] = {
-		"PATH=",       "HOME=",        "USER=",     "LOGNAME=",    "LANG=",
-		"LC_",         "TZ=",          "TMPDIR=",   "TERM=",       "AWS_",
-		"http_proxy=", "https_proxy=", "no_proxy=", "HTTP_PROXY=", "HTTPS_PROXY=",
-		"NO_PROXY=",   "SSL_CERT_"};
+	static const char *const kept[] = {"PATH=",
+					   "HOME=",
+					   "USER=",
+					   "LOGNAME=",
+					   "LANG=",
+					   "LC_",
+					   "TZ=",
+					   "TMPDIR=",
+					   "TERM=",
+					   "AWS_",
+					   "http_proxy=",
+					   "https_proxy=",
+					   "no_proxy=",
+					   "HTTP_PROXY=",
+					   "HTTPS_PROXY=",
+					   "NO_PROXY=",
+					   "SSL_CERT_",
+					   "GIT_ALLOW_PROTOCOL=",
+					   "GIT_NO_LAZY_FETCH="};
 	for (size_t i = 0; i < sizeof(kept) / sizeof(*kept); i++)
 		if (!strncmp(variable, kept[i], strlen(kept[i])))
 			return 1;
@@ -81,12 +98,33 @@ static void clean_environment(void)
 		*to = NULL;
 }
 
+/* -1 if the kernel has a sandbox but cannot enter it now. */
+static int confine(void)
+{
+	const unsigned may = MAY_READ | MAY_EXECUTE | MAY_FORK;
+	struct landlock s = {0};
+	if (os_no_new_privileges())
+		return 0;
+	if (landlock_begin(&s, may)) {
+		landlock_allow_writing(&s, "/dev/null");
+		landlock_enter(&s);
+	}
+	if (s.shortage) {
+		errno = s.shortage;
+		return -1;
+	}
+	syscall_filter_enter(may);
+	return 0;
+}
+
 void child_become(const char *const *argv, const char *dir, enum child_environment env)
 {
 	char program[PATH_MAX];
 	if (find(argv[0], program, sizeof(program)) || (dir && chdir(dir)))
 		return;
-	if (env == CHILD_CLEAN)
+	if (env != CHILD_CALLERS)
 		clean_environment();
+	if (env == CHILD_READER && confine())
+		return;
 	execv(program, (char *const *)(uintptr_t)argv);
 }

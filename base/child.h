@@ -1,5 +1,5 @@
 /*
- * child.h - becoming another program, for all that perfkit starts (perf, python3, duckdb).
+ * child.h - becoming another program, for all that perfkit starts (perf, python3, duckdb, git).
  *
  * The program is named by an absolute path: a file of the current folder, or of a folder that
  * other users can write, is never run because PATH names that folder.
@@ -10,6 +10,8 @@
 enum child_environment {
 	CHILD_CALLERS, /* all of it: for perf and the command that it records */
 	CHILD_CLEAN,   /* only what finding files, speaking and reaching servers needs */
+	CHILD_READER,  /* the same; and the sandbox of one that only reads: it and what it runs
+			* write no file and reach no server */
 };
 
 /*

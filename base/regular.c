@@ -1,10 +1,19 @@
 #include "base/regular.h"
+#include "base/mem.h"
 #include "base/os/os.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
+
+static struct pin {
+	char path[PATH_MAX];
+	struct stat is;
+} * pins;
+static size_t npins;
 
 enum { FOR_READING = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY };
 
@@ -29,12 +38,43 @@ static int same_file(const struct stat *a, const struct stat *b)
 	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
+static const struct pin *pin_of(const char *path)
+{
+	for (size_t i = npins; i-- > 0;)
+		if (!strcmp(pins[i].path, path))
+			return &pins[i];
+	return NULL;
+}
+
+int regular_is_pinned(const char *path)
+{
+	return pin_of(path) != NULL;
+}
+
+int regular_pin(const char *path, const struct stat *is)
+{
+	if (!path) {
+		npins = 0;
+		return 0;
+	}
+	if (!pins)
+		pins = mem_zalloc(REGULAR_PINS, sizeof(*pins));
+	if (!pins || npins == REGULAR_PINS || strlen(path) >= sizeof(pins->path))
+		return -1;
+	strcpy(pins[npins].path, path);
+	pins[npins++].is = *is;
+	return 0;
+}
+
 static int reopen(int at, int dir, const char *name, unsigned flags, int how, struct stat *st)
 {
+	const struct pin *pin = pin_of(name);
 	struct stat was;
 	int fd = -1, failed = 0;
 	if (fstat(at, &was))
 		failed = errno;
+	else if (pin && !same_file(&pin->is, &was))
+		failed = ESTALE;
 	else if (!S_ISREG(was.st_mode))
 		failed = S_ISLNK(was.st_mode) ? ELOOP : EINVAL;
 	else if (flags & REGULAR_NO_PSEUDO && os_is_pseudo(at))

@@ -7,6 +7,8 @@
 
 #include <sys/stat.h>
 
+enum { REGULAR_PINS = 256 };
+
 enum regular_flag {
 	REGULAR_NO_LINK = 1,   /* the last part of the name is not followed */
 	REGULAR_NO_PSEUDO = 2, /* no file of procfs, sysfs, debugfs or tracefs */
@@ -27,5 +29,13 @@ int regular_open_as(int dir, const char *name, unsigned flags, int how, const st
 /* The same of the file that `at` is a handle of (O_PATH), which stays open; by `name` in `dir`
  * only where procfs is not there. */
 int regular_reopen(int at, int dir, const char *name, unsigned flags, struct stat *st);
+
+/*
+ * From now on all of these functions, when given `path` itself, open only the file that was
+ * looked at (`is`), whatever somebody has put there since: ESTALE. At most REGULAR_PINS; of two
+ * for one path the later counts. `path` NULL: none any more. 0, or -1 if there is no room.
+ */
+int regular_pin(const char *path, const struct stat *is);
+int regular_is_pinned(const char *path);
 
 #endif

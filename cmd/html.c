@@ -70,6 +70,7 @@ static int ask_verdict(struct question *p)
 	q.pick = (struct episode_pick){.kind = PICK_PERCENTILE,
 				       .millipercent = 99900,
 				       .least = PICK_LEAST,
+				       .unusual = 1,
 				       .dirty = q.pick.dirty};
 	if (tail_make(&p->r.ti.tl, &q, &p->verdict, &e))
 		return input_fail(&p->r.ti.in, &e);
@@ -103,6 +104,7 @@ static int ask_tail(struct question *p)
 	}
 	if (rc)
 		return rc;
+	p->r.query.pick.unusual = by_default;
 	if (tail_make(&p->r.ti.tl, &p->r.query, &p->t, &e))
 		return input_fail(&p->r.ti.in, &e);
 	p->has_tail = 1;

@@ -5,7 +5,7 @@
 #include "base/outfile.h"
 #include "cmd/input/input_kind.h"
 #include "cmd/input/scratch.h"
-#include "cmd/query/timeline_input.h"
+#include "cmd/query/source_input.h"
 #include "cmd/verbs.h"
 #include "cmd/cli/say.h"
 #include "base/arena.h"
@@ -111,6 +111,16 @@ static int add_file(struct store_writer *w, struct tlinput *ti, struct err *e)
 	return r;
 }
 
+/* Add the code and texts that source shows. */
+static int add_source(struct store_writer *w, struct tlinput *ti, struct err *e)
+{
+	struct kept_source k;
+	int r = tlinput_kept_source(ti, &k, e);
+	r = r ? r : store_write_source(w, &k, e);
+	kept_source_release(&k);
+	return r;
+}
+
 /* Import the nth recording of a file. */
 static int import_one(struct store_writer *w, const struct import_opts *o, const char *path,
 		      size_t nth, size_t *of, struct before *before)
@@ -128,7 +138,7 @@ static int import_one(struct store_writer *w, const struct import_opts *o, const
 	store_writer_progress(w, progress_show, &p);
 	progress_start(&p, "writing", !rc && input_shows_progress(&o->tl.in));
 	if (!rc && (store_writer_add(w, &ti.tl, &e) || add_findings(w, &ti, &e) ||
-		    add_file(w, &ti, &e)))
+		    add_file(w, &ti, &e) || add_source(w, &ti, &e)))
 		rc = input_fail(&ti.in, &e);
 	store_writer_progress(w, NULL, NULL);
 	progress_end(&p);
@@ -222,7 +232,9 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 
 static void defaults(void *opts)
 {
-	((struct import_opts *)opts)->output = default_output;
+	struct import_opts *o = opts;
+	o->output = default_output;
+	o->tl.in.places = 1;
 }
 
 const struct verb verb_import = {

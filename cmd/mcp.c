@@ -3,6 +3,7 @@
  * stdin and stdout. Each call runs the command in a child of its own, whose answer is bounded.
  */
 #include "base/mem.h"
+#include "base/regular.h"
 #include "base/shortage.h"
 #include "base/text/buf.h"
 #include "base/vec.h"
@@ -198,11 +199,19 @@ static int is_below(const char *path, const char *dir)
 	return !strncmp(path, dir, n) && (path[n] == '/' || !path[n] || !strcmp(dir, "/"));
 }
 
-/* A pipe would wait for a writer. */
-static int is_file_or_folder(const char *path)
+/* 1 if what is at `path`, which has no links, is a file or a folder. A file is pinned: whoever
+ * writes in the folders may put a link or a pipe there before it is opened. */
+static int pin(const char *path)
 {
+	char self[32], is[PATH_MAX];
 	struct stat st;
-	return !stat(path, &st) && (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode));
+	int fd = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC), ok = fd >= 0 && !fstat(fd, &st);
+	snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
+	ssize_t n = ok ? readlink(self, is, sizeof(is) - 1) : -1;
+	if (fd >= 0)
+		close(fd);
+	ok = n > 0 && (size_t)n == strlen(path) && !memcmp(is, path, (size_t)n);
+	return ok && (S_ISDIR(st.st_mode) || (S_ISREG(st.st_mode) && !regular_pin(path, &st)));
 }
 
 /* The path in one of the folders, in out[PATH_MAX]: absolute, or below the first that has it. 1,
@@ -222,7 +231,7 @@ static int resolve(const struct folders *f, const char *path, char *out)
 			continue;
 		for (size_t k = 0; k < f->n; k++)
 			if (is_below(out, f->real[k]))
-				return is_file_or_folder(out);
+				return pin(out);
 	}
 	return 0;
 }
@@ -230,7 +239,8 @@ static int resolve(const struct folders *f, const char *path, char *out)
 static int is_readable_kind(const char *path)
 {
 	uint8_t head[512];
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	struct stat st;
+	int fd = regular_open(AT_FDCWD, path, REGULAR_NO_LINK, &st);
 	ssize_t n = fd < 0 ? -1 : read(fd, head, sizeof(head));
 	if (fd >= 0)
 		close(fd);
@@ -457,6 +467,7 @@ static int call(void *ctx, const struct mcp_tool *tool, const struct mcp_arg *ar
 	const struct folders *f = ctx;
 	const struct route *r = &routes[tool - tools];
 	struct line l = {.failed = 0};
+	regular_pin(NULL, NULL);
 	*failed = r->verb && !make_line(&l, f, r, args, n, answer);
 	if (!*failed && !l.failed)
 		run_child(f, r, &l, answer, messages, failed);

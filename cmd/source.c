@@ -153,12 +153,13 @@ static uint32_t function_of_file(const struct source_sums *s)
 
 /* --- what is known of it ---------------------------------------------------------------- */
 
-static int load_texts(struct answer *a)
+static int load_texts(struct answer *a, struct err *e)
 {
 	a->texts = mem_zalloc(a->rows.files.n + 1, sizeof(*a->texts));
-	int rc = a->texts ? 0 : ERR_NOMEM;
+	int rc = a->texts ? 0 : err_nomem(e);
 	for (size_t i = 0; i < a->rows.files.n && !rc; i++)
-		rc = source_side_text(&a->after, &a->rows, &a->rows.files.v[i], &a->texts[i]);
+		rc = source_side_text(&a->after, &a->rows, &a->rows.files.v[i], &a->texts[i],
+				      e);
 	return rc;
 }
 
@@ -174,12 +175,12 @@ static uint32_t shown_of(const struct answer *a)
 	return best;
 }
 
-static int make_lines(struct answer *a)
+static int make_lines(struct answer *a, struct err *e)
 {
 	const struct source_opts *o = a->o;
 	a->function = a->file ? function_of_file(a->after.shown) : shown_of(a);
 	if (o->instructions && !a->file) {
-		int rc = source_side_code(&a->after, a->function, &a->code, &a->why);
+		int rc = source_side_code(&a->after, a->function, &a->code, &a->why, e);
 		if (rc < 0)
 			return rc;
 		a->has_code = rc;
@@ -188,10 +189,10 @@ static int make_lines(struct answer *a)
 	}
 	int rc = source_rows_of(&a->rows, a->after.shown, a->function, o->inlines);
 	if (!rc && o->against)
-		rc = source_moved(&a->rows, &a->before, &a->after, a->function, &a->found);
+		rc = source_moved(&a->rows, &a->before, &a->after, a->function, &a->found, e);
 	if (!rc && a->line)
 		rc = source_rows_near(&a->rows, a->line);
-	return rc ? rc : load_texts(a);
+	return rc == ERR_NOMEM ? err_nomem(e) : rc ? rc : load_texts(a, e);
 }
 
 /* --- text ------------------------------------------------------------------------------- */
@@ -240,11 +241,11 @@ static void put_title(struct buf *b, const struct source_side *s)
 /* How late the shown samples are, or NULL. */
 static const char *skid_of(const struct source_side *s)
 {
-	const struct profile *p = s->src.ti->in.profile;
-	if (s->src.asked != STACKS_OF_SAMPLES || s->src.event == NO_ID || !p ||
-	    s->src.event >= p->rec->events.n)
+	const struct samples *x = &s->src.samples;
+	if (s->src.asked != STACKS_OF_SAMPLES || s->src.event == NO_ID ||
+	    !x->events.v[s->src.event].skid)
 		return NULL;
-	return event_skid(&p->rec->events.v[s->src.event]);
+	return event_skid_text(x->events.v[s->src.event].skid);
 }
 
 static void put_share(struct buf *b, const char *what, uint64_t w, uint64_t all)
@@ -465,8 +466,8 @@ static int answer(struct answer *a)
 			input_say_none(in, o->offcpu ? "wait" : "episode", NULL);
 		return input_status(in);
 	}
-	if (make_lines(a) || put_answer(a))
-		return input_fail(in, (err_nomem(&e), &e));
+	if (make_lines(a, &e) || (put_answer(a) && err_nomem(&e)))
+		return input_fail(in, &e);
 	if (o->offcpu)
 		tl_say_hidden(a->after.src.ti, &a->after.src.hidden);
 	return input_status(in);

@@ -1,4 +1,5 @@
 #include "libparse/attr.h"
+#include "base/check.h"
 #include "libparse/sample.h"
 
 #include <stdio.h>
@@ -26,26 +27,36 @@ static uint64_t decode_flags(struct bytes *b)
 	return flags;
 }
 
-const char *event_skid(const struct event *ev)
+enum event_skid event_skid(const struct event *ev)
 {
 	const struct event_attr *a = &ev->attr;
+	const char *name = ev->name ? ev->name : "";
+	if (a->type == PERF_TYPE_SOFTWARE &&
+	    (a->config == PERF_COUNT_SW_CPU_CLOCK || a->config == PERF_COUNT_SW_TASK_CLOCK))
+		return SKID_CLOCK;
 	/* precise_ip, as include/uapi/linux/perf_event.h explains its values */
-	static const char *const precise[] = {
+	if (a->type == PERF_TYPE_HARDWARE || a->type == PERF_TYPE_HW_CACHE ||
+	    a->type == PERF_TYPE_RAW)
+		return SKID_IMPRECISE + (a->flags >> ATTR_PRECISE_IP & 3);
+	return !strncmp(name, "ibs_op/", 7)    ? SKID_IBS
+	       : !strncmp(name, "arm_spe_", 8) ? SKID_SPE
+					       : SKID_UNKNOWN;
+}
+
+const char *event_skid_text(unsigned int skid)
+{
+	static const char *const texts[] = {
+		"",
+		"weights fall an instruction late: the clock interrupts before the next one",
 		"weights fall several instructions late: the event is not precise (:p, :pp)",
 		"weights fall late by the same few instructions (:p)",
 		"weights fall on the instruction itself, as far as the CPU can (:pp)",
 		"weights fall on the instruction itself (:ppp)",
+		"weights fall on the instruction itself: IBS tags operations",
+		"weights fall on the instruction itself: SPE follows operations",
 	};
-	if (a->type == PERF_TYPE_SOFTWARE &&
-	    (a->config == PERF_COUNT_SW_CPU_CLOCK || a->config == PERF_COUNT_SW_TASK_CLOCK))
-		return "weights fall an instruction late: the clock interrupts before the next "
-		       "one";
-	if (a->type == PERF_TYPE_HARDWARE || a->type == PERF_TYPE_HW_CACHE ||
-	    a->type == PERF_TYPE_RAW)
-		return precise[a->flags >> ATTR_PRECISE_IP & 3];
-	if (ev->name && !strncmp(ev->name, "ibs_op/", 7))
-		return "weights fall on the instruction itself: IBS tags operations";
-	return NULL;
+	ENTRIES(texts, EVENT_SKIDS);
+	return skid < EVENT_SKIDS ? texts[skid] : "";
 }
 
 int event_is_counter(const struct event *ev, uint64_t config, const char *name)
@@ -54,6 +65,29 @@ int event_is_counter(const struct event *ev, uint64_t config, const char *name)
 	const char *at = slash && slash[1] ? slash + 1 : ev->name;
 	return (ev->attr.type == PERF_TYPE_HARDWARE && (uint32_t)ev->attr.config == config) ||
 	       (strlen(name) == strcspn(at, ":/") && !strncmp(at, name, strlen(name)));
+}
+
+enum event_role event_role(const struct event *ev)
+{
+	if (!ev->name)
+		return COUNTS_OTHER;
+	return event_is_counter(ev, PERF_COUNT_HW_CPU_CYCLES, "cycles") ? COUNTS_CYCLES
+	       : event_is_counter(ev, PERF_COUNT_HW_INSTRUCTIONS, "instructions")
+		       ? COUNTS_INSTRUCTIONS
+		       : COUNTS_OTHER;
+}
+
+const char *event_role_word(unsigned int counts)
+{
+	static const char *const words[] = {"", "cycles", "instructions"};
+	ENTRIES(words, EVENT_ROLES);
+	return counts < EVENT_ROLES ? words[counts] : "";
+}
+
+uint32_t event_group(const struct event *events, uint32_t k)
+{
+	uint32_t leader = events[k].leader;
+	return events[leader].attr.read_format & PERF_FORMAT_GROUP ? leader + 1 : 0;
 }
 
 int attr_decode(struct bytes *b, size_t size, struct event_attr *a, struct err *e)

@@ -71,9 +71,31 @@ struct event {
 	int is_tracepoint;
 };
 
-/* How late samples of this event are, as a sentence about weights of instructions; NULL: they are
- * not late, or it is not known. */
-const char *event_skid(const struct event *ev);
+/* How late samples of an event are. */
+enum event_skid {
+	SKID_UNKNOWN, /* or they are not of instructions */
+	SKID_CLOCK,
+	SKID_IMPRECISE, /* counters, by precise_ip */
+	SKID_CONSTANT,
+	SKID_NONE_REQUESTED,
+	SKID_NONE,
+	SKID_IBS,
+	SKID_SPE,
+	EVENT_SKIDS
+};
+enum event_skid event_skid(const struct event *ev);
+
+/* The same as a sentence about weights of instructions; "" for SKID_UNKNOWN. */
+const char *event_skid_text(unsigned int skid);
+
+/* What an event counts, for instructions per cycle. */
+enum event_role { COUNTS_OTHER, COUNTS_CYCLES, COUNTS_INSTRUCTIONS, EVENT_ROLES };
+enum event_role event_role(const struct event *ev);
+const char *event_role_word(unsigned int counts);
+
+/* The number, from 1, of the group whose counters each of its samples reads, of event k of a
+ * recording's; 0: samples read their own. */
+uint32_t event_group(const struct event *events, uint32_t k);
 
 /* 1 if it counts what the generic hardware event `config` (PERF_COUNT_HW_...), called `name`,
  * does; also as "cpu/cycles/u". */

@@ -63,12 +63,15 @@ int64_t source_mtime_ns(const struct stat *st)
 
 static int open_as(struct source *s, const char *path, int in_pieces, struct err *e)
 {
+	struct stat st;
 	int is_stdin = !strcmp(path, "-");
 	*s = (struct source){.fd = -1};
 	s->name = mem_strdup(is_stdin ? "stdin" : path);
 	if (!s->name)
 		return err_nomem(e);
-	int fd = is_stdin ? 0 : not_stdin(open(path, O_RDONLY | O_CLOEXEC));
+	int fd = is_stdin                  ? 0
+		 : regular_is_pinned(path) ? not_stdin(regular_open(AT_FDCWD, path, 0, &st))
+					   : not_stdin(open(path, O_RDONLY | O_CLOEXEC));
 	int r = fd < 0 ? err_sys(e, "%s: cannot open", path)
 		       : map_or_stream(s, fd, in_pieces, e);
 	if (r) {

@@ -5,13 +5,13 @@
 # Each root is made by debootstrap, gets a copy of the sources as committed, and is removed again.
 # /proc, /sys and /dev are this machine's, so that tests may record. A release that cannot be had
 # is skipped by name. With WASM=1 the page and the npm package are made and tested there, too. All
-# tests run again under the sanitizers (SANITIZERS=, empty: not; asan, tsan, tsan-units).
+# tests run again under the sanitizers (SANITIZERS=, empty: not; asan, tsan, tsan-check).
 # At the end: a line for each root and each of these, and the sum of all tests.
 # Exit 0 when all of them passed, 1 when one failed, 77 when no root could be made.
 set -u
 SRC=$(cd "$(dirname "$0")/.." && pwd)
 releases=${*:-bookworm trixie noble}
-sanitizers=${SANITIZERS-asan tsan-units}
+sanitizers=${SANITIZERS-asan tsan-check}
 work=$(mktemp -d "${TMPDIR:-/var/tmp}/perfkit-roots.XXXXXX") || exit 1
 # Nothing is mounted below it here: what is, is mounted in namespaces that have ended.
 trap 'rm -rf --one-file-system "$work"' EXIT INT TERM

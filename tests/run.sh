@@ -24,6 +24,13 @@ case $O in /*) ;; *) O=$SRC/$O ;; esac
 PERFKIT=$O/perfkit
 PERFKIT_CHECKS=1 # base/check.h
 export SRC O PERFKIT PERFKIT_CHECKS
+# What a sanitizer reports is a status that no test expects.
+sanitized=$(nm -D "$PERFKIT" 2>/dev/null | grep -o '__[a-z]*san_' | head -1)
+report='^==[0-9]+==ERROR: [A-Z][a-z]*Sanitizer|^WARNING: ThreadSanitizer: .*[(]pid=|[a-z]:[0-9]+:[0-9]+: runtime error: '
+ASAN_OPTIONS=exitcode=66${ASAN_OPTIONS:+:$ASAN_OPTIONS}
+UBSAN_OPTIONS=exitcode=66:print_stacktrace=1${UBSAN_OPTIONS:+:$UBSAN_OPTIONS}
+TSAN_OPTIONS=exitcode=66:history_size=4${TSAN_OPTIONS:+:$TSAN_OPTIONS}
+export ASAN_OPTIONS UBSAN_OPTIONS TSAN_OPTIONS
 pattern=${1:-}
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT INT TERM
@@ -140,6 +147,20 @@ once_cli()
 	sees=$(sed -n 's/^# \(live\|beside\|machine\): .*/\1/p' "$1" | head -1)
 	sees=${sees:-fixtures}
 	(cd "$mine/cli" && try $sees sh "$1") >"$mine/cli.out" 2>&1
+	rc=$?
+	[ -z "$sanitized" ] || reports "$mine/cli" || rc=1
+}
+
+# reports DIR - 1 if a file that a test left has what a sanitizer reports, which is then shown
+reports()
+{
+	LC_ALL=C grep -rlIE "$report" "$1" >"$mine/reports"
+	[ -s "$mine/reports" ] || return 0
+	while read -r f; do
+		echo "a sanitizer's report in $f:"
+		LC_ALL=C grep -E -A12 "$report" "$f" | head -40
+	done <"$mine/reports" >>"$mine/cli.out"
+	return 1
 }
 
 run_cli()  # NAME TEST
@@ -147,14 +168,12 @@ run_cli()  # NAME TEST
 	start=$(date +%s)
 	tries=1
 	once_cli "$2"
-	rc=$?
 	while [ $rc -ne 0 ] && [ $rc -ne 77 ] && [ $rc -ne 124 ] && [ $tries -lt 3 ] &&
 		grep -q '^# \(live\|beside\): ' "$2"; do
 		echo "$1 failed, try $tries:"
 		tail -12 "$mine/cli.out" | cut -c1-300 | sed 's/^/    /'
 		tries=$((tries + 1))
 		once_cli "$2"
-		rc=$?
 	done
 	took=$(($(date +%s) - start))
 	left=$(sed -n 's/^left out: //p' "$mine/cli.out" | paste -sd' ')

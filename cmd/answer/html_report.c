@@ -612,9 +612,7 @@ static int make_source(struct report *p, struct err *e)
 	const struct sample_selection samples = tl_selection(&p->r->ti);
 	const struct population waits = waits_population(&p->r->ti, &p->r->opt->wait);
 	return html_source_make(&p->r->ti, &samples, &waits, &p->opt->source, &p->lines,
-				&p->source)
-		       ? err_nomem(e)
-		       : 0;
+				&p->source, e);
 }
 
 int html_report(struct tail_run *r, struct tail *t, const struct html_request *o, struct err *e)

@@ -1,6 +1,7 @@
 #include "cmd/answer/html_source.h"
 #include "base/mem.h"
 #include "cmd/answer/source_side.h"
+#include "cmd/query/source_input.h"
 
 enum { LEAST_PER_MILLE = 1 };
 
@@ -36,6 +37,7 @@ struct making {
 	source_picks picks;
 	VEC(uint8_t) has; /* flags by function: picked */
 	struct html_source *out;
+	struct err *e;
 };
 
 /* Add the stacks gathered to the sums, whose functions have only their weights then. */
@@ -151,11 +153,7 @@ static int add_function(struct making *m, struct json *j, struct html_source_fun
 				   .sums = m->sums}; /* borrowed */
 	struct code_rows code = {0};
 	struct buf why = {0};
-	int rc = 0;
-	if (m->ti->in.profile)
-		rc = source_side_code(&side, f->function, &code, &why);
-	else
-		buf_str(&why, "a store keeps none: ask the recording");
+	int rc = source_side_code(&side, f->function, &code, &why, m->e);
 	if (rc >= 0) {
 		f->code = rc ? &code : NULL;
 		f->no_code = buf_cstr(&why);
@@ -181,9 +179,8 @@ static int put_function(struct making *m, struct json *j, uint32_t function)
 	rc = rc || texts ? rc : ERR_NOMEM;
 	int has = !rc && has_lines(&rows);
 	for (size_t i = 0; i < rows.files.n && has && !rc; i++)
-		rc = source_text_of(&m->ti->in, &roots, &s->stacks->strings,
-				    rows.files.v[i].file, rows.v.v[rows.files.v[i].first].dso,
-				    &texts[i]);
+		rc = tlinput_text(m->ti, &roots, &s->stacks->strings, rows.files.v[i].file,
+				  rows.v.v[rows.files.v[i].first].dso, &texts[i], m->e);
 	if (has && !rc)
 		rc = add_function(m, j,
 				  &(struct html_source_function){
@@ -239,7 +236,7 @@ static int put_all(struct making *m, struct buf *b)
 
 int html_source_make(struct tlinput *ti, const struct sample_selection *samples,
 		     const struct population *waits, const struct html_source_opts *o,
-		     struct html_source *out, struct buf *b)
+		     struct html_source *out, struct buf *b, struct err *e)
 {
 	struct making m = {.ti = ti,
 			   .o = o,
@@ -247,12 +244,13 @@ int html_source_make(struct tlinput *ti, const struct sample_selection *samples,
 			   .waits = waits,
 			   .sums = {.stacks = ti->tl.stacks, .code = 1},
 			   .stacks = {.stacks = ti->tl.stacks},
-			   .out = out};
+			   .out = out,
+			   .e = e};
 	int rc = sum_up(&m);
 	rc = rc ? rc : put_all(&m, b);
 	source_sums_release(&m.sums);
 	function_sums_release(&m.stacks);
 	vec_release(&m.picks);
 	vec_release(&m.has);
-	return rc;
+	return rc == ERR_NOMEM ? err_nomem(e) : rc;
 }

@@ -19,9 +19,9 @@ struct html_source_opts {
 
 /* Write the lines of the samples' and waits' functions as JSON into *b, and which of them each
  * stack passes through into *out, which is released by html_source_release; nothing if no
- * function has known lines. ERR_NOMEM. */
+ * function has known lines. ERR_NOMEM; of a store ERR_IO, ERR_FORMAT. */
 int html_source_make(struct tlinput *ti, const struct sample_selection *samples,
 		     const struct population *waits, const struct html_source_opts *o,
-		     struct html_source *out, struct buf *b);
+		     struct html_source *out, struct buf *b, struct err *e);
 
 #endif

@@ -18,6 +18,7 @@ struct moves {
 	const struct source_rows *rows; /* of after alone */
 	VEC(struct moved_file) files;
 	int rc;
+	struct err *e;
 };
 
 static size_t common_end(const char *a, const char *b)
@@ -89,8 +90,8 @@ static int open_file(struct moves *m, const struct source_line *was, struct move
 	if (!p)
 		return 0;
 	f->is = p->file;
-	int rc = source_side_text(m->before, &one, &part, &old);
-	rc = rc ? rc : source_side_text(m->after, m->rows, p, &new);
+	int rc = source_side_text(m->before, &one, &part, &old, m->e);
+	rc = rc ? rc : source_side_text(m->after, m->rows, p, &new, m->e);
 	rc = rc ? rc : match_texts(&old, &new, f);
 	source_text_release(&old);
 	source_text_release(&new);
@@ -149,11 +150,12 @@ static int is_counterpart(const struct match *m, const struct source_sums *befor
 }
 
 int source_moved(struct source_rows *rows, const struct source_side *before,
-		 const struct source_side *after, uint32_t function, size_t *found)
+		 const struct source_side *after, uint32_t function, size_t *found,
+		 struct err *e)
 {
 	const struct source_sums *b = before->shown;
 	struct source_rows own = {0};
-	struct moves m = {.before = before, .after = after, .rows = &own};
+	struct moves m = {.before = before, .after = after, .rows = &own, .e = e};
 	struct match match = {0};
 	int rc = add_functions(&match, b, MATCH_BEFORE);
 	rc = rc ? rc : add_functions(&match, after->shown, MATCH_AFTER);
@@ -173,5 +175,5 @@ int source_moved(struct source_rows *rows, const struct source_side *before,
 	vec_release(&m.files);
 	source_rows_release(&own);
 	match_release(&match);
-	return rc;
+	return rc == ERR_NOMEM ? err_nomem(e) : rc;
 }

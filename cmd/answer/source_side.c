@@ -1,7 +1,9 @@
 #include "cmd/answer/source_side.h"
 #include "base/mem.h"
 #include "cmd/cli/say.h"
+#include "cmd/query/source_input.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* --- weights ---------------------------------------------------------------------------- */
@@ -28,22 +30,14 @@ static int choose_event(struct source_side *s)
 	return samples_check_findings(x, s->src.event);
 }
 
-static int no_binaries(const struct source_side *s, const char *path)
-{
-	if (!s->o->instructions || s->src.ti->in.profile)
-		return 0;
-	say_line("perfkit source: %s is a store; --asm needs the recording", path);
-	return 2;
-}
-
-/* Which files of frames have a text. ERR_NOMEM. */
-static int find_texts(struct source_side *s)
+/* Which files of frames have a text. Errors as of tlinput_text. */
+static int find_texts(struct source_side *s, struct err *e)
 {
 	const struct stacks *st = s->src.stacks;
 	size_t n = strtab_count(&st->strings);
 	uint8_t *seen = mem_zalloc(n, 1);
 	s->texts = mem_zalloc(n, 1);
-	int rc = seen && s->texts ? 0 : ERR_NOMEM;
+	int rc = seen && s->texts ? 0 : err_nomem(e);
 	for (size_t i = 1; i < st->frames.n && !rc; i++) {
 		const struct frame *f = &st->frames.v[i];
 		struct source_row row = {.file = f->srcfile, .dso = f->dso};
@@ -53,7 +47,7 @@ static int find_texts(struct source_side *s)
 		if (!f->srcfile || seen[f->srcfile])
 			continue;
 		seen[f->srcfile] = 1;
-		rc = source_side_text(s, &one, &part, &t);
+		rc = source_side_text(s, &one, &part, &t, e);
 		s->texts[f->srcfile] = t.verdict != SOURCE_ABSENT;
 		source_text_release(&t);
 	}
@@ -64,32 +58,28 @@ static int find_texts(struct source_side *s)
 /* The events that the shown one's samples also read: of its group. */
 static void find_counters(struct source_side *s)
 {
-	const struct profile *p = s->src.ti->in.profile;
+	const struct samples *x = &s->src.samples;
 	uint32_t shown = s->src.event;
-	if (s->src.asked != STACKS_OF_SAMPLES || shown == NO_ID || !p)
+	if (s->src.asked != STACKS_OF_SAMPLES || shown == NO_ID || !x->events.v[shown].group)
 		return;
-	const struct event *ev = p->rec->events.v;
-	if (!(ev[ev[shown].leader].attr.read_format & PERF_FORMAT_GROUP))
-		return;
-	for (uint32_t i = 0; i < p->rec->events.n && s->ncounters < SOURCE_COUNTERS; i++)
-		if (i != shown && ev[i].leader == ev[shown].leader)
+	for (uint32_t i = 0; i < x->events.n && s->ncounters < SOURCE_COUNTERS; i++)
+		if (i != shown && x->events.v[i].group == x->events.v[shown].group)
 			s->counters[s->ncounters++] = i;
 }
 
 void source_side_counters(const struct source_side *s, struct source_counters *out)
 {
-	const struct profile *p = s->src.ti->in.profile;
-	const struct event *ev = s->ncounters ? p->rec->events.v : NULL;
+	const struct samples_event *ev = s->src.samples.events.v;
 	*out = (struct source_counters){.n = s->ncounters,
 					.cycles = SOURCE_NO_COUNTER,
 					.instructions = SOURCE_NO_COUNTER};
-	for (int k = -1; k < (int)s->ncounters && ev; k++) {
-		const struct event *x = &ev[k < 0 ? s->src.event : s->counters[k]];
+	for (int k = -1; k < (int)s->ncounters && s->ncounters; k++) {
+		const struct samples_event *x = &ev[k < 0 ? s->src.event : s->counters[k]];
 		if (k >= 0)
 			out->names[k] = x->name;
-		if (event_is_counter(x, PERF_COUNT_HW_CPU_CYCLES, "cycles"))
+		if (x->counts == COUNTS_CYCLES)
 			out->cycles = k;
-		else if (event_is_counter(x, PERF_COUNT_HW_INSTRUCTIONS, "instructions"))
+		else if (x->counts == COUNTS_INSTRUCTIONS)
 			out->instructions = k;
 	}
 }
@@ -126,7 +116,6 @@ int source_side_open(struct source_side *s, const struct source_opts *o, const c
 	s->opt.wait.tl.in.branches = o->instructions ? &s->branches : NULL;
 	int rc = stack_source_open(&s->src, "source", asked, &s->opt, path, NULL, 0);
 	s->open = !rc;
-	rc = rc ? rc : no_binaries(s, path);
 	if (!rc && asked == STACKS_OF_SAMPLES)
 		rc = choose_event(s);
 	if (rc)
@@ -137,8 +126,8 @@ int source_side_open(struct source_side *s, const struct source_opts *o, const c
 									      : &s->src.ti->tl,
 				       .code = o->instructions};
 	s->is_choosing = choose;
-	if (choose && find_texts(s))
-		return input_fail(&s->src.ti->in, (err_nomem(&e), &e));
+	if (choose && find_texts(s, &e))
+		return input_fail(&s->src.ti->in, &e);
 	s->is_choosing = 0;
 	s->sums.texts = s->texts;
 	s->shown = &s->sums;
@@ -190,27 +179,8 @@ int source_check_maps(const char *verb, const struct opt_list *maps)
 	return 0;
 }
 
-int source_text_of(const struct input *in, const struct source_options *roots,
-		   const struct strtab *strings, uint32_t file, uint32_t dso,
-		   struct source_text *out)
-{
-	struct profile *p = in->profile;
-	struct source_options opt = *roots;
-	struct source_name name = {.path = strtab_get(strings, file)};
-	*out = (struct source_text){0};
-	if (!file)
-		return 0;
-	opt.symfs = in->opt->symfs;
-	opt.bundle = in->bundle.dir;
-	opt.written_ns = p ? p->rec->written_ns : 0;
-	if (p &&
-	    modules_source(p->modules, modules_dso_named(p->modules, dso), name.path, &name))
-		return ERR_NOMEM;
-	return source_text_load(out, &opt, &name);
-}
-
 int source_side_text(const struct source_side *s, const struct source_rows *rows,
-		     const struct source_part *part, struct source_text *out)
+		     const struct source_part *part, struct source_text *out, struct err *e)
 {
 	const struct input *in = &s->src.ti->in;
 	const struct source_opts *o = s->o;
@@ -224,8 +194,8 @@ int source_side_text(const struct source_side *s, const struct source_rows *rows
 				       .fetch = !s->is_choosing,
 				       .git = git->pid ? git : NULL,
 				       .here = !in->opt->no_local && !in->bundle.recording};
-	return source_text_of(in, &roots, &s->src.stacks->strings, part->file,
-			      rows->v.v[part->first].dso, out);
+	return tlinput_text(s->src.ti, &roots, &s->src.stacks->strings, part->file,
+			    rows->v.v[part->first].dso, out, e);
 }
 
 /* --- instructions ----------------------------------------------------------------------- */
@@ -240,13 +210,31 @@ struct reading {
 	struct code_rows *out;
 	struct modules *modules;
 	uint32_t dso;
+	uint64_t start;
+	const char *lines; /* of a store: from the next "OFFSET:LINE" on, or NULL */
+	uint32_t line;
 };
+
+/* The line of an instruction, as the store's list has it; they come in order. */
+static uint32_t next_line(struct reading *r, uint64_t va)
+{
+	for (char *end; *r->lines; r->lines = end + (*end == ' ')) {
+		if (strtoull(r->lines, &end, 10) > va - r->start || *end != ':')
+			break;
+		r->line = (uint32_t)strtoul(end + 1, &end, 10);
+	}
+	return r->line;
+}
 
 static int take_instruction(void *reading, const struct instruction *i)
 {
 	struct reading *r = reading;
 	struct code_row row = {.va = i->va, .target = i->jumps ? i->target : 0};
-	int rc = modules_line(r->modules, r->dso, i->va, &row.line);
+	int rc = 0;
+	if (r->lines)
+		row.line = next_line(r, i->va);
+	else if (r->dso != NO_ID)
+		rc = modules_line(r->modules, r->dso, i->va, &row.line);
 	if (rc < 0 || strtab_intern(&r->out->texts, i->text, &row.text))
 		return ERR_NOMEM;
 	return vec_push(&r->out->v, row);
@@ -275,15 +263,15 @@ static void weigh(const struct source_sums *s, uint32_t place, uint64_t start,
 }
 
 /* Give jumps what the samples' branch records say of them. */
-static void add_branches(const struct source_side *s, uint32_t dso,
-			 const struct module_code *code, struct code_rows *c)
+static void add_branches(const struct source_side *s, const struct function_code *code,
+			 struct code_rows *c)
 {
 	const struct machine *m = &s->src.ti->in.profile->machine;
 	uint64_t offset, va;
 	size_t row;
 	for (size_t i = 0; i < s->branches.v.n; i++) {
 		const struct branch *b = &s->branches.v.v[i];
-		if (!branch_offset(m, b, dso, &offset) ||
+		if (!branch_offset(m, b, code->dso, &offset) ||
 		    !elf_file_vaddr(code->file, offset, &va) || !code_row_at(c, va, &row))
 			continue;
 		struct code_row *r = &c->v.v[row];
@@ -308,88 +296,42 @@ static uint32_t heaviest_place(const struct source_sums *s, uint32_t function)
 	return best;
 }
 
-/* The bytes of generated code: 1, or 0 and why not; ERR_NOMEM. */
-static int jit_bytes(const struct source_side *s, const struct source_place *place,
-		     struct code_bytes *out, struct buf *why)
-{
-	const char *name =
-		strtab_get(&s->sums.names, s->sums.functions.v[place->function].name);
-	uint32_t id;
-	int n = strtab_find(&s->src.stacks->strings, name, &id)
-			? modules_jit_code(s->src.ti->in.profile->modules, place->addr, id, out)
-			: 0;
-	if (!n)
-		buf_str(why, "it is generated code, and no jitdump has its bytes");
-	else if (n > 1)
-		buf_str(why,
-			"it is generated code that was written several times at this address");
-	return n > 0 ? n == 1 : n;
-}
-
-/* The bytes of a file's function, in the same way. */
-static int file_bytes(const struct source_side *s, const struct source_place *place,
-		      uint32_t dso, struct module_code *code, struct buf *why)
-{
-	struct profile *p = s->src.ti->in.profile;
-	uint8_t kind = dso == NO_ID ? DSO_FILE : p->machine.dsos.v[dso].kind;
-	*code = (struct module_code){.reason = DSO_NOT_A_FILE};
-	if (kind == DSO_MODULE || kind == DSO_BPF) {
-		buf_str(why, "it is a kernel module's or BPF code, whose text in memory is "
-			     "that of no file");
-		return 0;
-	}
-	if (dso != NO_ID && modules_code(p->modules, dso, place->addr, code))
-		return ERR_NOMEM;
-	if (kind == DSO_KERNEL)
-		buf_str(why, code->file
-				     ? "as vmlinux has them: what the kernel patches when it "
-				       "boots and runs is not seen"
-				     : "it is the kernel's: name its vmlinux (--vmlinux FILE)");
-	if (code->file && code->end > code->start)
-		return 1;
-	if (kind == DSO_KERNEL)
-		return 0;
-	buf_fmt(why, "%s: %s",
-		place->dso ? strtab_get(&s->src.stacks->strings, place->dso) : "no file",
-		code->file ? "the function's length is unknown"
-			   : dso_reason_text(code->reason));
-	return 0;
-}
-
 int source_side_code(const struct source_side *s, uint32_t function, struct code_rows *out,
-		     struct buf *why)
+		     struct buf *why, struct err *e)
 {
-	struct profile *p = s->src.ti->in.profile;
+	const struct profile *p = s->src.ti->in.profile;
 	uint32_t best = heaviest_place(&s->sums, function);
-	struct module_code code;
-	struct code_bytes jit;
-	struct err e = {0};
+	struct input_code found;
+	struct err said = {0};
 	*out = (struct code_rows){0};
 	if (best == NO_ID) {
 		buf_str(why, "it is only inlined: its instructions are those of its callers");
 		return 0;
 	}
 	const struct source_place *place = &s->sums.places.v[best];
-	uint32_t dso = modules_dso_named(p->modules, place->dso);
-	int is_jit = dso != NO_ID && p->machine.dsos.v[dso].kind == DSO_ANON;
-	struct reading r = {.out = out, .modules = p->modules, .dso = dso};
-	int rc =
-		is_jit ? jit_bytes(s, place, &jit, why) : file_bytes(s, place, dso, &code, why);
-	if (rc != 1)
+	int rc = tlinput_code(s->src.ti, &s->sums, place, &found, e);
+	const struct function_code *code = &found.code;
+	if (!rc)
+		function_code_why(why, code, strtab_get(&s->src.stacks->strings, place->dso));
+	if (rc || !code->bytes.v)
 		return rc;
-	rc = is_jit ? disassemble_bytes(&jit, take_instruction, &r, &e)
-		    : disassemble(code.file, code.start, code.end, take_instruction, &r, &e);
-	if (rc && rc != ERR_NOMEM) {
-		buf_clear(why);
-		buf_str(why, e.msg);
+	struct reading r = {.out = out,
+			    .modules = p ? p->modules : NULL,
+			    .dso = code->dso,
+			    .start = code->bytes.va,
+			    .lines = found.lines};
+	rc = disassemble(&code->bytes, take_instruction, &r, &said);
+	if (!rc) {
+		out->place = best;
+		weigh(&s->sums, best, code->bytes.va, out);
+		if (code->file && code->status == CODE_KNOWN)
+			add_branches(s, code, out);
 	}
-	if (rc) {
-		source_code_release(out);
-		return rc == ERR_NOMEM ? rc : 0;
-	}
-	out->place = best;
-	weigh(&s->sums, best, is_jit ? jit.va : code.start, out);
-	if (!is_jit && p->machine.dsos.v[dso].kind != DSO_KERNEL)
-		add_branches(s, dso, &code, out);
-	return 1;
+	input_code_release(&found);
+	if (!rc)
+		return 1;
+	source_code_release(out);
+	buf_clear(why);
+	buf_str(why, said.msg);
+	return rc == ERR_NOMEM ? err_nomem(e) : 0;
 }

@@ -51,23 +51,17 @@ int source_side_by_file(struct source_side *s, const char *name);
 /* 0, or 2 after a line on stderr: a --source-map that is not FROM=TO. */
 int source_check_maps(const char *verb, const struct opt_list *maps);
 
-/* Load the text of a file (strings id) that the debug information of `dso` names: below `roots`,
- * --symfs, or in the bundle. ERR_NOMEM. */
-int source_text_of(const struct input *in, const struct source_options *roots,
-		   const struct strtab *strings, uint32_t file, uint32_t dso,
-		   struct source_text *out);
-
-/* Load the text of a file of the rows. ERR_NOMEM. */
+/* Load the text of a file of the rows. ERR_NOMEM, of a store ERR_IO, ERR_FORMAT. */
 int source_side_text(const struct source_side *s, const struct source_rows *rows,
-		     const struct source_part *part, struct source_text *out);
+		     const struct source_part *part, struct source_text *out, struct err *e);
 
 /*
  * The instructions of the copy of a function that has the most weight. 1 and *out, which the
  * caller releases with source_code_release; or 0 and why not, in *why, which of the
- * kernel's says what they are; ERR_NOMEM.
+ * kernel's says what they are; errors as above.
  */
 int source_side_code(const struct source_side *s, uint32_t function, struct code_rows *out,
-		     struct buf *why);
+		     struct buf *why, struct err *e);
 void source_code_release(struct code_rows *c);
 
 #endif

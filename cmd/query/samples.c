@@ -19,7 +19,10 @@ static int read_profile(struct samples *s)
 		struct samples_event x = {.name = ev->name,
 					  .unit = event_unit(ev),
 					  .tracepoint = ev->is_tracepoint,
-					  .wanted = !wanted || wanted[i]};
+					  .wanted = !wanted || wanted[i],
+					  .skid = (uint8_t)event_skid(ev),
+					  .counts = (uint8_t)event_role(ev),
+					  .group = event_group(p->rec->events.v, (uint32_t)i)};
 		struct event_time t = {p->first_of_event[i], p->last_of_event[i]};
 		if (vec_push(&s->events, x) || vec_push(&s->sums.times.v, t))
 			return ERR_NOMEM;
@@ -69,7 +72,10 @@ static int read_events(struct samples *s)
 		struct samples_event x = {.name = name,
 					  .unit = event_name_unit(name, ev->tracepoint),
 					  .tracepoint = ev->tracepoint,
-					  .wanted = !s->ti.events || s->ti.events[i]};
+					  .wanted = !s->ti.events || s->ti.events[i],
+					  .skid = ev->skid,
+					  .counts = ev->counts,
+					  .group = ev->group};
 		if (vec_push(&s->events, x))
 			return ERR_NOMEM;
 	}

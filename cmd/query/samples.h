@@ -13,7 +13,9 @@ struct samples_event {
 	const char *name;
 	const char *unit; /* of its weights: event_unit */
 	int tracepoint;
-	int wanted; /* named by --event, or that is absent */
+	int wanted;           /* named by --event, or that is absent */
+	uint8_t skid, counts; /* enum event_skid, event_role */
+	uint32_t group;       /* event_group */
 };
 
 struct samples {

@@ -69,6 +69,7 @@ static int parse_pick(const struct tail_run *r, struct episode_pick *p)
 	*p = (struct episode_pick){.kind = PICK_PERCENTILE,
 				   .millipercent = 99900,
 				   .least = given || o->open ? 0 : PICK_LEAST,
+				   .unusual = !given && !o->open,
 				   .dirty = o->open || o->episode};
 	if (given > 1)
 		return usage(r,

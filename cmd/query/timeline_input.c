@@ -18,6 +18,7 @@
 #include "libtime/sched/timeline_parts.h"
 #include "libtime/sched/timeline_query.h"
 #include "libtime/store/store.h"
+#include "libtime/store/kept_source.h"
 #include "libtime/store/store_read.h"
 #include "libsym/trampolines.h"
 #include "libtime/sched/facts.h"
@@ -372,6 +373,8 @@ static int load(struct tlinput *ti, const char *verb, const struct tlinput_needs
 	ti->names = &ti->stacks;
 	if (store_open(&s, ti->path, &e))
 		return fail(&e);
+	if (ti->opt->in.places)
+		store_want_places(s);
 	rc = load_chosen(ti, verb, s, needs, nth, of, &e);
 	store_close(s);
 	return rc;
@@ -962,10 +965,14 @@ void tlinput_close(struct tlinput *ti)
 	name_weights_free(ti->names_of[0]);
 	name_weights_free(ti->names_of[1]);
 	mapless_free(ti->maps);
+	if (ti->kept)
+		kept_source_release(ti->kept);
+	mem_free(ti->kept);
 	causes_free(ti->causes);
 	mem_free(ti->events);
 	ti->names_of[0] = ti->names_of[1] = NULL;
 	ti->maps = NULL;
+	ti->kept = NULL;
 	ti->split = NULL;
 	ti->events = NULL;
 	input_close(&ti->in);

@@ -60,6 +60,7 @@ struct tlinput {
 	struct survey survey;             /* of a recording */
 	struct name_weights *names_of[2]; /* cached by findings: of the timeline, of samples */
 	struct mapless *maps;             /* cached by findings */
+	struct kept_source *kept;         /* cached by source_input.h: a store's */
 	struct causes *causes;
 	uint8_t *events;          /* --event: a flag per event of the timeline; NULL: all */
 	struct label_lanes label; /* of --label */

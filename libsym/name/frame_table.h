@@ -45,6 +45,8 @@ enum frame_role {
 	ROLE_SENDS = 1 << 17,       /* a wait in it is for room, not for data */
 	ROLE_SPAWNS = 1 << 18,      /* a wait in it is for a child to call exec, not to exit */
 	ROLE_TAKES_LOCK = 1 << 19,  /* kernel: takes a lock for its caller */
+	ROLE_SHARED_INLINE = 1 << 20, /* inlined into several functions; not of the table, but
+					 set by timeline_set_roles */
 };
 
 /* What pictures fold to a thin row. */

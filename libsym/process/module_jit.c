@@ -383,8 +383,7 @@ int modules_jit_code(struct modules *ms, uint64_t addr, uint32_t name, struct co
 		*out = (struct code_bytes){.v = code->code,
 					   .n = code->size,
 					   .va = addr,
-					   .machine = (uint16_t)jitdump_info(j).elf_machine,
-					   .name = ms->jitdumps.v[i].path};
+					   .machine = (uint16_t)jitdump_info(j).elf_machine};
 	}
 	pthread_mutex_unlock(&ms->lock);
 	return rc < 0 ? rc : n;

@@ -1,5 +1,26 @@
 #include "libsym/source/disassemble.h"
 
+int code_bytes_of(const struct elf_file *f, uint64_t start, uint64_t end,
+		  struct code_bytes *out)
+{
+	uint64_t n = end - start < DISASSEMBLE_MAX ? end - start : DISASSEMBLE_MAX + 1;
+	for (size_t i = 0; i < f->nsegments && end > start; i++) {
+		const struct elf_segment *s = &f->segments[i];
+		uint64_t at = start - s->vaddr;
+		if (start < s->vaddr || at > s->filesz || n > s->filesz - at ||
+		    s->offset > f->size || at + n > f->size - s->offset)
+			continue;
+		*out = (struct code_bytes){.v = f->data + s->offset + at,
+					   .n = n,
+					   .va = start,
+					   .machine = f->ehdr.e_machine,
+					   .narrow = f->ehdr.e_ident[EI_CLASS] != ELFCLASS64,
+					   .swapped = f->ehdr.e_ident[EI_DATA] == ELFDATA2MSB};
+		return 1;
+	}
+	return 0;
+}
+
 #if HAVE_CAPSTONE
 #include "base/text/buf.h"
 
@@ -45,19 +66,6 @@ static int machine_of(const struct code_bytes *c, cs_arch *arch, cs_mode *mode)
 	}
 }
 
-/* The n bytes at va, or NULL. */
-static const uint8_t *bytes_at(const struct elf_file *f, uint64_t va, uint64_t n)
-{
-	for (size_t i = 0; i < f->nsegments; i++) {
-		const struct elf_segment *s = &f->segments[i];
-		uint64_t at = va - s->vaddr;
-		if (va >= s->vaddr && at <= s->filesz && n <= s->filesz - at &&
-		    s->offset <= f->size && at + n <= f->size - s->offset)
-			return f->data + s->offset + at;
-	}
-	return NULL;
-}
-
 /* The address that the operands of a jump name last: "0x1139", "#0x1139", "x0, #0x1139". */
 static uint64_t target_of(const cs_insn *x)
 {
@@ -96,21 +104,20 @@ static int each(csh cs, const struct code_bytes *c,
 	return rc;
 }
 
-int disassemble_bytes(const struct code_bytes *c,
-		      int (*take)(void *ctx, const struct instruction *i), void *ctx,
-		      struct err *e)
+int disassemble(const struct code_bytes *c, int (*take)(void *ctx, const struct instruction *i),
+		void *ctx, struct err *e)
 {
 	cs_arch arch;
 	cs_mode mode;
 	csh cs;
 	if (!machine_of(c, &arch, &mode) || cs_open(arch, mode, &cs) != CS_ERR_OK)
 		return err_set(e, ERR_UNSUPPORTED,
-			       "%s: Capstone, as installed, does not know this machine (%u)",
-			       c->name, c->machine);
+			       "Capstone, as installed, does not know this machine (%u)",
+			       c->machine);
 	int rc = 0;
 	if (c->n > DISASSEMBLE_MAX)
-		rc = err_set(e, ERR_LIMIT, "%s: the function at 0x%llx has more than 1 MiB",
-			     c->name, (unsigned long long)c->va);
+		rc = err_set(e, ERR_LIMIT, "the function at 0x%llx has more than 1 MiB",
+			     (unsigned long long)c->va);
 	cs_option(cs, CS_OPT_DETAIL, CS_OPT_ON);
 	cs_option(cs, CS_OPT_SKIPDATA, CS_OPT_ON);
 	if (arch == CS_ARCH_X86)
@@ -120,42 +127,14 @@ int disassemble_bytes(const struct code_bytes *c,
 	return rc;
 }
 
-int disassemble(const struct elf_file *f, uint64_t start, uint64_t end,
-		int (*take)(void *ctx, const struct instruction *i), void *ctx, struct err *e)
-{
-	struct code_bytes c = {.v = end > start ? bytes_at(f, start, end - start) : NULL,
-			       .n = end - start,
-			       .va = start,
-			       .machine = f->ehdr.e_machine,
-			       .narrow = f->ehdr.e_ident[EI_CLASS] != ELFCLASS64,
-			       .swapped = f->ehdr.e_ident[EI_DATA] == ELFDATA2MSB,
-			       .name = f->path};
-	return c.v ? disassemble_bytes(&c, take, ctx, e)
-		   : err_set(e, ERR_FORMAT, "%s: no code of a known length at 0x%llx", f->path,
-			     (unsigned long long)start);
-}
-
 #else
 
-static int no_library(struct err *e)
-{
-	return err_set(e, ERR_UNSUPPORTED,
-		       "this perfkit was built without Capstone, which --asm needs");
-}
-
-int disassemble(const struct elf_file *f, uint64_t start, uint64_t end,
-		int (*take)(void *ctx, const struct instruction *i), void *ctx, struct err *e)
-{
-	(void)f, (void)start, (void)end, (void)take, (void)ctx;
-	return no_library(e);
-}
-
-int disassemble_bytes(const struct code_bytes *c,
-		      int (*take)(void *ctx, const struct instruction *i), void *ctx,
-		      struct err *e)
+int disassemble(const struct code_bytes *c, int (*take)(void *ctx, const struct instruction *i),
+		void *ctx, struct err *e)
 {
 	(void)c, (void)take, (void)ctx;
-	return no_library(e);
+	return err_set(e, ERR_UNSUPPORTED,
+		       "this perfkit was built without Capstone, which --asm needs");
 }
 
 #endif

@@ -13,7 +13,6 @@ struct code_bytes {
 	uint64_t n, va;
 	uint16_t machine;        /* e_machine */
 	uint8_t narrow, swapped; /* 32 bits; big-endian */
-	const char *name;        /* of the file, for messages */
 };
 
 struct instruction {
@@ -29,18 +28,17 @@ struct instruction {
 /* A function longer than this is not shown. */
 enum { DISASSEMBLE_MAX = 1 << 20 };
 
-/*
- * Call `take` for each instruction in [start, end) of a file's code, in order; bytes that are
- * none are ".byte ...". Stops at the first return value that is not 0 and returns it. ERR_NOMEM;
- * ERR_UNSUPPORTED: no library, or a machine that it does not know; ERR_FORMAT: the bytes are not
- * in the file; ERR_LIMIT.
- */
-int disassemble(const struct elf_file *f, uint64_t start, uint64_t end,
-		int (*take)(void *ctx, const struct instruction *i), void *ctx, struct err *e);
+/* 1 and *out, a view: what the file has in [start, end); bytes past DISASSEMBLE_MAX + 1 are left
+ * out. 0: it has no such bytes. */
+int code_bytes_of(const struct elf_file *f, uint64_t start, uint64_t end,
+		  struct code_bytes *out);
 
-/* The same for bytes that are not an ELF file's. */
-int disassemble_bytes(const struct code_bytes *c,
-		      int (*take)(void *ctx, const struct instruction *i), void *ctx,
-		      struct err *e);
+/*
+ * Call `take` for each instruction, in order; bytes that are none are ".byte ...". Stops at the
+ * first return value that is not 0 and returns it. ERR_NOMEM; ERR_UNSUPPORTED: no library, or a
+ * machine that it does not know; ERR_LIMIT.
+ */
+int disassemble(const struct code_bytes *c, int (*take)(void *ctx, const struct instruction *i),
+		void *ctx, struct err *e);
 
 #endif

@@ -13,19 +13,23 @@
 
 enum { NOT_FOUND = 127 };
 
-/* Links are followed within the commit. */
+/* Links are followed within the commit. The repository may be a stranger's, and its config names
+ * programs: for what is read from the index, and what fetches objects that a partial clone lacks;
+ * with its own protocol.NAME.allow it would allow the latter whatever -c says. */
 static void become_git(const char *dir, const int in[2], const int out[2])
 {
-	static const char *const argv[] = {"git",      "-c",      "protocol.allow=never",
-					   "cat-file", "--batch", "--follow-symlinks",
-					   NULL};
+	static const char *const argv[] = {
+		"git",      "-c",      "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null",
+		"cat-file", "--batch", "--follow-symlinks",    NULL};
+	setenv("GIT_ALLOW_PROTOCOL", "", 1);
+	setenv("GIT_NO_LAZY_FETCH", "1", 1); /* since 2.44 */
 	if (dup2(in[0], STDIN_FILENO) < 0 || dup2(out[1], STDOUT_FILENO) < 0)
 		_exit(1);
 	for (int i = 0; i < 2; i++) {
 		close(in[i]);
 		close(out[i]);
 	}
-	child_become(argv, dir, CHILD_CLEAN);
+	child_become(argv, dir, CHILD_READER);
 	_exit(NOT_FOUND);
 }
 

@@ -2,9 +2,10 @@
  * git_texts.h - source files as a git commit has them, from a `git cat-file --batch` that is
  * asked over pipes.
  *
- * It begins before the sandbox is entered, which forbids running programs. Then all it ever
- * does is to print objects: names are lines on its standard input, never arguments, and what a
- * partial clone lacks is not fetched.
+ * It begins before the sandbox is entered, which forbids running programs, and has one of its
+ * own. All it ever does is to print objects: names are lines on its standard input, never
+ * arguments; what a partial clone lacks is not fetched; no program of the repository's config
+ * is run.
  */
 #ifndef LIBSYM_SOURCE_GIT_TEXTS_H
 #define LIBSYM_SOURCE_GIT_TEXTS_H

@@ -1,4 +1,5 @@
 #include "libsym/source/source_text.h"
+#include "base/check.h"
 #include "base/md5.h"
 #include "base/mem.h"
 #include "base/text/buf.h"
@@ -16,6 +17,13 @@
 
 /* Longer files are not source texts. */
 enum { TEXT_MAX = 16 << 20 };
+
+const char *source_verdict_word(unsigned int verdict)
+{
+	static const char *const words[] = {"absent", "same", "unchecked", "newer", "other"};
+	ENTRIES(words, SOURCE_VERDICTS);
+	return verdict < SOURCE_VERDICTS ? words[verdict] : "";
+}
 
 /* --- paths ------------------------------------------------------------------------------ */
 
@@ -135,7 +143,7 @@ static int take(struct search *s, const char *path, const char *below, char *tex
 		return 0;
 	}
 	source_text_release(s->out);
-	if (s->packed != SOURCE_ABSENT)
+	if (s->packed != SOURCE_ABSENT && !s->o->kept)
 		path = s->name->path; /* where the bundle was unpacked says nothing */
 	*s->out = (struct source_text){
 		.verdict = v, .path = mem_strdup(path), .text = text, .n = n};
@@ -256,6 +264,21 @@ static int try_bundle(struct search *s)
 	return rc;
 }
 
+static int try_kept(struct search *s)
+{
+	const struct source_text *t = s->o->kept;
+	char *text = t ? mem_alloc(t->n + 1) : NULL;
+	if (!t)
+		return 0;
+	if (!text)
+		return ERR_NOMEM;
+	memcpy(text, t->text, t->n);
+	s->packed = t->verdict;
+	int rc = take(s, t->path, t->path, text, t->n, NULL);
+	s->packed = SOURCE_ABSENT;
+	return rc;
+}
+
 static int try_root(struct search *s, const char *dir)
 {
 	char root[PATH_MAX];
@@ -318,6 +341,7 @@ static int find(struct search *s)
 	if (!rc && s->o->symfs && *s->o->symfs)
 		rc = try_file(s, s->o->symfs, path + 1);
 	rc = rc ? rc : try_bundle(s);
+	rc = rc ? rc : try_kept(s);
 	if (!rc && s->o->here)
 		rc = try_here(s);
 	rc = rc ? rc : try_server(s);

@@ -12,6 +12,7 @@
  *	--source-dir DIR                    below DIR, by as much of the name's end as exists
  *	the recorded machine's files        below symfs
  *	a bundle (pack --with-source)       the name below it
+ *	a store                             what import found of these, and of symfs
  *	a debuginfod server                 what it has for the program's build-id
  *	the current folder, the program's   only names that are below them as they are, no hidden
  *	                                    folders; not /, not a home, nothing of the first level;
@@ -31,17 +32,20 @@
 
 #include <stdint.h>
 
+struct source_text;
+
 /* All borrowed. Zero-initialised: only embedded texts. */
 struct source_options {
 	const char *const *dirs; /* --source-dir */
 	size_t ndirs;
 	const char *const *maps; /* --source-map, "FROM=TO" */
 	size_t nmaps;
-	const struct git_texts *git; /* --git; NULL: none */
-	const char *symfs;           /* NULL or "": none */
-	const char *bundle;          /* an unpacked bundle; NULL: none */
-	int fetch;                   /* ask debuginfod, if source_name.find does */
-	int here;                    /* the current folder and the program's are roots */
+	const struct git_texts *git;    /* --git; NULL: none */
+	const char *symfs;              /* NULL or "": none */
+	const char *bundle;             /* an unpacked bundle; NULL: none */
+	const struct source_text *kept; /* what a store has of the file; NULL: nothing */
+	int fetch;                      /* ask debuginfod, if source_name.find does */
+	int here;                       /* the current folder and the program's are roots */
 	int64_t written_ns; /* when the recording was written, since 1970; 0: not known */
 };
 
@@ -62,7 +66,11 @@ enum source_verdict {
 	SOURCE_UNCHECKED, /* the line table has no MD5 */
 	SOURCE_NEWER,     /* … and the file was changed after the recording */
 	SOURCE_OTHER,     /* another MD5 */
+	SOURCE_VERDICTS
 };
+
+/* "absent", "same", "unchecked", "newer", "other". */
+const char *source_verdict_word(unsigned int verdict);
 
 struct source_text {
 	enum source_verdict verdict;

@@ -115,6 +115,9 @@ static int classify(struct builder *b, const struct event *ev)
 	struct source_event se = {.chain = !!(ev->attr.sample_type & PERF_SAMPLE_CALLCHAIN)};
 	struct tl_event te = {.tracepoint = (uint8_t)ev->is_tracepoint,
 			      .stacks = stacks_of(ev->attr.sample_type),
+			      .skid = (uint8_t)event_skid(ev),
+			      .counts = (uint8_t)event_role(ev),
+			      .group = event_group(b->rec->events.v, ev->index),
 			      .first_ns = UINT64_MAX};
 	const struct tracepoint *tp = tracepoint_of(b->formats, ev);
 	const char *name = ev->name ? ev->name : "";

@@ -1,5 +1,7 @@
 #include "libtime/causes/app_frame.h"
 
+#include <string.h>
+
 enum {
 	MAX_NODES = 512, /* looked at per stack, from the leaf */
 	NOT_APPLICATION = ROLE_RUNTIME | ROLE_OPAQUE,
@@ -51,11 +53,18 @@ static uint32_t caller_of(const struct timeline *tl, uint32_t node)
 	return up != parent || !up || roles_at(tl, up) & ROLE_START ? 0 : up;
 }
 
+/* 1 if the caller's name says more about where a thread with this stack is. */
+static int gives_way(const struct timeline *tl, uint32_t node, uint32_t path)
+{
+	unsigned roles = roles_at(tl, node);
+	return roles & ROLE_WRAPPER || (roles & ROLE_SHARED_INLINE && node != path);
+}
+
 uint32_t appframe_reported_path(const struct timeline *tl, uint32_t path)
 {
 	enum { STEPS = 4 };
 	uint32_t node = appframe_node(tl, path);
-	for (int i = 0; node && i < STEPS && roles_at(tl, node) & ROLE_WRAPPER; i++) {
+	for (int i = 0; node && i < STEPS && gives_way(tl, node, path); i++) {
 		uint32_t up = caller_of(tl, node);
 		if (!up)
 			break;
@@ -109,4 +118,27 @@ uint32_t appframe_caller(const struct timeline *tl, uint32_t path)
 	uint32_t node = appframe_reported_path(tl, path);
 	uint32_t up = node ? caller_of(tl, node) : 0;
 	return up ? frame_at(tl, up) : 0;
+}
+
+uint32_t appframe_named_caller(const struct timeline *tl, uint32_t path)
+{
+	const struct frame *frames = tl->stacks->frames.v;
+	uint32_t node = appframe_reported_path(tl, path), up = node ? caller_of(tl, node) : 0;
+	uint32_t name = up ? frames[frame_at(tl, up)].name : 0;
+	return name && name != frames[frame_at(tl, node)].name && appframe_is_called(tl, up)
+		       ? frame_at(tl, up)
+		       : 0;
+}
+
+uint32_t appframe_of_sleep(const struct timeline *tl, uint32_t path)
+{
+	enum { STEPS = 4 };
+	const struct stacks *s = tl->stacks;
+	uint32_t node = appframe_reported_path(tl, path), first = node;
+	for (int i = 0; node && i <= STEPS; i++, node = caller_of(tl, node)) {
+		uint32_t name = s->frames.v[frame_at(tl, node)].name;
+		if (name && !strcasestr(strtab_get(&s->strings, name), "sleep"))
+			return frame_at(tl, node);
+	}
+	return first ? frame_at(tl, first) : 0;
 }

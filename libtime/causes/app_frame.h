@@ -20,7 +20,8 @@ uint32_t appframe_node(const struct timeline *tl, uint32_t path);
 int appframe_is_outer(const struct timeline *tl, uint32_t frame);
 
 /* The frame to report: that of the node, or its caller if it is a wrapper named after the
- * waiting (std::mutex::lock, WaitLatch). 0: none. */
+ * waiting (std::mutex::lock, WaitLatch), or calls what waits and is inlined into several
+ * functions: which of these it is says where. 0: none. */
 uint32_t appframe_reported(const struct timeline *tl, uint32_t path);
 
 /* The same for a column of a table, with a name if possible: if there is no named application
@@ -37,5 +38,13 @@ uint32_t appframe_reported_path(const struct timeline *tl, uint32_t path);
 
 /* The application function that called the node's; 0 if the thread's start did. */
 uint32_t appframe_caller(const struct timeline *tl, uint32_t path);
+
+/* The same if it has a name, another than the node's, and is not the thread's outermost one; else
+ * 0. */
+uint32_t appframe_named_caller(const struct timeline *tl, uint32_t path);
+
+/* The reported frame of a wait that is a sleep; its nearest caller whose name does not say so,
+ * too ("sleep_ms"), if there is one. */
+uint32_t appframe_of_sleep(const struct timeline *tl, uint32_t path);
 
 #endif

@@ -109,7 +109,9 @@ static int add_frame(struct sites *x, struct place *p, uint32_t frame, int root)
 {
 	const struct frame *f = &x->s->frames.v[frame];
 	unsigned roles = roles_of(x, frame), asked = x->asked.v[frame];
-	int app = is_application(roles), r = 0;
+	/* part of the function that it is inlined into, as app_frame.h has it */
+	int part = roles & ROLE_SHARED_INLINE && p->app && !(p->flags & IN_RUNTIME);
+	int app = is_application(roles) && !part, r = 0;
 	/* a libc without symbols: its outermost frames are the thread's start */
 	if (root && (roles & ROLE_START || (roles & ROLE_RUNTIME && !f->name)))
 		p->flags |= WHOLE;
@@ -121,7 +123,7 @@ static int add_frame(struct sites *x, struct place *p, uint32_t frame, int root)
 		p->flags |= INTERPRETED;
 	if (app)
 		r = push_app(x, p, frame);
-	else
+	else if (!part)
 		p->flags |= IN_RUNTIME;
 	if (asked & ASKED_FOR_WORK)
 		p->flags |= ASKED_WORK;

@@ -1,4 +1,5 @@
 #include "libtime/explain/episodes.h"
+#include "libtime/explain/by_design.h"
 #include "libtime/explain/episode_id.h"
 #include "libtime/explain/lock_holders.h"
 #include "base/check.h"
@@ -619,6 +620,8 @@ static int worst_order(const void *a, const void *b, void *ctx)
 {
 	const struct episode *v = ctx;
 	const struct episode *x = &v[*(const uint32_t *)a], *y = &v[*(const uint32_t *)b];
+	if (x->by_design != y->by_design)
+		return x->by_design - y->by_design;
 	if (episode_ns(x) != episode_ns(y))
 		return episode_ns(x) > episode_ns(y) ? -1 : 1;
 	if (x->start_ns != y->start_ns)
@@ -647,44 +650,125 @@ static int is_picked(const struct episodes *x, const struct timeline *tl,
 	       (!is_dirty(ep) || pick->dirty || (ep->ongoing && !(ep->flags & OFF_SUSPECT)));
 }
 
-int episodes_select(const struct episodes *x, const struct timeline *tl,
-		    const struct episode_pick *pick, struct episode_selection *out,
-		    struct err *e)
+/* Is nobody's program meant, so that waits by design may be left out? */
+static int is_of_all(const struct episode_query *q)
 {
-	uint64_t threshold = threshold_of(x, pick);
-	int uncertain = pick->kind == PICK_PERCENTILE && mostly_dirty(x, threshold);
-	int extended = pick->kind == PICK_PERCENTILE &&
-		       reaching(x->clean.v, x->clean.n, threshold) < pick->least &&
-		       x->clean.n > 1;
-	if (extended)
-		threshold = x->clean.v[x->clean.n -
-				       (pick->least < x->clean.n ? pick->least : x->clean.n)];
-	*out = (struct episode_selection){.threshold_ns = threshold};
-	int by_length = pick->kind != PICK_KEY && pick->kind != PICK_ID;
-	if (by_length) {
-		out->whole = reaching(x->clean.v, x->clean.n, threshold);
-		out->dirty = reaching(x->dirty.v, x->dirty.n, threshold);
+	const struct population *of = &q->of;
+	return q->kind == EPISODE_WAIT && of->ranked && !of->ncomms && !of->npids &&
+	       !of->ntids && !of->ncpus && !of->label && !of->sites && !of->idle;
+}
+
+static int longest_first(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+	return (x < y) - (x > y);
+}
+
+/* The shortest of the `n` longest waits that are not by design; 0: they are too few or too
+ * short to be a tail. */
+static int unusual_threshold(const struct episodes *x, uint64_t n, uint64_t *out, struct err *e)
+{
+	enum { SEVERAL = 3, LONG_NS = 10000000 };
+	VEC(uint64_t) v = {0};
+	*out = 0;
+	for (size_t i = 0; i < x->v.n; i++) {
+		const struct episode *ep = &x->v.v[i];
+		if (ep->by_design || is_dirty(ep) || episode_ns(ep) < DESIGN_LEAST_NS)
+			continue;
+		if (vec_push(&v, episode_ns(ep))) {
+			vec_release(&v);
+			return err_nomem(e);
+		}
 	}
-	out->uncertain = uncertain;
-	out->extended = extended;
+	if (v.n)
+		qsort(v.v, v.n, sizeof(*v.v), longest_first);
+	if (v.n >= SEVERAL || (v.n && v.v[0] >= LONG_NS))
+		*out = v.v[(n < v.n ? n : v.n) - 1];
+	vec_release(&v);
+	return 0;
+}
+
+/* Leave waits by design out of a selection if the others have a tail. */
+static int leave_out_design(struct episodes *x, const struct timeline *tl,
+			    const struct episode_pick *pick, struct episode_selection *out,
+			    int *leave, struct err *e)
+{
+	uint64_t threshold = 0;
+	uint64_t n = pick->top;
+	if (pick->kind == PICK_PERCENTILE && x->clean.n) {
+		n = x->clean.n - percentile_rank(x->clean.n, pick->millipercent) + 1;
+		n = n < pick->least ? pick->least : n;
+	}
+	int r = by_design_mark(x, tl, e);
+	if (!r && n)
+		r = unusual_threshold(x, n, &threshold, e);
+	if (r || !threshold)
+		return r;
+	out->threshold_ns = threshold;
+	*leave = pick->kind == PICK_PERCENTILE;
+	for (size_t i = 0; i < x->v.n; i++) {
+		const struct episode *ep = &x->v.v[i];
+		if (!ep->by_design || is_dirty(ep) || episode_ns(ep) < threshold)
+			continue;
+		out->by_design++;
+		out->longest_ns =
+			episode_ns(ep) > out->longest_ns ? episode_ns(ep) : out->longest_ns;
+	}
+	return 0;
+}
+
+/* Take the episodes that are picked. */
+static int take(const struct episodes *x, const struct timeline *tl,
+		const struct episode_pick *pick, int leave, struct episode_selection *out)
+{
 	int best = 1; /* how well the picked ones fit */
 	for (uint32_t i = 0; i < x->v.n; i++) {
-		int fits = is_picked(x, tl, pick, &x->v.v[i], threshold);
+		int fits = is_picked(x, tl, pick, &x->v.v[i], out->threshold_ns);
 		if (fits > best) {
 			best = fits;
 			out->v.n = 0;
 		}
-		if (fits < best)
+		if (fits < best || (leave && x->v.v[i].by_design))
 			continue;
-		if (vec_push(&out->v, i)) {
-			episode_selection_release(out);
-			return err_nomem(e);
-		}
+		if (vec_push(&out->v, i))
+			return ERR_NOMEM;
 	}
 	if (out->v.n)
 		qsort_r(out->v.v, out->v.n, sizeof(*out->v.v), worst_order, x->v.v);
 	if (pick->kind == PICK_TOP && out->v.n > pick->top)
 		out->v.n = (size_t)pick->top;
+	return 0;
+}
+
+int episodes_select(struct episodes *x, const struct timeline *tl,
+		    const struct episode_pick *pick, struct episode_selection *out,
+		    struct err *e)
+{
+	uint64_t threshold = threshold_of(x, pick);
+	int leave = 0, r = 0;
+	*out = (struct episode_selection){.threshold_ns = threshold};
+	out->uncertain = pick->kind == PICK_PERCENTILE && mostly_dirty(x, threshold);
+	out->extended = pick->kind == PICK_PERCENTILE &&
+			reaching(x->clean.v, x->clean.n, threshold) < pick->least &&
+			x->clean.n > 1;
+	if (out->extended)
+		out->threshold_ns =
+			x->clean.v[x->clean.n -
+				   (pick->least < x->clean.n ? pick->least : x->clean.n)];
+	out->everybody = pick->unusual && is_of_all(&x->query) && !x->query.of.meant;
+	if (pick->unusual && is_of_all(&x->query))
+		r = leave_out_design(x, tl, pick, out, &leave, e);
+	int by_length = pick->kind != PICK_KEY && pick->kind != PICK_ID;
+	if (by_length) {
+		out->whole = reaching(x->clean.v, x->clean.n, out->threshold_ns);
+		out->dirty = reaching(x->dirty.v, x->dirty.n, out->threshold_ns);
+	}
+	if (!r && take(x, tl, pick, leave, out))
+		r = err_nomem(e);
+	if (r) {
+		episode_selection_release(out);
+		return r;
+	}
 	out->unlisted = out->dirty;
 	for (size_t i = 0; i < out->v.n && by_length; i++)
 		out->unlisted -= is_dirty(&x->v.v[out->v.v[i]]);

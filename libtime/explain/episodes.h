@@ -64,11 +64,12 @@ struct episode {
 	uint32_t thread, end_thread; /* equal unless a span was handed over; of a window also
 				      * TL_NONE */
 	uint32_t comm;               /* strings id: the thread's name */
-	uint32_t at;     /* index of timeline.offcpu (wait), .spans or .gaps; else TL_NONE */
-	uint16_t cpu;    /* where the thread ran after a wait; TL_NOCPU: not known */
-	uint8_t flags;   /* OFF_OPEN, OFF_SUSPECT */
-	uint8_t unknown; /* part of its time is of state unknown */
-	uint8_t ongoing; /* a wait that began in the recording and had not ended at its end */
+	uint32_t at;       /* index of timeline.offcpu (wait), .spans or .gaps; else TL_NONE */
+	uint16_t cpu;      /* where the thread ran after a wait; TL_NOCPU: not known */
+	uint8_t flags;     /* OFF_OPEN, OFF_SUSPECT */
+	uint8_t unknown;   /* part of its time is of state unknown */
+	uint8_t ongoing;   /* a wait that began in the recording and had not ended at its end */
+	uint8_t by_design; /* by_design.h; 0 until by_design_mark */
 };
 
 /* Open or suspect: its length is not known. */
@@ -168,6 +169,8 @@ struct episode_pick {
 	uint64_t key;          /* a span whose key is not text needs this number */
 	struct episode_id id;  /* PICK_ID: the one with that id, else those around its moment */
 	int dirty;             /* list open and suspect ones, too */
+	int unusual; /* rank waits by design (by_design.h) below: of a percentile leave them
+			out, if the others have a tail of their own */
 };
 
 struct episode_selection {
@@ -178,11 +181,13 @@ struct episode_selection {
 	uint64_t unlisted;     /* and those of them that are not in v */
 	/* More dirty ones may reach it than surely do: the tail is not known. */
 	int uncertain;
-	int extended; /* more than reach the percentile: episode_pick.least */
+	int extended;                   /* more than reach the percentile: episode_pick.least */
+	int everybody;                  /* nobody's program was meant */
+	uint64_t by_design, longest_ns; /* waits by design left out that reach the threshold */
 };
 
-/* Choose the tail of what was collected of `tl`. ERR_NOMEM. */
-int episodes_select(const struct episodes *x, const struct timeline *tl,
+/* Choose the tail of what was collected of `tl`. Sets by_design if that is asked. ERR_NOMEM. */
+int episodes_select(struct episodes *x, const struct timeline *tl,
 		    const struct episode_pick *pick, struct episode_selection *out,
 		    struct err *e);
 void episode_selection_release(struct episode_selection *s);

@@ -214,11 +214,26 @@ static uint32_t any_frame(const struct stacks *s, uint32_t path)
 	return leaf;
 }
 
-/* Count a sample's function. A stack without a frame of the application (frame pointers lose
- * the callers of some library functions) counts only until one has such a frame. */
+/* One more of a key: *n is how many there are now. */
+static int count_key(struct evidence *x, uint64_t key, uint64_t *n)
+{
+	uint32_t i;
+	if (!u64map_get(&x->tally, key, &i)) {
+		i = (uint32_t)x->weight.n;
+		if (vec_push(&x->weight, 0) || u64map_put(&x->tally, key, i))
+			return ERR_NOMEM;
+	}
+	*n = ++x->weight.v[i];
+	return 0;
+}
+
+/* Count a sample's function, and what called it. A stack without a frame of the application
+ * (frame pointers lose the callers of some library functions) counts only until one has such a
+ * frame. */
 static int tally(struct evidence *x, uint32_t path, struct hot *best)
 {
-	uint32_t frame = appframe_reported(x->tl, path), i;
+	uint32_t frame = appframe_reported(x->tl, path);
+	uint64_t n, beside;
 	int outer = !frame || appframe_is_outer(x->tl, frame);
 	if (outer && best->samples && !best->vague)
 		return 0;
@@ -227,14 +242,15 @@ static int tally(struct evidence *x, uint32_t path, struct hot *best)
 	else if (best->vague)
 		best->samples = best->vague = 0;
 	frame = evidence_function(x, frame);
-	if (!u64map_get(&x->tally, frame, &i)) {
-		i = (uint32_t)x->weight.n;
-		if (vec_push(&x->weight, 0) || u64map_put(&x->tally, frame, i))
-			return ERR_NOMEM;
-	}
-	uint64_t n = ++x->weight.v[i];
+	uint64_t caller = evidence_function(x, appframe_caller(x->tl, path));
+	if (count_key(x, frame, &n) || count_key(x, (caller + 1) << 32 | frame, &beside))
+		return ERR_NOMEM;
 	if (n > best->samples) { /* of equal ones the first to reach the count */
-		best->path = path;
+		int other = best->function != frame || best->vague != outer;
+		if (other || beside >= best->beside) {
+			best->path = path;
+			best->beside = beside;
+		}
 		best->function = frame;
 		best->samples = n;
 		best->vague = outer;

@@ -80,9 +80,11 @@ int evidence_interrupted(struct evidence *x, const struct window *w, size_t n, u
 
 /* What samples say about running time. */
 struct hot {
-	uint32_t path;        /* a stack of the function with most samples; 0: no samples */
-	uint32_t function;    /* its frame id */
+	uint32_t path;     /* a stack of the function with most samples, called by what called
+				 it in most of them; 0: no samples */
+	uint32_t function; /* its frame id */
 	uint64_t samples, of; /* samples in it, and in all windows */
+	uint64_t beside;      /* those called like path */
 	int vague;            /* no stack has a frame of the application */
 	/* Samples inside interrupts, which are not counted above; a frame id of what one of
 	 * them did. */

@@ -1,4 +1,6 @@
 #include "libtime/explain/slow_time.h"
+#include "libtime/causes/app_frame.h"
+#include "libtime/explain/told.h"
 #include "libtime/sched/timeline_parts.h"
 #include "libtime/sched/timeline_query.h"
 
@@ -8,13 +10,14 @@ enum {
 	SEVERAL = 3,  /* unusual ones, that are no accident */
 	MOSTLY = 60,  /* percent of their time that was running */
 	AS_LONG = 50, /* percent of the running time that another thread lacked a CPU */
+	WORTH = 4,    /* what fewer than 1 in so many samples show is not said */
 };
 
 /* One of the longest cycles. */
 struct cycle {
 	const struct episode *ep;
 	uint64_t run_ns, samples, in_function; /* in_function: of samples */
-	uint32_t function; /* which it ran most, as samples show; 0: not known */
+	uint32_t function, path; /* which it ran most, as samples show; 0: not known */
 	const struct mechanism *mechanism; /* of that */
 };
 
@@ -39,6 +42,7 @@ static int add_cycle(cycles_vec *v, const struct episode *ep, const struct expla
 	struct cycle c = {.ep = ep, .run_ns = x->run_ns, .samples = x->samples};
 	if (p) {
 		c.function = p->function;
+		c.path = p->path;
 		c.in_function = p->samples;
 		c.mechanism = p->mechanism;
 	}
@@ -135,12 +139,92 @@ static void find_stalled(const struct timeline *tl, const cycles_vec *v, struct 
 	}
 }
 
+/* What called the function in most of the cycles that ran it most (a majority vote); else 0. */
+static uint32_t common_caller(const struct timeline *tl, const cycles_vec *v,
+			      const struct slow_time *of)
+{
+	uint32_t caller = 0;
+	size_t lead = 0, n = 0;
+	for (int round = 0; of->function && round < 2; round++)
+		for (size_t i = 0; i < v->n; i++) {
+			uint32_t own = appframe_named_caller(tl, v->v[i].path);
+			if (v->v[i].function != of->function)
+				continue;
+			if (round) {
+				n += own && told_same_name(tl, own, caller);
+				continue;
+			}
+			caller = lead ? caller : own;
+			lead += told_same_name(tl, own, caller) ? 1 : (size_t)-1;
+		}
+	return n * 2 > of->alike ? caller : 0;
+}
+
+struct doing {
+	const struct mechanism *of;
+	uint64_t samples;
+};
+
+/* What a mechanism says of most samples of the cycles: out->doing and ->doing_samples. ERR_NOMEM.
+ */
+static int find_doing(struct evidence *ev, const cycles_vec *v, struct slow_time *out,
+		      struct err *e)
+{
+	VEC(struct doing) all = {0};
+	size_t first, last, at;
+	int r = 0;
+	for (size_t i = 0; !r && i < v->n; i++) {
+		const struct episode *ep = v->v[i].ep;
+		r = evidence_samples(ev, ep->thread, ep->start_ns, ep->end_ns, &first, &last,
+				     e);
+		for (size_t k = first; !r && k < last; k++) {
+			const struct tl_sample *s = &ev->tl->samples.v[ev->samples.id.v[k]];
+			const struct mechanism *m = mechanism_of(
+				ev->mechanisms, MECHANISMS_OF_RUNNING, s->path, 0, 0);
+			for (at = 0; at < all.n && all.v[at].of != m; at++)
+				;
+			if (at == all.n && vec_push(&all, ((struct doing){m, 0})))
+				r = err_nomem(e);
+			else
+				all.v[at].samples++;
+		}
+	}
+	for (size_t i = 0; !r && i < all.n; i++)
+		if (all.v[i].of && all.v[i].samples > out->doing_samples) {
+			out->doing = all.v[i].of;
+			out->doing_samples = all.v[i].samples;
+		}
+	vec_release(&all);
+	return r;
+}
+
+/* Of what the function that most cycles ran most and what they did say, keep the larger part. */
+static void choose(const cycles_vec *v, struct slow_time *out)
+{
+	uint64_t all = 0, own = 0, in_function = 0;
+	out->function = common_function(v);
+	for (size_t i = 0; i < v->n; i++) {
+		const struct cycle *c = &v->v[i];
+		all += c->samples;
+		own += c->function == out->function ? c->samples : 0;
+		in_function += c->function == out->function ? c->in_function : 0;
+	}
+	if (in_function * WORTH < own)
+		out->function = 0;
+	if (out->doing_samples * WORTH < all ||
+	    (out->function &&
+	     (double)out->doing_samples * (double)own <= (double)in_function * (double)all))
+		out->doing = NULL;
+	else
+		out->function = 0;
+}
+
 /* Sum up the cycles that ran the function which most ran, or did what most did, or all. */
 static void sum_up(const struct timeline *tl, const cycles_vec *v, struct slow_time *out)
 {
 	const struct mechanism *same = NULL;
-	out->function = common_function(v);
-	out->mechanism = out->function ? NULL : common_mechanism(v);
+	choose(v, out);
+	out->mechanism = out->function || out->doing ? NULL : common_mechanism(v);
 	for (size_t i = 0; i < v->n; i++) {
 		const struct cycle *c = &v->v[i];
 		if (!out->cycles++)
@@ -155,8 +239,9 @@ static void sum_up(const struct timeline *tl, const cycles_vec *v, struct slow_t
 		out->samples += c->samples;
 		out->in_function += out->function ? c->in_function : 0;
 	}
+	out->caller = common_caller(tl, v, out);
 	find_stalled(tl, v, out);
-	out->mechanism = same;
+	out->mechanism = out->doing ? NULL : same;
 }
 
 /* Does running explain the cycles, and more than the waits? */
@@ -197,8 +282,11 @@ int slow_time_find(struct explainer *x, const struct timeline *tl,
 		if (!r && add_cycle(&v, ep, &of))
 			r = err_nomem(e);
 	}
-	if (!r && v.n >= SEVERAL && ran_mostly(&v, waits_ns))
-		sum_up(tl, &v, out);
+	if (!r && v.n >= SEVERAL && ran_mostly(&v, waits_ns)) {
+		r = find_doing(explainer_evidence(x), &v, out, e);
+		if (!r)
+			sum_up(tl, &v, out);
+	}
 	vec_release(&v);
 	explanation_release(&of);
 	episode_selection_release(&worst);

@@ -19,6 +19,11 @@ struct slow_time {
 	/* Of more than half of them samples show that they ran this function most, a frame id;
 	 * 0: no such function is known. */
 	uint32_t function;
+	uint32_t caller; /* of that, the same in most and not the outermost; or 0 */
+	/* If that is a smaller part of the samples, what a mechanism says of at least a quarter of
+	 * them; else NULL. */
+	const struct mechanism *doing;
+	uint64_t doing_samples; /* of `samples` */
 	/* The rest is of those alone; without such a function of those with the mechanism that
 	 * more than half have, else of all: */
 	uint32_t alike;                    /* how many, */

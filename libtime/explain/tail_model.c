@@ -679,13 +679,36 @@ int tail_select(const struct timeline *tl, const struct tail_query *q, struct ta
 	return r;
 }
 
-/* Compare as many waits as there are cycles. */
+/* The name of the threads that most of the shown episodes are of (Boyer and Moore's majority
+ * vote), or 0. */
+static uint32_t main_comm(const struct tail *t)
+{
+	uint32_t comm = 0;
+	size_t lead = 0, n = 0;
+	for (size_t i = 0; i < t->rows.n; i++) {
+		uint32_t own = t->episodes.v.v[t->rows.v[i].episode].comm;
+		comm = lead ? comm : own;
+		lead += own == comm ? 1 : (size_t)-1;
+	}
+	for (size_t i = 0; i < t->rows.n; i++)
+		n += t->episodes.v.v[t->rows.v[i].episode].comm == comm;
+	return n * 2 > t->rows.n ? comm : 0;
+}
+
+/* Compare as many waits as there are cycles; of an answer about everybody, those of the threads
+ * that it is mostly about. */
 static int find_slow_time(struct tail *t, struct err *e)
 {
+	struct episode_query q = t->episodes.query;
+	const char *comm = strtab_get(&t->tl->stacks->strings, main_comm(t));
 	uint64_t ns = 0;
 	for (size_t i = 0; i < t->rows.n && i < SLOW_CYCLES; i++)
 		ns += episode_ns(&t->episodes.v.v[t->rows.v[i].episode]);
-	return slow_time_find(t->explainer, t->tl, &t->episodes.query, ns, &t->slow, e);
+	if (t->selection.by_design && *comm) {
+		q.of.comms = &comm;
+		q.of.ncomms = 1;
+	}
+	return slow_time_find(t->explainer, t->tl, &q, ns, &t->slow, e);
 }
 
 int tail_make(const struct timeline *tl, const struct tail_query *q, struct tail *out,

@@ -23,6 +23,21 @@ void told_release(struct told *to)
 	arena_release(&to->texts);
 }
 
+int told_same_name(const struct timeline *tl, uint32_t a, uint32_t b)
+{
+	const struct frame *frames = tl->stacks->frames.v;
+	return a == b || (a && b && frames[a].name && frames[a].name == frames[b].name);
+}
+
+uint32_t told_function(const struct timeline *tl, unsigned cause, uint32_t path,
+		       uint32_t function)
+{
+	return cause == CAUSE_SLEEP && function &&
+			       told_same_name(tl, appframe_reported(tl, path), function)
+		       ? appframe_of_sleep(tl, path)
+		       : function;
+}
+
 uint32_t told_user_path(const struct stacks *s, uint32_t path)
 {
 	while (path && s->frames.v[s->paths.v[path].frame].kind == FRAME_KERNEL)

@@ -110,7 +110,7 @@ void told_root(struct told *to, struct evidence *ev, const struct explanation *x
 void told_group(struct told *to, const struct tail *t, const struct tail_group *g);
 
 /* A root in few words: "snapshot: sleep in write_pages()". */
-void told_root_brief(struct told *to, const struct tail_root *r);
+void told_root_brief(struct told *to, const struct timeline *tl, const struct tail_root *r);
 
 /* The host's part in what the root did: its pressure, what the hypervisor took. */
 void told_host(struct told *to, const struct timeline *tl, const struct explanation *x);
@@ -131,6 +131,14 @@ void told_quota(struct told *to, const struct timeline *tl, uint32_t thread, int
 
 /* "waiting for an idle CPU to wake up (idle state 2)", for a part that ended so. */
 void told_idle_cpu(struct told *to, const struct evidence *ev, const struct chain_part *p);
+
+/* 1 if two frames are of functions of one name. */
+int told_same_name(const struct timeline *tl, uint32_t a, uint32_t b);
+
+/* The function to name of a wait or a run, whose stack is `path`: `function`, but not one whose
+ * name only says that it sleeps. */
+uint32_t told_function(const struct timeline *tl, unsigned cause, uint32_t path,
+		       uint32_t function);
 
 /* The path down to its innermost user frame; 0: none. */
 uint32_t told_user_path(const struct stacks *s, uint32_t path);

@@ -57,6 +57,24 @@ static uint32_t one_process(const struct answer *a)
 	return t->process_of.v[first];
 }
 
+static int is_told(const struct answer *a, const struct tail_row *row);
+
+/* The program of all of which the sentence is true; 0 if there are several. */
+static uint32_t program_told(const struct answer *a)
+{
+	const struct tail *t = a->t;
+	uint32_t name = 0;
+	for (const struct tail_row *row = t->rows.v; row < t->rows.v + t->rows.n; row++) {
+		uint32_t thread = t->episodes.v.v[row->episode].thread;
+		if (!is_told(a, row))
+			continue;
+		if (thread == TL_NONE || (name && t->process_of.v[thread] != name))
+			return 0;
+		name = t->process_of.v[thread];
+	}
+	return name;
+}
+
 /* "6 of 9 worst waits of high: " */
 static void tell_subject(struct answer *a)
 {
@@ -78,6 +96,11 @@ static void tell_subject(struct answer *a)
 		note_comm(a, t->episodes.v.v[t->rows.v[i].episode].comm);
 	uint32_t process = a->ncomms > 2 ? one_process(a) : 0;
 	int named = a->ncomms <= 2 || process;
+	uint32_t program = named ? 0 : program_told(a);
+	if (program) {
+		TELL(a->to, ALL_OF, arg_string("who", program));
+		return;
+	}
 	struct told_arg who[] = {named ? arg_string("who", process ? process : a->comms[0])
 				       : absent,
 				 a->ncomms == 2 ? arg_string("other", a->comms[1]) : absent};
@@ -91,32 +114,42 @@ static const struct chain_part *root_part(const struct answer *a)
 	return link_part(a->x, explanation_root(a->x));
 }
 
+/* " burn() < copy_database()"; in few words the caller alone, which says what was done. */
+static void tell_function(struct answer *a, enum told_form form, const struct chain_part *p)
+{
+	const struct timeline *tl = a->t->tl;
+	struct told_arg function = arg_frame(
+		"function", TOLD_SHORT,
+		told_function(tl, p->state == PART_BLOCKED ? p->cause : (unsigned)CAUSE_UNKNOWN,
+			      p->path, p->function));
+	uint32_t caller =
+		p->state == PART_RUNNING &&
+				told_same_name(tl, appframe_reported(tl, p->path), p->function)
+			? appframe_named_caller(tl, p->path)
+			: 0;
+	only_until(a, caller ? BRIEF_CALLERS : BRIEF_NOT);
+	told_say(a->to, form, &function, 1);
+	if (!caller)
+		return;
+	function = arg_frame("function", TOLD_SHORT, caller);
+	told_say(a->to, TOLD_CALLED_BY, &function, 1);
+	only_until(a, BRIEF_NOT);
+	a->to->from = BRIEF_CALLERS;
+	told_say(a->to, form, &function, 1);
+	a->to->from = BRIEF_NOT;
+}
+
 /* The interrupt or function of the root, where it is known. */
 static void tell_place(struct answer *a, enum told_form form)
 {
 	const struct chain_part *p = root_part(a);
+	struct told_arg none = arg_frame("function", TOLD_SHORT, 0);
 	if (p->vector)
 		told_say(a->to, form, (struct told_arg[]){arg_string("vector", p->vector)}, 1);
+	else if (a->group->unnamed)
+		told_say(a->to, form, &none, 1);
 	else
-		told_say(a->to, form,
-			 (struct told_arg[]){arg_frame("function", TOLD_SHORT,
-						       a->group->unnamed ? 0 : p->function)},
-			 1);
-}
-
-/* " < build_report()", what called the function that a root runs, but for the outermost one. */
-static void tell_caller(struct answer *a, const struct chain_part *p)
-{
-	const struct timeline *tl = a->t->tl;
-	uint32_t caller = appframe_caller(tl, p->path);
-	uint32_t node = caller ? appframe_reported_path(tl, p->path) : 0;
-	if (p->vector || a->group->unnamed || !caller ||
-	    appframe_reported(tl, p->path) != p->function ||
-	    !appframe_is_called(tl, tl->stacks->paths.v[node].parent))
-		return;
-	only_until(a, BRIEF_CALLERS);
-	TELL(a->to, CALLED_BY, arg_frame("function", TOLD_SHORT, caller));
-	only_until(a, BRIEF_NOT);
+		tell_function(a, form, p);
 }
 
 /* " in ftruncate()", of the root. */
@@ -147,8 +180,7 @@ static int tell_slowed(struct answer *a)
 	const struct chain_part *queue = root_part(a), *ran = behind_queue(a);
 	if (!ran || a->group->unnamed)
 		return 0;
-	TELL(a->to, RUNNING, arg_frame("function", TOLD_SHORT, ran->function));
-	tell_caller(a, ran);
+	tell_function(a, TOLD_RUNNING, ran);
 	tell_root_call(a, ran);
 	unsigned percent = told_percent(queue->ns, l->ns);
 	only_until(a, percent < 50 ? BRIEF_NOT : BRIEF_WAITER);
@@ -169,10 +201,8 @@ static void tell_doing(struct answer *a)
 	switch (p ? p->state : PART_UNKNOWN) {
 	case PART_RUNNING:
 		tell_place(a, p->end == END_IRQ ? TOLD_INTERRUPTED : TOLD_RUNNING);
-		if (p->function) {
-			tell_caller(a, p);
+		if (p->function)
 			tell_root_call(a, p);
-		}
 		if (p->mechanism)
 			TELL(a->to, OF_MECHANISM, arg_mechanism(p->mechanism));
 		return;
@@ -205,12 +235,25 @@ static void tell_doing(struct answer *a)
 	only_until(a, BRIEF_NOT);
 }
 
-/* Who waited for the i-th link: the threads of the question for the first. */
+/* The name of all threads that waited as the row which speaks, or 0. */
+static uint32_t one_waiter(const struct answer *a)
+{
+	const struct tail *t = a->t;
+	uint32_t comm = t->episodes.v.v[a->said->episode].comm;
+	for (const struct tail_row *row = t->rows.v; row < t->rows.v + t->rows.n; row++)
+		if (row->group == a->group->id && row->relations == a->said->relations &&
+		    t->episodes.v.v[row->episode].comm != comm)
+			return 0;
+	return comm;
+}
+
+/* Who waited for the i-th link: for the first the threads of the question, or those of one name
+ * that did. */
 static struct told_arg waiter(const struct answer *a, size_t i)
 {
-	if (i > 1 || a->ncomms == 1)
-		return arg_string("waiter", i > 1 ? a->x->chain.v[i - 1].comm : a->comms[0]);
-	return arg_word("waiter", a->group->count == 1 ? "it" : "they");
+	uint32_t name = i > 1 ? a->x->chain.v[i - 1].comm : one_waiter(a);
+	return name ? arg_string("waiter", name)
+		    : arg_word("waiter", a->group->count == 1 ? "it" : "they");
 }
 
 /* " in append_line()", where the thread waits that the i-th link held up. */
@@ -232,7 +275,12 @@ static void tell_lock_role(struct answer *a, size_t i)
 	struct told_arg args[] = {arg_string("thread", l->comm),
 				  m ? arg_mechanism(m) : arg_word("what", "the lock"),
 				  waiter(a, i)};
-	told_say(a->to, m || i > 1 || a->ncomms == 1 ? TOLD_HELD_THAT : TOLD_HELD, args, 3);
+	uint32_t own = i > 1 ? a->x->chain.v[i - 1].comm : one_waiter(a);
+	told_say(a->to,
+		 own == l->comm ? TOLD_HELD_ALIKE
+		 : m || own     ? TOLD_HELD_THAT
+				: TOLD_HELD,
+		 args, own == l->comm ? 2 : 3);
 	if (!l->doing)
 		tell_where(a, i);
 	if (!m)
@@ -243,7 +291,7 @@ static void tell_lock_role(struct answer *a, size_t i)
 
 static int is_plural(const struct answer *a, size_t i)
 {
-	return i == 1 && a->ncomms != 1 && a->group->count != 1;
+	return i == 1 && !one_waiter(a) && a->group->count != 1;
 }
 
 /* "front waited in convert() for its child helper to exit". */

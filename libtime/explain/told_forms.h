@@ -45,6 +45,7 @@
 	  "The longest of the {all:,} worst [{kind}][{span} span]s")                           \
 	F(OF_THE_WORST, "of-the-worst", "{n:,} of {all:,} worst [{kind}][{span} span]s")       \
 	F(OF_WHOM, "of-whom", "[ of {who}][ and {other}]: ")                                   \
+	F(ALL_OF, "all-of", ", all of {who}: ")                                                \
 	F(OF_WHOM_UNLIKE, "of-whom-unlike",                                                    \
 	  "[ of {who}][ and {other}] (no two have the same root): ")                           \
 	/* what held them up */                                                                \
@@ -63,6 +64,7 @@
 	F(LOCK_NAME, "lock-name", " ([taken in {function}][{lock}])")                          \
 	F(HELD, "held", "{thread} held {what} {waiter} wanted")                                \
 	F(HELD_THAT, "held-that", "{thread} held {what} that {waiter} wanted")                 \
+	F(HELD_ALIKE, "held-alike", "{thread} held {what} that another {thread} wanted")       \
 	F(WAITED, "waited", "{waiter} waited")                                                 \
 	F(WAITING, "waiting", "waiting")                                                       \
 	F(TO_EXIT, "to-exit",                                                                  \
@@ -125,6 +127,7 @@
 	F(SLOW_CYCLES, "slow-cycles",                                                          \
 	  "{n:,} of {all:,} slowest cycles[ of {who}] were {percent} % running")               \
 	F(SAMPLES_IN, "samples-in", ", {percent} % of samples in")                             \
+	F(SAMPLES_OF, "samples-of", ", {percent} % of samples {what}")                         \
 	F(SLOW_IN, "slow-in", " {function}")                                                   \
 	F(OTHER_STALLED, "other-stalled",                                                      \
 	  ", while {thread} had no CPU[ for {percent} % of it]")                               \

@@ -58,26 +58,30 @@ static void tell_state(struct told *to, const struct tail_root *r, int cause)
 	}
 }
 
-static void tell_place(struct told *to, const struct tail_root *r, uint32_t function)
+static void tell_place(struct told *to, const struct timeline *tl, const struct tail_root *r,
+		       uint32_t function)
 {
 	int ran = r->state == PART_RUNNING;
-	struct told_arg at =
-		r->vector ? arg_string("vector", r->vector) : in_function(function);
+	unsigned cause = r->state == PART_BLOCKED ? r->cause : CAUSE_UNKNOWN;
+	struct told_arg at = r->vector
+				     ? arg_string("vector", r->vector)
+				     : in_function(told_function(tl, cause, r->path, function));
 	if (r->vector)
 		told_say(to, ran ? TOLD_AT_VECTOR : TOLD_IN_VECTOR, &at, 1);
 	else if (function)
 		told_say(to, ran ? TOLD_AT : TOLD_IN, &at, 1);
 }
 
-void told_root_brief(struct told *to, const struct tail_root *r)
+void told_root_brief(struct told *to, const struct timeline *tl, const struct tail_root *r)
 {
 	TELL(to, NAME, arg_string("name", r->comm));
 	TELL_BARE(to, COLON);
 	tell_state(to, r, 1);
-	tell_place(to, r, r->function);
+	tell_place(to, tl, r, r->function);
 }
 
-static void tell_root_group(struct told *to, const struct tail_root *r, int unnamed)
+static void tell_root_group(struct told *to, const struct timeline *tl,
+			    const struct tail_root *r, int unnamed)
 {
 	TELL(to, NAME, arg_string("name", r->via == VIA_CPU ? r->process : r->comm));
 	TELL_BARE(to, COLON);
@@ -90,7 +94,7 @@ static void tell_root_group(struct told *to, const struct tail_root *r, int unna
 		told_mechanism(to, r->mechanism);
 	else
 		tell_state(to, r, 0);
-	tell_place(to, r, unnamed ? 0 : r->function);
+	tell_place(to, tl, r, unnamed ? 0 : r->function);
 }
 
 static void tell_holder(struct told *to, const struct tail_holder *h)
@@ -151,7 +155,7 @@ void told_group(struct told *to, const struct tail *t, const struct tail_group *
 			TELL_BARE(to, NO_LABEL);
 		break;
 	default:
-		tell_root_group(to, &row->root, g->unnamed);
+		tell_root_group(to, t->tl, &row->root, g->unnamed);
 	}
 }
 
@@ -178,6 +182,12 @@ void told_slow_time(struct told *to, const struct timeline *tl, const struct slo
 		TELL(to, SAMPLES_IN, arg_number("percent", in));
 	if (s->function)
 		TELL(to, SLOW_IN, arg_frame("function", TOLD_SHORT, s->function));
+	if (s->caller)
+		TELL(to, CALLED_BY, arg_frame("function", TOLD_SHORT, s->caller));
+	if (s->doing)
+		TELL(to, SAMPLES_OF,
+		     arg_number("percent", told_percent(s->doing_samples, s->samples)),
+		     arg_mechanism(s->doing));
 	if (s->mechanism)
 		TELL(to, OF_MECHANISM, arg_mechanism(s->mechanism));
 	if (s->stalled != TL_NONE)

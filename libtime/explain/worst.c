@@ -59,10 +59,12 @@ static int add_episode(struct worst *w, struct timeline *tl, const struct tail *
 static int add_tail(struct worst *w, struct timeline *tl, const struct population *of,
 		    enum episode_kind kind, uint32_t span, struct err *e)
 {
-	struct tail_query q = {
-		.episodes = {.kind = kind, .span = span, .of.ranked = 1},
-		.pick = {.kind = PICK_PERCENTILE, .millipercent = 99900, .least = PICK_LEAST},
-		.group_by = GROUP_ROOT};
+	struct tail_query q = {.episodes = {.kind = kind, .span = span, .of.ranked = 1},
+			       .pick = {.kind = PICK_PERCENTILE,
+					.millipercent = 99900,
+					.least = PICK_LEAST,
+					.unusual = 1},
+			       .group_by = GROUP_ROOT};
 	struct tail t;
 	if (of) {
 		q.episodes.of.label = of->label;

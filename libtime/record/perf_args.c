@@ -73,14 +73,15 @@ static const struct perf_opt options[] = {
 	{"affinity", 0, WORD, PERF_OTHER},
 	{"mmap-flush", 0, WORD, PERF_OTHER},
 	{"control", 0, WORD, PERF_OUTPUT},
+	{"debuginfod", 0, REST, PERF_ACTS},
 	{"synth", 0, WORD, PERF_SYNTH},
 	{"setup-filter", 0, WORD, PERF_OTHER},
-	{"clang-path", 0, WORD, PERF_OTHER},
-	{"clang-opt", 0, WORD, PERF_OTHER},
-	{"vmlinux", 0, WORD, PERF_OTHER},
+	{"clang-path", 0, WORD, PERF_ACTS},
+	{"clang-opt", 0, WORD, PERF_ACTS},
+	{"vmlinux", 0, WORD, PERF_ACTS},
 	{"num-thread-synthesize", 0, WORD, PERF_OTHER},
 	{"proc-map-timeout", 0, WORD, PERF_OTHER},
-	{"switch-output-event", 0, WORD, PERF_OTHER},
+	{"switch-output-event", 0, WORD, PERF_ACTS},
 	{"switch-max-files", 0, WORD, PERF_OTHER},
 };
 enum { OPTIONS = sizeof(options) / sizeof(*options) };
@@ -177,7 +178,9 @@ int perf_args_read(struct perf_args *out, const char *const *words, size_t nword
 
 enum perf_role perf_arg_role(const struct perf_arg *a)
 {
-	return a->opt ? a->opt->role : PERF_OTHER;
+	if (a->opt)
+		return a->opt->role;
+	return !a->letter && strchr(a->word, '=') ? PERF_ACTS : PERF_OTHER;
 }
 
 void perf_arg_add(struct words *out, const struct perf_arg *a)
@@ -219,4 +222,30 @@ void words_ring(struct words *out, uint64_t bytes)
 void perf_args_release(struct perf_args *a)
 {
 	vec_release(&a->v);
+}
+
+/* 1 if it ends like the name of a file that perf before 6.5 compiles and loads into the kernel,
+ * when there is one here. What may follow is /terms/ and a modifier. */
+static int is_bpf_file(const char *event, size_t n)
+{
+	static const char *const endings[] = {".c", ".o", ".bpf"};
+	for (size_t i = 0; i < 3; i++) {
+		size_t k = strlen(endings[i]);
+		for (size_t at = 1; at + k <= n; at++)
+			if (!memcmp(event + at, endings[i], k) &&
+			    (at + k == n || strchr("/:", event[at + k])))
+				return 1;
+	}
+	return 0;
+}
+
+void words_events(struct words *out, const char *list)
+{
+	int file = 0;
+	for (const char *p = list; *p; p += *p != '\0') {
+		size_t n = strcspn(p, ",{}");
+		file |= is_bpf_file(p, n);
+		p += n;
+	}
+	words_pair(out, "-e", file ? "EVENT" : list);
 }

@@ -35,6 +35,7 @@ enum perf_role {
 	PERF_TIMES,      /* -T */
 	PERF_OFF_CPU,    /* --off-cpu */
 	PERF_SYNTH,      /* --synth: of what was there before, no or not all mappings */
+	PERF_ACTS,       /* names what perf runs, loads or asks, or may: not to be repeated */
 };
 
 /* One option: `opt` NULL if it is not known; `value` as given, or NULL. */
@@ -53,7 +54,7 @@ struct perf_args {
  * The caller releases *out in any case. */
 int perf_args_read(struct perf_args *out, const char *const *words, size_t nwords);
 
-/* The role of an option; PERF_OTHER for unknown ones. */
+/* The role of an option; PERF_OTHER for unknown ones without a value. */
 enum perf_role perf_arg_role(const struct perf_arg *a);
 
 /* Append the option as it was given. `out` keeps ERR_NOMEM. */
@@ -65,6 +66,9 @@ uint64_t perf_ring_bytes(const char *value, uint64_t page);
 /* The other way round, "8M", which is right for pages of any size. */
 enum { PERF_RING_TEXT = 24 };
 const char *perf_ring_text(char text[PERF_RING_TEXT], uint64_t bytes);
+
+/* Append -e and a list of recorded events; EVENT if perf may take one for a file. */
+void words_events(struct words *out, const char *list);
 
 /* Append -m and that text. */
 void words_ring(struct words *out, uint64_t bytes);

@@ -127,6 +127,7 @@ static int is_dropped(const struct line *l, const struct perf_arg *a)
 	case PERF_TIMES:
 		return r->times;
 	case PERF_OUTPUT:
+	case PERF_ACTS:
 		return 1;
 	default:
 		return 0;

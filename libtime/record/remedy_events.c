@@ -440,7 +440,7 @@ void remedy_put_list(struct line *l, struct words *out, const char *list)
 		while (next_part(l, &list, &part))
 			put_part(l, &b, &part);
 	if (b.n)
-		words_pair(out, "-e", buf_cstr(&b));
+		words_events(out, buf_cstr(&b));
 	out->failed = buf_failed(&b) ? ERR_NOMEM : out->failed;
 	buf_release(&b);
 }

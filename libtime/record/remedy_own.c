@@ -153,7 +153,7 @@ static void put_rate(const struct line *l, struct words *out)
 	/* the two events that it chooses by default */
 	if (name && shell_is_printable(name) && strcmp(name, "cpu-clock") != 0 &&
 	    !remedy_starts(name, "cycles"))
-		words_pair(out, "-e", name);
+		words_events(out, name);
 }
 
 /* The recording does not contain the places of the requests' functions. */
@@ -201,7 +201,7 @@ static void put_counters(struct words *out, const char *list)
 	struct buf b = {0};
 	calls_counters(&b, list);
 	if (b.n && strcmp(buf_cstr(&b), PLAN_COUNTERS) != 0)
-		words_pair(out, "-e", buf_cstr(&b));
+		words_events(out, buf_cstr(&b));
 	out->failed = buf_failed(&b) ? ERR_NOMEM : out->failed;
 	buf_release(&b);
 }

@@ -48,6 +48,29 @@ void timeline_release(struct timeline *tl)
 	*tl = (struct timeline){0};
 }
 
+/* Inlined functions that stacks have in several functions: what waits there is one of these. */
+static int mark_shared_inlines(struct timeline *tl)
+{
+	enum { SEVERAL = UINT32_MAX };
+	const struct stacks *s = tl->stacks;
+	const struct frame *f = s->frames.v;
+	uint32_t *in = mem_zalloc(strtab_count(&s->strings) + 1, sizeof(*in));
+	if (!in)
+		return ERR_NOMEM;
+	for (size_t i = 1; i < s->paths.n; i++) {
+		const struct call_path *c = &s->paths.v[i];
+		uint32_t name = f[c->frame].name;
+		uint32_t caller = f[s->paths.v[c->parent].frame].name;
+		if (f[c->frame].flags & FRAME_INLINED && c->parent)
+			in[name] = !in[name] || in[name] == caller ? caller : SEVERAL;
+	}
+	for (size_t i = 1; i < tl->roles.n; i++)
+		if (f[i].flags & FRAME_INLINED && in[f[i].name] == SEVERAL)
+			tl->roles.v[i] |= ROLE_SHARED_INLINE;
+	mem_free(in);
+	return 0;
+}
+
 int timeline_set_roles(struct timeline *tl, const struct frame_table *t, struct err *e)
 {
 	const struct stacks *s = tl->stacks;
@@ -61,7 +84,7 @@ int timeline_set_roles(struct timeline *tl, const struct frame_table *t, struct 
 					     strtab_get(&s->strings, f->dso));
 		tl->roles.v[tl->roles.n] = f->kind == FRAME_MARK ? 0 : roles;
 	}
-	return 0;
+	return mark_shared_inlines(tl) ? err_nomem(e) : 0;
 }
 
 int timeline_state(struct timeline *tl, const char *text, uint8_t *index)

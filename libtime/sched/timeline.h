@@ -228,6 +228,9 @@ struct tl_event {                  /* an event of the recording (perf's evsel) *
 	uint32_t name;             /* strings id */
 	uint8_t tracepoint, sched; /* sched: its records went into the state machine */
 	uint8_t stacks;            /* enum stack_kind */
+	uint8_t skid;              /* enum event_skid */
+	uint8_t counts;            /* enum event_role */
+	uint32_t group;            /* event_group */
 	/* Of samples that were counted but not stored: how many, their periods, and when. */
 	uint64_t counted, counted_period, first_ns, last_ns;
 };

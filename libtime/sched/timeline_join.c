@@ -67,6 +67,7 @@ static uint32_t thread(const struct join *j, uint32_t t)
 static int join_events(struct join *j, struct err *e)
 {
 	struct timeline *tl = j->tl;
+	size_t own = tl->events.n;
 	for (size_t i = 0; i < j->more->events.n; i++) {
 		const struct tl_event *ev = &j->more->events.v[i];
 		size_t k = 0;
@@ -78,6 +79,10 @@ static int join_events(struct join *j, struct err *e)
 		if ((k == tl->events.n && vec_push(&tl->events, *ev)) ||
 		    vec_push(&j->event, (uint16_t)k))
 			return err_nomem(e);
+	}
+	for (size_t k = own; k < tl->events.n; k++) {
+		uint32_t *group = &tl->events.v[k].group;
+		*group = *group && *group <= j->event.n ? j->event.v[*group - 1] + 1u : 0;
 	}
 	return 0;
 }

@@ -121,8 +121,9 @@ static int encode(struct btree *t, const struct cell *row, size_t n, struct type
 		if (c->type == SQLITE_INTEGER) {
 			uint8_t *p = t->body.v + t->body.n;
 			t->body.n += (size_t)(put_integer(p, c->i, type++) - p);
-		} else if (c->type == SQLITE_TEXT) {
-			type = put_varint(type, 13 + 2 * (uint64_t)c->n);
+		} else if (c->type == SQLITE_TEXT || c->type == SQLITE_BLOB) {
+			unsigned text = c->type == SQLITE_TEXT;
+			type = put_varint(type, 12 + text + 2 * (uint64_t)c->n);
 			if (put_text(t, c))
 				return ERR_NOMEM;
 		} else {

@@ -13,8 +13,8 @@ struct cell {
 		int64_t i;
 		const char *s;
 	};
-	int type; /* SQLITE_INTEGER, SQLITE_TEXT, SQLITE_NULL */
-	int n;    /* of text: bytes */
+	int type; /* SQLITE_INTEGER, SQLITE_TEXT, SQLITE_BLOB, SQLITE_NULL */
+	int n;    /* of texts and blobs: bytes */
 };
 
 static inline void cell_int(struct cell *c, int64_t v)

@@ -1,71 +1,18 @@
 /* schema.c - the declarations; schema.h explains them, schema_sql.c turns them into SQL. */
 #include "libtime/store/schema.h"
+#include "libtime/store/schema_words.h"
 #include "base/check.h"
 #include "libsym/elf/dso_find.h"
 #include "libsym/process/machine.h"
 #include "libtime/sched/timeline_names.h"
 #include "libtime/store/file_facts.h"
 #include "libtime/store/finding_rows.h"
+#include "libtime/store/kept_source.h"
 
 #include <stddef.h>
 #include <string.h>
 
 #define COUNT_OF(a) (sizeof(a) / sizeof(*(a)))
-
-static const char *frame_kind_word(unsigned int kind)
-{
-	static const char *const words[] = {"", "kernel", "jit", "mark"};
-	ENTRIES(words, FRAME_MARK + 1);
-	return kind < COUNT_OF(words) ? words[kind] : "";
-}
-
-static const char *file_mode_word(unsigned int mode)
-{
-	static const char *const words[] = {"file", "pipe", "directory"};
-	ENTRIES(words, FILE_MODES);
-	return mode < COUNT_OF(words) ? words[mode] : "";
-}
-
-static const char *event_stacks_word(unsigned int kind)
-{
-	static const char *const words[] = {"", "frame pointers", "copies", "branches"};
-	ENTRIES(words, EVENT_STACKS_KINDS);
-	return kind < COUNT_OF(words) ? words[kind] : "";
-}
-
-const char *store_kind_word(unsigned int kind)
-{
-	static const char *const words[] = {"",     "file",      "kernel", "module",
-					    "vdso", "anonymous", "bpf",    "special"};
-	ENTRIES(words, DSO_SPECIAL + 2);
-	return kind < COUNT_OF(words) ? words[kind] : "";
-}
-
-const char *store_reason_word(unsigned int reason)
-{
-	static const char *const words[] = {
-		"no symbol", "no file",        "special",    "not found",     "other build",
-		"unchecked", "several builds", "unreadable", "zero kallsyms", "cycles"};
-	ENTRIES(words, DSO_CYCLES + 1);
-	return reason < COUNT_OF(words) ? words[reason] : "";
-}
-
-static const char *fact_unit_word(unsigned int unit)
-{
-	static const char *const words[] = {"",       "count",  "share",  "ns",       "bytes",
-					    "cpu",    "pid",    "thread", "counts",   "event",
-					    "comm",   "file",   "path",   "build-id", "kind",
-					    "reason", "option", "message"};
-	ENTRIES(words, FACT_UNITS);
-	return unit < COUNT_OF(words) ? words[unit] : "";
-}
-
-static const char *finding_part_word(unsigned int part)
-{
-	static const char *const words[] = {"title", "detail", "remedy"};
-	ENTRIES(words, FINDING_PARTS);
-	return part < COUNT_OF(words) ? words[part] : "";
-}
 
 /* name, kind, field of ROW, unit, meaning */
 #define PLAIN(name, kind, field, unit, meaning)                             \
@@ -98,8 +45,7 @@ static const char *finding_part_word(unsigned int part)
 #define HAS(name, bit, meaning) ARGUED(name, COLUMN_BIT32, flags, bit, "0, 1", meaning)
 #define RECORDING_COLUMNS                                                                      \
 	KEY(""), PLAIN("host", COLUMN_TEXT_OR_EMPTY, rec.host, "", "where it was recorded"),   \
-		PLAIN("file", COLUMN_TEXT_OR_EMPTY, rec.file, "",                              \
-		      "the path given to `import`"),                                           \
+		PLAIN("file", COLUMN_TEXT_OR_EMPTY, rec.file, "", "as given to `import`"),     \
 		PLAIN("clock", COLUMN_TEXT_OR_EMPTY, rec.clock, "",                            \
 		      "`CLOCK_MONOTONIC`, …, or `perf` for perf's own clock"),                 \
 		PLAIN("kernel", COLUMN_TEXT_OR_EMPTY, rec.kernel, "", "its release"),          \
@@ -109,12 +55,11 @@ static const char *finding_part_word(unsigned int part)
 		      "time of the first record"),                                             \
 		PLAIN("end_ns", COLUMN_U64, rec.end_ns, "ns", "time of the last record"),      \
 		PLAIN("wall_ns", COLUMN_U64_OR_0, rec.wall_ns, "ns since 1970",                \
-		      "at origin_ns; NULL if the recording does not say"),                     \
+		      "at origin_ns"),                                                         \
 		PLAIN("wall_exact", COLUMN_U8, rec.wall_exact, "0, 1",                         \
-		      "from CLOCK_DATA (`perf record -k`), to a microsecond"),                 \
+		      "to a microsecond (`perf record -k`)"),                                  \
 		PLAIN("ncpus", COLUMN_U32_OR_0, rec.ncpus, "", "CPUs of the host"),            \
-		HAS("per_task", TL_PER_TASK,                                                   \
-		    "recorded with `-p`, `-t`, or one command without `-a`"),                  \
+		HAS("per_task", TL_PER_TASK, "recorded without `-a` or `-C`"),                 \
 		HAS("has_switch", TL_HAS_SWITCH, "`sched_switch` was recorded"),               \
 		HAS("has_records", TL_HAS_RECORDS, "SWITCH records were (`--switch-events`)"), \
 		HAS("has_waking", TL_HAS_WAKING, "`sched_waking` was"),                        \
@@ -126,7 +71,7 @@ static const char *finding_part_word(unsigned int part)
 		HAS("some_cpus", TL_SOME_CPUS,                                                 \
 		    "switches of some CPUs only were recorded (`-C`)"),                        \
 		PLAIN("stray_samples", COLUMN_U64, stray_samples, "",                          \
-		      "samples in no running interval of their thread (clock trouble)")
+		      "samples outside the running intervals of their thread")
 static const struct column recordings[] = {
 	RECORDING_COLUMNS,
 	PLAIN("hash", COLUMN_U64_OR_0, rec.hash, "",
@@ -145,9 +90,9 @@ static const struct column comms[] = {
 static const struct column dsos[] = {
 	KEY(""),
 	RECORDING,
-	PLAIN("name", COLUMN_TEXT, name, "", "path, or `[name]` of a mapping"),
+	PLAIN("name", COLUMN_TEXT, name, "", "path, or `[name]`"),
 	PLAIN("build_id", COLUMN_TEXT_OR_EMPTY, build_id, "hex",
-	      "NULL if not recorded, or if files of that name had several"),
+	      "NULL: not recorded, or several files of that name"),
 };
 static const struct column symbols[] = {
 	KEY(""),
@@ -169,12 +114,11 @@ static const struct column threads[] = {
 	PLAIN("tid", COLUMN_I32, tid, "", ""),
 	PLAIN("comm_id", COLUMN_COMM, comm, "→ comms", "its last name"),
 	PLAIN("program_id", COLUMN_COMM, program, "→ comms",
-	      "the last name of its process's first thread, empty if no record has it"),
-	PLAIN("first_ns", COLUMN_U64, first_ns, "ns",
-	      "its recorded life begins: the first record that shows its state"),
+	      "the last name of its process's first thread"),
+	PLAIN("first_ns", COLUMN_U64, first_ns, "ns", "the first record that shows its state"),
 	PLAIN("last_ns", COLUMN_U64, last_ns, "ns", "its exit or the recording's end"),
 	PLAIN("first_cpu", COLUMN_CPU, first_cpu, "",
-	      "where it ran at first_ns; NULL if it did not, or that is unknown"),
+	      "where it ran at first_ns; NULL: it did not"),
 	PLAIN("first_prio", COLUMN_I16_OR_NEGATIVE, first_prio, "", "its priority then"),
 	PLAIN("offcpu_first", COLUMN_FIRST_OFF, offcpu_first, "",
 	      "its intervals have ids from here on"),
@@ -184,10 +128,8 @@ static const struct column threads[] = {
 	IS("born", THREAD_BORN, "its creation was recorded"),
 	IS("exited", THREAD_EXITED, "its end was recorded"),
 	IS("lifeless", THREAD_IDLE_TASK,
-	   "stands for samples of the idle task (tid 0), of threads so near their end that "
-	   "perf "
-	   "no longer knew their tid (-1), or of a tid that damaged records give to several "
-	   "processes"),
+	   "stands for samples of the idle task (tid 0), of threads whose tid perf no longer "
+	   "knew (-1), or of a tid that damaged records give to several processes"),
 };
 #undef ROW
 
@@ -200,26 +142,31 @@ static const struct column events[] = {
 	PLAIN("sched", COLUMN_U8, sched, "0, 1", "its records became intervals"),
 	WORD("stacks", stacks, stack_kind_name, STACK_KINDS,
 	     "how user stacks were taken: `frame pointers`, `dwarf`, `lbr`"),
+	WORD("skid", skid, event_skid_text, EVENT_SKIDS, "how late samples fall"),
+	WORD("counts", counts, event_role_word, EVENT_ROLES, "`cycles`, `instructions`"),
+	PLAIN("event_group", COLUMN_U32_OR_0, group, "",
+	      "events with the same number were read in each other's samples"),
 };
 #undef ROW
 
-#define FRAME_COLUMNS                                                                    \
-	KEY(""),                                                                         \
-		ARGUED("symbol_id", COLUMN_SYMBOL, name, offsetof(struct frame, dso),    \
-		       "→ symbols", "NULL for an address without a name"),               \
-		PLAIN("dso_id", COLUMN_DSO, dso, "→ dsos", ""),                          \
-		PLAIN("address", COLUMN_BITS, addr, "",                                  \
-		      "the symbol's start; without one, the offset in the file, or the " \
-		      "address itself outside of files; in no mapping of user space "    \
-		      "only its upper 4 bits, above 0xffffffffffffff, unless `import "   \
-		      "--addrs` kept the rest"),                                         \
-		PLAIN("file_id", COLUMN_FILE, srcfile, "→ files", ""),                   \
-		PLAIN("line", COLUMN_U32_OR_0, line, "", ""),                            \
-		ARGUED("inlined", COLUMN_BIT8, flags, FRAME_INLINED, "0, 1",             \
-		       "into its caller"),                                               \
-		ARGUED("guessed", COLUMN_BIT8, flags, FRAME_GUESSED, "0, 1",             \
-		       "found without call-frame information"),                          \
-		WORD("kind", kind, frame_kind_word, FRAME_MARK + 1,                      \
+#define FRAME_COLUMNS                                                                        \
+	KEY(""),                                                                             \
+		ARGUED("symbol_id", COLUMN_SYMBOL, name, offsetof(struct frame, dso),        \
+		       "→ symbols", "NULL for an address without a name"),                   \
+		PLAIN("dso_id", COLUMN_DSO, dso, "→ dsos", ""),                              \
+		PLAIN("address", COLUMN_BITS, addr, "",                                      \
+		      "the symbol's start; without one, the offset in the file, or outside " \
+		      "of files the address itself (in no mapping only its upper 4 bits, "   \
+		      "unless imported with `--addrs`)"),                                    \
+		PLAIN("instruction", COLUMN_U32_OR_0, at, "bytes",                           \
+		      "from address to the instruction; a caller's is inside the call"),     \
+		PLAIN("file_id", COLUMN_FILE, srcfile, "→ files", ""),                       \
+		PLAIN("line", COLUMN_U32_OR_0, line, "", ""),                                \
+		ARGUED("inlined", COLUMN_BIT8, flags, FRAME_INLINED, "0, 1",                 \
+		       "into its caller"),                                                   \
+		ARGUED("guessed", COLUMN_BIT8, flags, FRAME_GUESSED, "0, 1",                 \
+		       "found without call-frame information"),                              \
+		WORD("kind", kind, frame_kind_word, FRAME_MARK + 1,                          \
 		     "`kernel`, `jit`, `mark` (no code: `[truncated]`); NULL: user code")
 #define ROW struct frame
 static const struct column frames[] = {FRAME_COLUMNS};
@@ -240,26 +187,22 @@ static const struct column wait_frames[] = {
 };
 #undef ROW
 
-#define SITE_COLUMNS                                                                         \
-	KEY(""), RECORDING,                                                                  \
-		PLAIN("program", COLUMN_TEXT, program, "",                                   \
-		      "name of the process: of its first thread"),                           \
-		PLAIN("role", COLUMN_TEXT, role, "",                                         \
-		      "the thread's outermost application function; its name, if stacks do " \
-		      "not reach "                                                           \
-		      "that far or an interpreter hides it"),                                \
-		WORD("cause", cause, cause_name, CAUSE_COUNT, "as in offcpu"),               \
-		PLAIN("frame_id", COLUMN_FRAME, frame, "→ frames",                           \
-		      "the function that waits, or the frame of the table that stands for "  \
-		      "it"),                                                                 \
-		WORD("verdict", verdict, site_verdict_name, SITE_VERDICTS,                   \
-		     "`work`, `idle` or `unclear`"),                                         \
-		WORD("reason", reason, site_reason_name, SITE_REASONS,                       \
-		     "which line of the rule said so"),                                      \
-		PLAIN("loop", COLUMN_U8, loop, "0, 1",                                       \
-		      "unclear, but looks like its thread's loop: bounds activations"),      \
-		PLAIN("waits", COLUMN_U64, waits, "", "those with blocked time"),            \
-		PLAIN("wait_ns", COLUMN_U64, wait_ns, "ns", "their sum"),                    \
+#define SITE_COLUMNS                                                                           \
+	KEY(""), RECORDING,                                                                    \
+		PLAIN("program", COLUMN_TEXT, program, "",                                     \
+		      "name of the process: of its first thread"),                             \
+		PLAIN("role", COLUMN_TEXT, role, "",                                           \
+		      "the thread's outermost application function, else its name"),           \
+		WORD("cause", cause, cause_name, CAUSE_COUNT, "as in offcpu"),                 \
+		PLAIN("frame_id", COLUMN_FRAME, frame, "→ frames", "the function that waits"), \
+		WORD("verdict", verdict, site_verdict_name, SITE_VERDICTS,                     \
+		     "`work`, `idle` or `unclear`"),                                           \
+		WORD("reason", reason, site_reason_name, SITE_REASONS,                         \
+		     "which line of the rule said so"),                                        \
+		PLAIN("loop", COLUMN_U8, loop, "0, 1",                                         \
+		      "unclear, but looks like its thread's loop"),                            \
+		PLAIN("waits", COLUMN_U64, waits, "", "those with blocked time"),              \
+		PLAIN("wait_ns", COLUMN_U64, wait_ns, "ns", "of all"),                         \
 		PLAIN("max_ns", COLUMN_U64, max_ns, "ns", "the longest")
 #define ROW struct tl_site
 static const struct column sites[] = {SITE_COLUMNS};
@@ -267,56 +210,52 @@ static const struct column sites[] = {SITE_COLUMNS};
 
 /* The columns that offcpu_rows and offcpu_kinds share with `offcpu`, which has them in one row.
  * F(x) is the field x of struct offcpu. */
-#define KIND_COLUMNS                                                                            \
-	PLAIN("prev_state", COLUMN_STATE, F(state), "",                                         \
-	      "what perf prints for the switch-out's state: `S`, `D`, `R`, `R+` …; NULL for " \
-	      "SWITCH records and the first wait of a new thread"),                             \
-		WORD("cause", F(cause), cause_name, CAUSE_COUNT,                                \
-		     "`lock` `rwlock` `semaphore` `cond` `join` `barrier` `futex` `sleep` "     \
-		     "`poll` `net` "                                                            \
-		     "`pipe` `io` `fault` `child` `signal` `throttle` `preempt` `runqueue` "    \
-		     "`yield` "                                                                 \
-		     "`stopped` `exit` `safepoint` `unknown`; `throttle`: by a CPU quota, "     \
-		     "before Linux "                                                            \
-		     "6.18 like `preempt`"),                                                    \
-		WORD("waker_context", F(waker_context), waker_context_name, WAKER_IDLE + 1,     \
-		     "`task`, `softirq-inline`, `softirq`, `hardirq`, `idle`; NULL: no "        \
-		     "wakeup"),                                                                 \
-		WORD("unknown_reason", F(unknown), unknown_reason_name, UNKNOWN_NO_WAKE + 1,    \
-		     "`hole`, `lost`, `open edge`, `missing wakeup`: what happened meanwhile "  \
-		     "is "                                                                      \
-		     "unknown; blocked and runnable time are then 0"),                          \
-		ARGUED("open", COLUMN_BIT8, F(flags), OFF_OPEN, "0, 1",                         \
-		       "cut by the recording's edge"),                                          \
-		ARGUED("suspect", COLUMN_BIT8, F(flags), OFF_SUSPECT, "0, 1",                   \
-		       "touched by lost records, a hole, a throttled event or differing "       \
-		       "clocks"),                                                               \
-		ARGUED("running", COLUMN_BIT8, F(flags), OFF_RUNNING, "0, 1",                   \
-		       "switched out in a running state"),                                      \
-		ARGUED("no_stack", COLUMN_BIT8, F(flags), OFF_NO_STACK, "0, 1",                 \
-		       "the switch-out carried no callchain"),                                  \
-		ARGUED("rest", COLUMN_BIT8, F(flags), OFF_REST, "0, 1",                         \
-		       "of the wait before: it ended somewhere in this time, because records "  \
-		       "are missing"),                                                          \
-		PLAIN("syscall", COLUMN_SYSCALL, F(syscall), "",                                \
-		      "the system call it was in, for futex with the operation "                \
-		      "(`futex:wait`); NULL in "                                                \
-		      "none, or if they were not recorded"),                                    \
-		PLAIN("arg0", COLUMN_ARG, F(arg), "",                                           \
-		      "what it waited on: the call's first argument; NULL without the "         \
-		      "thread's registers ([recording.md](recording.md)), except for a mutex "  \
-		      "that the lock-owner probe recorded"),                                    \
-		WORD("arg0_kind", F(arg_kind), wait_arg_name, ARG_KINDS,                        \
-		     "`futex` (an address, which tells locks apart) or a descriptor: "          \
-		     "`accepted`, "                                                             \
-		     "`listening`, `connected` (sockets, by which side began), `socket`, "      \
-		     "`pipe`, "                                                                 \
-		     "`eventfd`, `timerfd`, `epoll`, `epoll-accepted` (of no others), "         \
-		     "`epoll-connected`, `file`, `fd` (unknown)"),                              \
-		PLAIN("arg0_variable", COLUMN_VARIABLE, F(arg), "",                             \
-		      "the variable of a mapped file that lies at a futex's address: "          \
-		      "`orders: book`, "                                                        \
-		      "`libfoo.so: table+0x28`; NULL for other memory, and without a symbol")
+#define KIND_COLUMNS                                                                         \
+	PLAIN("prev_state", COLUMN_STATE, F(state), "",                                      \
+	      "what perf prints: `S`, `D`, `R`, `R+` …; NULL for SWITCH records and the "  \
+	      "first wait of a new thread"),                                                 \
+		WORD("cause", F(cause), cause_name, CAUSE_COUNT,                             \
+		     "`lock` `rwlock` `semaphore` `cond` `join` `barrier` `futex` `sleep` "  \
+		     "`poll` `net` "                                                         \
+		     "`pipe` `io` `fault` `child` `signal` `throttle` `preempt` `runqueue` " \
+		     "`yield` "                                                              \
+		     "`stopped` `exit` `safepoint` `unknown`; `throttle`: by a CPU quota, "  \
+		     "before Linux "                                                         \
+		     "6.18 like `preempt`"),                                                 \
+		WORD("waker_context", F(waker_context), waker_context_name, WAKER_IDLE + 1,  \
+		     "`task`, `softirq-inline`, `softirq`, `hardirq`, `idle`; NULL: no "     \
+		     "wakeup"),                                                              \
+		WORD("unknown_reason", F(unknown), unknown_reason_name, UNKNOWN_NO_WAKE + 1, \
+		     "`hole`, `lost`, `open edge`, `missing wakeup`; blocked and runnable "  \
+		     "time are then 0"),                                                     \
+		ARGUED("open", COLUMN_BIT8, F(flags), OFF_OPEN, "0, 1",                      \
+		       "cut by the recording's edge"),                                       \
+		ARGUED("suspect", COLUMN_BIT8, F(flags), OFF_SUSPECT, "0, 1",                \
+		       "touched by lost records, a hole, a throttled event or differing "    \
+		       "clocks"),                                                            \
+		ARGUED("running", COLUMN_BIT8, F(flags), OFF_RUNNING, "0, 1",                \
+		       "switched out in a running state"),                                   \
+		ARGUED("no_stack", COLUMN_BIT8, F(flags), OFF_NO_STACK, "0, 1",              \
+		       "the switch-out carried no callchain"),                               \
+		ARGUED("rest", COLUMN_BIT8, F(flags), OFF_REST, "0, 1",                      \
+		       "the wait before ended somewhere in this time, because records are "  \
+		       "missing"),                                                           \
+		PLAIN("syscall", COLUMN_SYSCALL, F(syscall), "",                             \
+		      "with the operation of futex (`futex:wait`); NULL: none, or not "      \
+		      "recorded"),                                                           \
+		PLAIN("arg0", COLUMN_ARG, F(arg), "",                                        \
+		      "what it waited on: the call's first argument; NULL without the "      \
+		      "thread's registers ([recording.md](recording.md))"),                  \
+		WORD("arg0_kind", F(arg_kind), wait_arg_name, ARG_KINDS,                     \
+		     "`futex` (an address, which tells locks apart) or a descriptor: "       \
+		     "`accepted`, "                                                          \
+		     "`listening`, `connected` (sockets, by which side began), `socket`, "   \
+		     "`pipe`, "                                                              \
+		     "`eventfd`, `timerfd`, `epoll`, `epoll-accepted` (of no others), "      \
+		     "`epoll-connected`, `file`, `fd` (unknown)"),                           \
+		PLAIN("arg0_variable", COLUMN_VARIABLE, F(arg), "",                          \
+		      "the variable at a futex's address: `orders: book`, `libfoo.so: "      \
+		      "table+0x28`")
 #define OFF_WHEN                                                                        \
 	PLAIN("thread_id", COLUMN_THREAD_KEY, offcpu.thread, "→ threads", ""),          \
 		PLAIN("start_ns", COLUMN_U64, offcpu.start_ns, "ns", "the switch-out"), \
@@ -325,29 +264,26 @@ static const struct column sites[] = {SITE_COLUMNS};
 		       "until the switch-in"),                                          \
 		PLAIN("blocked_ns", COLUMN_U64, offcpu.blocked_ns, "ns",                \
 		      "switch-out → wakeup: it slept; the rest was run-queue delay")
-#define OFF_WHERE                                                                              \
-	PLAIN("site_id", COLUMN_SITE, offcpu.site, "→ sites",                                  \
-	      "its verdict holds for blocked_ns (for all, if unknown_reason is set)"),         \
-		PLAIN("call_path_id", COLUMN_PATH, offcpu.path, "→ call_paths",                \
-		      "of the switch-out"),                                                    \
-		PLAIN("comm_id", COLUMN_COMM, offcpu.comm, "→ comms",                          \
-		      "the thread's name at start_ns"),                                        \
-		PLAIN("waker_thread_id", COLUMN_THREAD, offcpu.waker, "→ threads",             \
-		      "who woke it; NULL if an interrupt did, or if unknown"),                 \
-		PLAIN("waker_call_path_id", COLUMN_PATH, offcpu.waker_path, "→ call_paths",    \
-		      "of the wakeup"),                                                        \
-		PLAIN("slack_ns", COLUMN_U32_OR_0, offcpu.slack_ns, "ns",                      \
-		      "it may have been this much shorter, because records are missing "       \
-		      "(4294967295: of no length); NULL: it is exact"),                        \
-		PLAIN("cpu_out", COLUMN_CPU, offcpu.cpu_out, "", "of the switch-out"),         \
-		PLAIN("cpu_in", COLUMN_CPU, offcpu.cpu_in, "", "of the switch-in"),            \
-		PLAIN("cpu_wake", COLUMN_CPU, offcpu.cpu_wake, "", "of the wakeup"),           \
-		PLAIN("cpu_queue", COLUMN_CPU, offcpu.cpu_queue, "",                           \
-		      "whose run queue the wakeup put it in (another may have pulled it from " \
-		      "there); "                                                               \
-		      "NULL without a `sched_wakeup`"),                                        \
-		PLAIN("prio_in", COLUMN_I16_OR_NEGATIVE, offcpu.prio_in, "",                   \
-		      "kernel priority when it came back (120 = nice 0, below 100 real-time)")
+#define OFF_WHERE                                                                             \
+	PLAIN("site_id", COLUMN_SITE, offcpu.site, "→ sites", ""),                            \
+		PLAIN("call_path_id", COLUMN_PATH, offcpu.path, "→ call_paths",               \
+		      "of the switch-out"),                                                   \
+		PLAIN("comm_id", COLUMN_COMM, offcpu.comm, "→ comms",                         \
+		      "the thread's name at start_ns"),                                       \
+		PLAIN("waker_thread_id", COLUMN_THREAD, offcpu.waker, "→ threads",            \
+		      "who woke it; NULL: an interrupt, or unknown"),                         \
+		PLAIN("waker_call_path_id", COLUMN_PATH, offcpu.waker_path, "→ call_paths",   \
+		      "of the wakeup"),                                                       \
+		PLAIN("slack_ns", COLUMN_U32_OR_0, offcpu.slack_ns, "ns",                     \
+		      "it may have been this much shorter (4294967295: of no length); NULL: " \
+		      "it is exact"),                                                         \
+		PLAIN("cpu_out", COLUMN_CPU, offcpu.cpu_out, "", "of the switch-out"),        \
+		PLAIN("cpu_in", COLUMN_CPU, offcpu.cpu_in, "", "of the switch-in"),           \
+		PLAIN("cpu_wake", COLUMN_CPU, offcpu.cpu_wake, "", "of the wakeup"),          \
+		PLAIN("cpu_queue", COLUMN_CPU, offcpu.cpu_queue, "",                          \
+		      "whose run queue the wakeup put it in; NULL without a `sched_wakeup`"), \
+		PLAIN("prio_in", COLUMN_I16_OR_NEGATIVE, offcpu.prio_in, "",                  \
+		      "kernel priority when it came back (120: nice 0, below 100: real-time)")
 
 #define ROW struct offcpu_kind
 #define F(x) x
@@ -437,8 +373,8 @@ static const struct column samples[] = {
 	PLAIN("sum_id", COLUMN_SUM, sum, "→ sample_sums", "thread, event and stack"),
 	PLAIN("cpu", COLUMN_CPU, cpu, "", ""),
 	PLAIN("period", COLUMN_TIME_OR_MAX, period, "the event's",
-	      "NULL: that of sample_tasks; a sample that reads counters (`-e '{a,b}:S'`) has a "
-	      "row for each that moved"),
+	      "NULL: that of sample_tasks; of `-e '{a,b}:S'` each counter that moved has a "
+	      "row"),
 };
 static const struct column event_samples[] = {
 	KEY(""),
@@ -465,7 +401,7 @@ static const struct column folded_paths[] = {
 static const struct column folded_sums[] = {
 	KEY(""),
 	PLAIN("event_id", COLUMN_EVENT, event, "→ selected_events", ""),
-	PLAIN("comm_id", COLUMN_COMM, comm, "→ comms", "the threads' name then"),
+	PLAIN("comm_id", COLUMN_COMM, comm, "→ comms", "the threads' name"),
 	PLAIN("folded_path_id", COLUMN_FOLDED, path, "→ folded_paths", ""),
 	PLAIN("samples", COLUMN_U64, samples, "", "how many"),
 	PLAIN("weight", COLUMN_U64, weight, "the event's", "sum of their periods"),
@@ -478,13 +414,13 @@ static const struct column spans[] = {
 	RECORDING,
 	PLAIN("name", COLUMN_TEXT, name, "", ""),
 	PLAIN("thread_id", COLUMN_THREAD, thread, "→ threads",
-	      "NULL if a file given by `--with` names none, or none that was recorded"),
+	      "NULL: a file given by `--with` names none that was recorded"),
 	PLAIN("end_thread_id", COLUMN_THREAD, end_thread, "→ threads", "where it ended"),
 	PLAIN("start_ns", COLUMN_U64, start_ns, "ns", ""),
 	PLAIN("end_ns", COLUMN_U64, end_ns, "ns", "latency is end_ns − start_ns"),
 	PLAIN("key", COLUMN_BITS, key, "", "as recorded"),
 	PLAIN("key_text", COLUMN_TEXT_OR_EMPTY, key_text, "", "the same of a file's"),
-	PLAIN("pid", COLUMN_I32_OR_NEGATIVE, pid, "", "a file's without a thread: its process"),
+	PLAIN("pid", COLUMN_I32_OR_NEGATIVE, pid, "", "its process, without a thread"),
 	PLAIN("parent_id", COLUMN_SPAN, parent, "→ spans", "the one it is nested in"),
 	PLAIN("run_ns", COLUMN_U64, run_ns, "ns", "the parts of its wall time"),
 	PLAIN("blocked_ns", COLUMN_U64, blocked_ns, "ns", ""),
@@ -492,7 +428,7 @@ static const struct column spans[] = {
 	PLAIN("preempted_ns", COLUMN_U64, preempted_ns, "ns", "the part of runnable_ns"),
 	PLAIN("unknown_ns", COLUMN_U64, unknown_ns, "ns", ""),
 	PLAIN("interrupted_ns", COLUMN_U64, interrupted_ns, "ns",
-	      "the part of run_ns that interrupts took, where they were recorded"),
+	      "the part of run_ns that interrupts took"),
 	PLAIN("handed_ns", COLUMN_U64_OR_0, handed_ns, "ns",
 	      "when end_thread got it; NULL: one thread did it all"),
 	ARGUED("open", COLUMN_BIT32, flags, OFF_OPEN, "0, 1", "cut by the recording's edge"),
@@ -518,13 +454,12 @@ static const struct column counters[] = {
 	KEY(""),
 	PLAIN("span_id", COLUMN_SPAN_KEY, span, "→ spans", ""),
 	PLAIN("event", COLUMN_TEXT, event, "", "`page-faults`, `task-clock` …"),
-	PLAIN("value", COLUMN_U64, value, "the event's",
-	      "counted between start and end; too low by `error` at most"),
+	PLAIN("value", COLUMN_U64, value, "the event's", "too low by `error` at most"),
 	PLAIN("error", COLUMN_U64, error, "the event's", "0: the value is exact"),
 	ARGUED("at_least", COLUMN_BIT32, flags, COUNTER_AT_LEAST, "0, 1",
-	       "the value may be too low, by how much is unknown"),
+	       "too low, by how much is unknown"),
 	ARGUED("scaled", COLUMN_BIT32, flags, COUNTER_SCALED, "0, 1",
-	       "extrapolated: the counter ran part of the time (multiplexing)"),
+	       "extrapolated: the counter ran part of the time"),
 };
 #undef ROW
 
@@ -587,12 +522,11 @@ static const struct column gaps[] = {
 	PLAIN("start_ns", COLUMN_U64, start_ns, "ns", "the gap is within start_ns and end_ns"),
 	PLAIN("end_ns", COLUMN_U64, end_ns, "ns", ""),
 	PLAIN("lost_ns", COLUMN_U64, lost_ns, "ns",
-	      "its length; if less than end_ns − start_ns, its exact place is unknown"),
+	      "its length; if less than end_ns − start_ns, its place is unknown"),
 	PLAIN("thread_id", COLUMN_THREAD, thread, "→ threads",
 	      "the program that measured it; NULL: unknown"),
 	ARGUED("open", COLUMN_BIT8, flags, OFF_OPEN, "0, 1", "cut by the recording's edge"),
-	ARGUED("control", COLUMN_BIT8, flags, GAP_CONTROL, "0, 1",
-	       "of the control CPU, which should be idle: the baseline"),
+	ARGUED("control", COLUMN_BIT8, flags, GAP_CONTROL, "0, 1", "of the control CPU"),
 };
 #undef ROW
 
@@ -735,7 +669,7 @@ static const struct column recording_files[] = {
 	PLAIN("broken", COLUMN_U64, broken, "", "records that could not be read"),
 	PLAIN("unknown_records", COLUMN_U64, unknown_records, "", "of types past 127"),
 	PLAIN("cut_off", COLUMN_U8, cut_off, "0, 1", "perf did not finish the file"),
-	PLAIN("torn", COLUMN_TEXT_OR_EMPTY, torn, "", "where reading ended early, and why"),
+	PLAIN("torn", COLUMN_TEXT_OR_EMPTY, torn, "", "why reading ended early"),
 	PLAIN("has_names", COLUMN_U8, has_names, "0, 1", "unnamed_files was filled"),
 	PLAIN("samples", COLUMN_U64, unnamed.samples, "",
 	      "samples and waits whose frames were looked up"),
@@ -752,8 +686,7 @@ static const struct column recorded_events[] = {
 	PLAIN("tracepoint", COLUMN_U8, tracepoint, "0, 1", "a tracepoint or probe"),
 	PLAIN("samples", COLUMN_U64, samples, "", ""),
 	PLAIN("weight", COLUMN_U64, weight, "", "sum of their periods"),
-	PLAIN("rate", COLUMN_U64, rate, "",
-	      "the requested period; if by_rate, samples per second"),
+	PLAIN("rate", COLUMN_U64, rate, "", "the period; if by_rate, samples per second"),
 	PLAIN("by_rate", COLUMN_U8, by_rate, "0, 1", "`-F`, not `-c`"),
 	WORD("stacks", stacks, event_stacks_word, EVENT_STACKS_KINDS,
 	     "requested: `frame pointers`, `copies`, `branches`; NULL: none"),
@@ -825,6 +758,45 @@ static const struct column finding_facts[] = {
 };
 #undef ROW
 
+#define ROW struct kept_code
+static const struct column code[] = {
+	KEY(""),
+	RECORDING,
+	PLAIN("dso", COLUMN_TEXT, dso, "", "as dsos.name"),
+	PLAIN("function", COLUMN_TEXT, name, "", "as symbols.name"),
+	PLAIN("address", COLUMN_BITS, address, "", "as frames.address"),
+	WORD("status", status, code_status_word, CODE_STATUSES,
+	     "NULL: known; `as built` (a vmlinux), or why not: `unknown` (reason), `no "
+	     "length`, "
+	     "`kernel`, `no file` (of a kernel module), `no jitdump`, `several`"),
+	WORD("reason", reason, code_reason_word, DSO_CYCLES + 1, "as unnamed_files.reason"),
+	PLAIN("start", COLUMN_BITS, start, "", "the code's first address in the file"),
+	PLAIN("machine", COLUMN_U32, machine, "", "its number in elf.h: 62 is x86-64"),
+	PLAIN("narrow", COLUMN_U8, narrow, "0, 1", "of 32 bits"),
+	PLAIN("swapped", COLUMN_U8, swapped, "0, 1", "big-endian"),
+	PLAIN("bytes", COLUMN_BLOB, bytes, "zstd", "its instructions"),
+	PLAIN("lines", COLUMN_LINE, lines, "",
+	      "`OFFSET:LINE …`: from each offset on, which line of the function; 0: unknown"),
+};
+#undef ROW
+
+#define ROW struct kept_text
+static const struct column texts[] = {
+	KEY(""),
+	RECORDING,
+	PLAIN("dso", COLUMN_TEXT, dso, "",
+	      "as dsos.name: its debug information names the file"),
+	PLAIN("file", COLUMN_TEXT, file, "", "as files.name"),
+	PLAIN("md5", COLUMN_TEXT_OR_EMPTY, md5, "hex",
+	      "of the text that was compiled; NULL: unknown"),
+	WORD("verdict", verdict, source_verdict_word, SOURCE_VERDICTS,
+	     "whether the text is that: `same`, `unchecked`, `newer`, `other`, `absent`"),
+	PLAIN("path", COLUMN_TEXT_OR_EMPTY, path, "",
+	      "where it was found; NULL: in the debug information"),
+	PLAIN("text", COLUMN_BLOB, text, "zstd", ""),
+};
+#undef ROW
+
 #define OF_RECORDING "recording_id = ?1"
 #define THREAD_OF "thread_id IN (SELECT id FROM threads WHERE recording_id = ?1)"
 #define TASKS_OF "event_id IN (SELECT id FROM selected_events WHERE recording_id = ?1)"
@@ -844,8 +816,8 @@ const struct table store_tables[STORE_TABLES] = {
 			      TABLE(recordings), "id = ?1", NULL},
 	[TABLE_COMMS] = {"comms", "Thread names.", TABLE(comms), NULL, NULL},
 	[TABLE_THREADS] = {"threads",
-			   "A reused tid gets another row. Without scheduler records a thread "
-			   "has no lifetime: first_ns = last_ns.",
+			   "A reused tid gets another row. Without scheduler records, first_ns "
+			   "= last_ns.",
 			   TABLE(threads), OF_RECORDING, NULL},
 	[TABLE_EVENTS] = {"selected_events", "The recorded events.", TABLE(events),
 			  OF_RECORDING, NULL},
@@ -854,28 +826,22 @@ const struct table store_tables[STORE_TABLES] = {
 	[TABLE_FILES] = {"files", "Source files.", TABLE(files), NULL, NULL},
 	[TABLE_FRAMES] = {"frames", "Lines of stacks.", TABLE(frames),
 			  FROM_FIRST("first_frame_id"), NULL},
-	[TABLE_CALL_PATHS] = {"call_paths",
-			      "The tree of all stacks, outermost frame first: a row is the "
-			      "whole stack from the root down to it.",
+	[TABLE_CALL_PATHS] = {"call_paths", "The tree of all stacks, outermost frame first.",
 			      TABLE(call_paths), FROM_FIRST("first_call_path_id"), NULL},
-	[TABLE_WAIT_FRAMES] = {"wait_frames",
-			       "Of stacks at the start of a wait, the innermost frame of the "
-			       "application, as `tail` names it (functions that only wait for "
-			       "their caller, such as `pthread_mutex_lock`, do not count); if "
-			       "none has a name, the innermost named user frame, else the "
-			       "kernel's frame above its scheduler.",
-			       TABLE(wait_frames), NULL, "call_path_id"},
+	[TABLE_WAIT_FRAMES] =
+		{"wait_frames",
+		 "Of stacks at the start of a wait, the innermost frame of the application, as "
+		 "`tail` names it; if none has a name, the innermost named user frame, else "
+		 "the kernel's frame above its scheduler.",
+		 TABLE(wait_frames), NULL, "call_path_id"},
 	[TABLE_SITES] = {"sites",
-			 "The places where threads wait "
-			 "([sites.md](sites.md#the-rule)); one verdict holds for all "
-			 "waits at a site.",
+			 "The places where threads wait ([sites.md](sites.md#the-rule)).",
 			 TABLE(sites), OF_RECORDING, NULL},
 	[TABLE_KINDS] = {"offcpu_kinds", "What off-CPU intervals have in common.", TABLE(kinds),
 			 NULL, NULL},
 	[TABLE_OFFCPU] = {"offcpu_rows",
 			  "The off-CPU intervals, from the switch that takes a thread off a "
-			  "CPU to the switch that puts it on one. Between them the thread "
-			  "runs. Ask the view `offcpu`.",
+			  "CPU to the switch that puts it on one. Ask the view `offcpu`.",
 			  TABLE(offcpu), THREAD_OF, NULL},
 	[TABLE_TOTALS] = {"offcpu_totals", "`perf record --off-cpu` sums.", TABLE(totals),
 			  THREAD_OF, NULL},
@@ -884,37 +850,30 @@ const struct table store_tables[STORE_TABLES] = {
 	[TABLE_SUMS] = {"sample_sums", "The samples of a task with one stack, added up.",
 			TABLE(sums), SUMS_OF, NULL},
 	[TABLE_SAMPLES] = {"sample_rows",
-			   "The on-CPU samples in the order of time; those of guests are left "
-			   "out. Ask the view `samples`.",
+			   "The on-CPU samples in the order of time. Ask the view `samples`.",
 			   TABLE(samples), ROWS_OF, "time_ns, nth"},
-	[TABLE_EVENT_SAMPLES] =
-		{"event_sample_rows",
-		 "The same of tracepoints, probes and `--off-cpu`; what describes "
-		 "waiting is also an interval, a mark or a total. Ask the view "
-		 "`event_samples`.",
-		 TABLE(event_samples), ROWS_OF, NULL},
+	[TABLE_EVENT_SAMPLES] = {"event_sample_rows",
+				 "The same of tracepoints, probes and `--off-cpu`. Ask the "
+				 "view `event_samples`.",
+				 TABLE(event_samples), ROWS_OF, NULL},
 	[TABLE_FOLDED_PATHS] = {"folded_paths",
-				"The tree of all samples' stacks, like call_paths, for which "
-				"unnamed frames that differ only by address are one.",
+				"Like call_paths, of samples only; unnamed frames that differ "
+				"only by address are one.",
 				TABLE(folded_paths), FROM_FIRST("first_folded_path_id"), NULL},
 	[TABLE_FOLDED_SUMS] = {"folded_sums",
-			       "The samples of an event and a thread name with one folded "
-			       "path, added up: what `collapse` and `svg` show.",
+			       "The samples of an event, a thread name and a folded path, "
+			       "added up: what `collapse` and `svg` show.",
 			       TABLE(folded_sums), TASKS_OF, NULL},
-	[TABLE_SPANS] =
-		{"spans",
-		 "Work between a begin and an end event, or of a file given by `--with`.",
-		 TABLE(spans), OF_RECORDING, NULL},
-	[TABLE_LABELS] = {"labels", "What a file given by `--with` says of a span.",
-			  TABLE(labels), SPANS_OF, NULL},
+	[TABLE_SPANS] = {"spans", "Work between two events, or of a file given by `--with`.",
+			 TABLE(spans), OF_RECORDING, NULL},
+	[TABLE_LABELS] = {"labels", "Of spans.", TABLE(labels), SPANS_OF, NULL},
 	[TABLE_COUNTERS] = {"counters",
 			    "What counters in a probe's group counted during a span.",
 			    TABLE(counters), SPANS_OF, NULL},
-	[TABLE_TRAMPOLINES] =
-		{"trampolines",
-		 "Functions through which a program calls labelled work: a sample "
-		 "or wait with one on its stack bears its label.",
-		 TABLE(trampolines), OF_RECORDING, NULL},
+	[TABLE_TRAMPOLINES] = {"trampolines",
+			       "Functions through which a program calls labelled work "
+			       "([labels.md](labels.md)).",
+			       TABLE(trampolines), OF_RECORDING, NULL},
 	[TABLE_BINDINGS] = {"label_bindings",
 			    "Which label a trampoline stood for, and since when.",
 			    TABLE(bindings), OF_RECORDING, NULL},
@@ -930,31 +889,33 @@ const struct table store_tables[STORE_TABLES] = {
 	[TABLE_LOSSES] = {"losses", "What is missing.", TABLE(losses), OF_RECORDING, NULL},
 	[TABLE_CONTEXT] = {"context",
 			   "What the host knew before and after the recording "
-			   "([context.md](context.md)). Counters are raw: their "
-			   "difference is what happened in between. Rows of kind "
-			   "`population` are the processes that were recorded for "
-			   "([tail.md](tail.md#whose-waits)).",
+			   "([context.md](context.md)). Rows of kind `population` are the "
+			   "processes that were recorded for ([tail.md](tail.md#whose-waits)).",
 			   TABLE(context), OF_RECORDING, NULL},
 	[TABLE_RECORDING_FILES] = {"recording_files",
 				   "What `perfkit report` says of a recording as a file.",
 				   TABLE(recording_files), OF_RECORDING, NULL},
-	[TABLE_RECORDED_EVENTS] = {"recorded_events",
-				   "What each event was asked for, and what was recorded.",
+	[TABLE_RECORDED_EVENTS] = {"recorded_events", "Events: asked for, and recorded.",
 				   TABLE(recorded_events), OF_RECORDING, NULL},
-	[TABLE_RECORD_COUNTS] = {"record_counts", "How many records of each type there were.",
-				 TABLE(record_counts), OF_RECORDING, NULL},
+	[TABLE_RECORD_COUNTS] = {"record_counts", "Records by type.", TABLE(record_counts),
+				 OF_RECORDING, NULL},
 	[TABLE_UNNAMED_FILES] = {"unnamed_files",
-				 "The files whose functions have no names, most samples first.",
+				 "Files whose functions have no names, most samples first.",
 				 TABLE(unnamed_files), OF_RECORDING, NULL},
 	[TABLE_FINDINGS] = {"findings",
-			    "What `perfkit doctor` found at import, with the files of that "
-			    "moment, for each question that it can be asked.",
+			    "What `perfkit doctor` found at import, for each question.",
 			    TABLE(findings), OF_RECORDING, NULL},
-	[TABLE_FINDING_FACTS] =
-		{"finding_facts",
-		 "The facts of findings, sentence by sentence: doctor makes its "
-		 "sentences of them.",
-		 TABLE(finding_facts), FINDINGS_OF, NULL},
+	[TABLE_FINDING_FACTS] = {"finding_facts",
+				 "The facts of findings, sentence by sentence.",
+				 TABLE(finding_facts), FINDINGS_OF, NULL},
+	[TABLE_CODE] = {"function_code",
+			"The instructions of the functions that most samples and waits pass "
+			"through (at most 1 MiB), for `source --asm` and `html`.",
+			TABLE(code), OF_RECORDING, NULL},
+	[TABLE_TEXTS] = {"source_texts",
+			 "What is known of the source files of frames: texts from bundles, "
+			 "--symfs and debug information (at most 16 MiB).",
+			 TABLE(texts), OF_RECORDING, NULL},
 };
 
 const struct flat_table flat_tables[FLAT_TABLES] = {

@@ -53,6 +53,7 @@ enum column_kind {
 	COLUMN_SYSCALL,  /* index of timeline.syscalls */
 	COLUMN_VARIABLE, /* index of timeline.args: its variable, NULL for "" */
 	COLUMN_ARG,      /* index of timeline.args, NULL for 0 */
+	COLUMN_BLOB,     /* a struct store_bytes (store.h); NULL for none. Not of flat tables */
 	/* references: NULL for none */
 	COLUMN_COMM,       /* a strings id → comms */
 	COLUMN_DSO,        /* a strings id → dsos */
@@ -122,6 +123,8 @@ enum store_table {
 	TABLE_UNNAMED_FILES,
 	TABLE_FINDINGS,
 	TABLE_FINDING_FACTS,
+	TABLE_CODE,
+	TABLE_TEXTS,
 	STORE_TABLES,
 };
 

@@ -24,6 +24,7 @@ int schema_is_optional(const struct column *c)
 	case COLUMN_STATE:
 	case COLUMN_SYSCALL:
 	case COLUMN_ARG:
+	case COLUMN_BLOB:
 	case COLUMN_VARIABLE:
 	case COLUMN_BUILD_ID:
 	case COLUMN_FUNCTION:
@@ -59,7 +60,9 @@ static void create_table(struct buf *b, const struct table *t)
 	for (size_t i = 0; i < t->n; i++) {
 		const struct column *c = &t->columns[i];
 		buf_fmt(b, "%s\n\t%s %s", i ? "," : "", c->name,
-			schema_is_text(c) ? "TEXT" : "INTEGER");
+			schema_is_text(c)        ? "TEXT"
+			: c->kind == COLUMN_BLOB ? "BLOB"
+						 : "INTEGER");
 		if (c->kind == COLUMN_ID)
 			buf_str(b, " PRIMARY KEY");
 		else if (!schema_is_optional(c))

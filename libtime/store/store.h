@@ -7,9 +7,17 @@
 
 #include "base/err.h"
 
+#include <stddef.h>
+
 enum {
-	STORE_VERSION = 15,             /* PRAGMA user_version */
+	STORE_VERSION = 16,             /* PRAGMA user_version */
 	STORE_APPLICATION = 0x70666b74, /* PRAGMA application_id: "pfkt" */
+};
+
+/* A value of COLUMN_BLOB. Borrowed; compressed by zstd. */
+struct store_bytes {
+	const void *v;
+	size_t n;
 };
 
 /* views.sql, compiled in. */

@@ -1,4 +1,5 @@
 #include "libtime/store/store_decode.h"
+#include "libtime/store/store.h"
 
 #include <string.h>
 
@@ -133,9 +134,24 @@ static uint8_t word_of(const struct column *c, const char *s)
 	return 0;
 }
 
+/* A copy in l->bytes. */
+static int decode_bytes(struct load *l, int col, struct store_bytes *to)
+{
+	const void *v = sqlite3_column_blob(l->st, col);
+	size_t n = (size_t)sqlite3_column_bytes(l->st, col);
+	*to = (struct store_bytes){0};
+	if (!v || !n || !l->bytes || store_text_over_budget(l->s, n))
+		return 0;
+	char *copy = arena_bytes(l->bytes, n);
+	if (!copy)
+		return ERR_NOMEM;
+	*to = (struct store_bytes){memcpy(copy, v, n), n};
+	return 0;
+}
+
 static int decode_text(struct load *l, int col, const struct column *c, void *row)
 {
-	const char *s = text(l, col);
+	const char *s = c->kind == COLUMN_BLOB ? "" : text(l, col);
 	uint32_t id = 0;
 	uint16_t index = 0;
 	uint8_t state = 0;
@@ -149,6 +165,9 @@ static int decode_text(struct load *l, int col, const struct column *c, void *ro
 	case COLUMN_LINE:
 		r = strtab_intern_line(&l->stacks->strings, s, strlen(s), &id);
 		set_u32(row, c->at, id);
+		break;
+	case COLUMN_BLOB:
+		r = decode_bytes(l, col, (struct store_bytes *)((char *)row + c->at));
 		break;
 	case COLUMN_WORD:
 		set_u8(row, c->at, word_of(c, s));

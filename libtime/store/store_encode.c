@@ -1,4 +1,5 @@
 #include "libtime/store/store_encode.h"
+#include "libtime/store/store.h"
 
 #include <string.h>
 
@@ -196,6 +197,12 @@ static void put_number(const struct column *c, const void *row, struct cell *to)
 	}
 }
 
+static void put_bytes(const struct store_bytes *b, struct cell *to)
+{
+	if (b->n && b->n <= INT32_MAX)
+		*to = (struct cell){.s = b->v, .type = SQLITE_BLOB, .n = (int)b->n};
+}
+
 static void put_words(const struct writing *l, const struct column *c, const void *row,
 		      struct cell *to)
 {
@@ -222,6 +229,9 @@ static void put_words(const struct writing *l, const struct column *c, const voi
 		break;
 	case COLUMN_BUILD_ID:
 		put_text(stacks_build_id(tl->stacks, field_u32(row, c->at)), 1, to);
+		break;
+	case COLUMN_BLOB:
+		put_bytes((const struct store_bytes *)((const char *)row + c->at), to);
 		break;
 	case COLUMN_FUNCTION:
 		put_text(string(l, tl->stacks->frames.v[field_u32(row, c->at)].name), 1, to);

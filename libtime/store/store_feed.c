@@ -148,6 +148,8 @@ static int insert_row(const struct row_feed *f, const struct cell *row, size_t n
 			sqlite3_bind_int64(st, (int)i + 1, row[i].i);
 		else if (row[i].type == SQLITE_TEXT)
 			sqlite3_bind_text(st, (int)i + 1, row[i].s, row[i].n, SQLITE_STATIC);
+		else if (row[i].type == SQLITE_BLOB)
+			sqlite3_bind_blob(st, (int)i + 1, row[i].s, row[i].n, SQLITE_STATIC);
 		else
 			sqlite3_bind_null(st, (int)i + 1);
 	int r = sqlite3_step(st) == SQLITE_DONE ? 0 : sqlite_file_failed(f->db, f->name, e);

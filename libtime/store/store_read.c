@@ -2,6 +2,7 @@
 #include "libtime/sched/timeline_query.h"
 #include "libtime/store/file_facts.h"
 #include "libtime/store/finding_rows.h"
+#include "libtime/store/kept_source.h"
 #include "base/check.h"
 #include "base/mem.h"
 #include "libparse/sample.h"
@@ -277,6 +278,17 @@ static int read_events(struct load *l)
 	return read_vec(l, &t, ELEMENTS(l->tl->events), &l->event);
 }
 
+void store_want_places(struct store *s)
+{
+	s->places = 1;
+}
+
+static int add_frame(const struct load *l, struct frame *x, uint32_t *id)
+{
+	x->at = l->s->places ? x->at : 0;
+	return stacks_frame(l->stacks, x, id);
+}
+
 static int read_frames(struct load *l)
 {
 	struct frame x = {0};
@@ -285,7 +297,7 @@ static int read_frames(struct load *l)
 		uint32_t id;
 		if (l->bad)
 			return rows_damaged(l, "a symbol or line that is not there");
-		if (stacks_frame(l->stacks, &x, &id) || add_index(l, &l->s->frame, id))
+		if (add_frame(l, &x, &id) || add_index(l, &l->s->frame, id))
 			r = rows_nomem(l);
 	}
 	return r ? r : got;
@@ -300,19 +312,18 @@ int store_read_frame(struct load *l, int64_t row, uint32_t *id)
 	f->any = 0;
 	int got = f->st ? rows_next(f, &x) : 0;
 	if (got == 1 && !f->bad)
-		return stacks_frame(l->stacks, &x, id) || row_map_put(&l->s->frame, row, *id)
-			       ? ERR_NOMEM
-			       : 1;
+		return add_frame(l, &x, id) || row_map_put(&l->s->frame, row, *id) ? ERR_NOMEM
+										   : 1;
 	return got == ERR_NOMEM ? got : 0;
 }
 
 /* Parents come before their children, so there are no cycles. Each path of a recording is stored
- * once, so the paths of the first one need no lookup. */
+ * once, so with their places the paths of the first one need no lookup. */
 static int read_tree(struct load *l, enum store_table table, struct row_map *map)
 {
 	struct folded_path x = {0}; /* begins with a call path */
 	int r = rows_select(l, table, NULL), got = 0;
-	int fresh = l->stacks->paths.n <= 1;
+	int fresh = l->s->places && l->stacks->paths.n <= 1;
 	while (!r && (got = rows_next(l, &x)) == 1) {
 		uint32_t id;
 		if (l->bad || !x.path.frame)
@@ -811,5 +822,32 @@ int store_read_finding_rows(struct store *s, int64_t recording, struct finding_r
 	r = r ? r : read_finding_facts(&l, out);
 	sqlite3_finalize(l.st);
 	row_map_release(&l.finding);
+	return r;
+}
+
+/* --- code and texts ------------------------------------------------------------------- */
+
+static int code_is_wrong(const void *row, const void *last)
+{
+	const struct kept_code *x = row;
+	(void)last;
+	return x->machine > UINT16_MAX;
+}
+
+int store_read_source(struct store *s, int64_t recording, struct kept_source *out,
+		      struct err *e)
+{
+	static const struct vec_table code = {TABLE_CODE, LIMIT, code_is_wrong,
+					      "a number out of range"};
+	static const struct vec_table texts = {TABLE_TEXTS, LIMIT, NULL,
+					       "a number out of range"};
+	struct load l = {.s = s,
+			 .stacks = &out->stacks,
+			 .e = e,
+			 .recording = recording,
+			 .bytes = &out->bytes};
+	int r = read_vec(&l, &code, ELEMENTS(out->code), NULL);
+	r = r ? r : read_vec(&l, &texts, ELEMENTS(out->texts), NULL);
+	sqlite3_finalize(l.st);
 	return r;
 }

@@ -29,6 +29,9 @@ struct store_recording {
 int store_recordings(struct store *s, const struct store_recording **v, size_t *n,
 		     struct err *e);
 
+/* Load frames with their instructions (frame.at) from now on; else those of one line are one. */
+void store_want_places(struct store *s);
+
 /* What is loaded. */
 enum store_contents {
 	STORE_TIMELINE, /* everything but the samples of tracepoints */

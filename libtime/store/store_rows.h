@@ -24,6 +24,7 @@ struct store {
 	char *path;
 	struct stat is;       /* the file, as it was opened first */
 	uint64_t bytes;       /* of it, and of its write-ahead log */
+	int places;           /* store_want_places */
 	uint64_t steps, text; /* what the current statement may still use: store_allow */
 	VEC(struct store_recording) recordings;
 	struct arena texts; /* of recordings */
@@ -45,6 +46,7 @@ struct load {
 	VEC(struct offcpu_kind) kinds;
 	VEC(struct sample_task) tasks;
 	VEC(struct sample_sum) sums;
+	struct arena *bytes; /* of COLUMN_BLOB; NULL: they are not wanted */
 	struct load *frames; /* reads one when a row first refers to it; NULL: all were read */
 	sqlite3_stmt *st;
 	const struct table *table;

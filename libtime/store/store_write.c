@@ -1,6 +1,7 @@
 #include "libtime/store/store_write.h"
 #include "libtime/store/file_facts.h"
 #include "libtime/store/finding_rows.h"
+#include "libtime/store/kept_source.h"
 #include "base/mem.h"
 #include "base/regular.h"
 #include "base/shortage.h"
@@ -196,6 +197,15 @@ int store_write_finding_rows(struct store_writer *w, struct finding_rows *f, str
 	memcpy(l.first, w->rows, sizeof(l.first));
 	int r = WRITE(&l, TABLE_FINDINGS, f->findings, 0);
 	r = r ? r : WRITE(&l, TABLE_FINDING_FACTS, f->facts, 0);
+	return texts_written(w, r, e);
+}
+
+int store_write_source(struct store_writer *w, const struct kept_source *k, struct err *e)
+{
+	const struct timeline texts = {.stacks = (struct stacks *)&k->stacks};
+	struct writing l = {.w = w, .tl = &texts, .e = e, .rows = w->rows};
+	int r = WRITE(&l, TABLE_CODE, k->code, 0);
+	r = r ? r : WRITE(&l, TABLE_TEXTS, k->texts, 0);
 	return texts_written(w, r, e);
 }
 

@@ -198,15 +198,18 @@ static int add_frame(struct source_sums *s, size_t k, size_t from, enum ends end
 	const struct frame *f = &s->stacks->frames.v[x->frames.v[k]];
 	struct source_line *l = &s->lines.v[x->plains.v[k]];
 	struct source_function *fn = &s->functions.v[l->function];
-	struct source_place p = {
-		.function = l->function, .dso = f->dso, .addr = f->addr, .caller = NO_ID};
+	struct source_place p = {.function = l->function,
+				 .dso = f->dso,
+				 .name = f->name,
+				 .addr = f->name ? f->addr : 0,
+				 .caller = NO_ID};
 	uint32_t place;
 	if (x->counter) {
 		count_frame(s, x->plains.v[k], ends, weight);
 		return 0;
 	}
 	if (k > from) {
-		p.addr = 0;
+		p.addr = p.name = 0;
 		p.caller = x->plains.v[k - 1];
 	}
 	if (place_at(s, &p, &place))
@@ -407,7 +410,8 @@ static int passed_code(struct source_sums *s, size_t from, enum ends ends, uint3
 	const struct frame *f = &s->stacks->frames.v[x->frames.v[from]];
 	struct source_place p = {.function = s->lines.v[x->plains.v[from]].function,
 				 .dso = f->dso,
-				 .addr = f->addr,
+				 .name = f->name,
+				 .addr = f->name ? f->addr : 0,
 				 .caller = NO_ID};
 	uint32_t place;
 	*out = NO_ID;

@@ -51,7 +51,8 @@ struct source_line {
 struct source_place {
 	uint32_t function;
 	uint32_t dso;  /* strings id of the stacks */
-	uint64_t addr; /* of the symbol; inlined: 0 */
+	uint32_t name; /* the symbol's, in the same way; 0: it has none, or is inlined */
+	uint64_t addr; /* of the symbol; else 0 */
 	uint32_t
 		caller; /* line (with file, line of the call) it is inlined in; NO_ID: a symbol */
 	struct source_weight w;

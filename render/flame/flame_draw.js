@@ -78,7 +78,7 @@ function ipcColor(ipc) {
 	if (!(ipc > 0))
 		return "#c8c8c8";
 	const n = Math.min(Math.max(Math.floor(Math.log2(ipc) * 4 + 0.5), -8), 8);
-	return cached(ipcs, n, () => n < 0 ? mix(0xf3e6a2, 0xe4553a, -n / 8) : mix(0xf3e6a2, 0x2f8fe6, n / 8));
+	return cached(ipcs, n, () => n < 0 ? mix(0xf3e6a2, 0xe4553a, -n / 8) : mix(0xf3e6a2, 0x2f6fe6, n / 8));
 }
 
 // Instructions per cycle; 0: not known.

@@ -30,17 +30,15 @@ enum shade_id {
 	SH_ORANGE,
 	SH_GREY,
 	SH_TEAL,
-	SH_SLATE,
 };
 
 static const struct shades shades[] = {
 	[SH_HOT] = {6, 50, 84, 96, 56, 67},       [SH_MEM] = {112, 168, 48, 62, 52, 66},
 	[SH_IO] = {197, 227, 52, 74, 68, 80},     [SH_RED] = {0, 14, 72, 88, 62, 72},
-	[SH_GREEN] = {96, 132, 48, 62, 56, 68},   [SH_BLUE] = {208, 224, 62, 80, 64, 76},
-	[SH_AQUA] = {176, 192, 48, 62, 56, 68},   [SH_YELLOW] = {46, 57, 72, 88, 56, 68},
+	[SH_GREEN] = {110, 140, 48, 62, 66, 76},  [SH_BLUE] = {208, 224, 62, 80, 64, 76},
+	[SH_AQUA] = {176, 192, 48, 62, 56, 68},   [SH_YELLOW] = {50, 60, 78, 90, 62, 72},
 	[SH_PURPLE] = {278, 304, 46, 62, 68, 78}, [SH_ORANGE] = {24, 36, 84, 95, 58, 68},
 	[SH_GREY] = {220, 220, 4, 6, 74, 82},     [SH_TEAL] = {156, 170, 44, 58, 54, 66},
-	[SH_SLATE] = {212, 222, 26, 38, 66, 76},
 };
 
 static const char *const names[PALETTES] = {
@@ -137,9 +135,9 @@ static int has(const char *s, size_t n, const char *what)
 static enum shade_id by_kind(uint32_t kind)
 {
 	static const enum shade_id of[FLAME_KINDS] = {
-		[FLAME_USER] = SH_ORANGE,    [FLAME_KERNEL] = SH_BLUE,  [FLAME_JIT] = SH_TEAL,
-		[FLAME_INLINED] = SH_YELLOW, [FLAME_WAKER] = SH_PURPLE, [FLAME_MARK] = SH_GREY,
-		[FLAME_WAIT] = SH_SLATE,     [FLAME_GONE] = SH_GREY,    [FLAME_GAP] = SH_GREY,
+		[FLAME_USER] = SH_ORANGE,    [FLAME_KERNEL] = SH_BLUE, [FLAME_JIT] = SH_TEAL,
+		[FLAME_INLINED] = SH_YELLOW, [FLAME_WAKER] = SH_AQUA,  [FLAME_MARK] = SH_GREY,
+		[FLAME_WAIT] = SH_GREY,      [FLAME_GONE] = SH_GREY,   [FLAME_GAP] = SH_GREY,
 	};
 	return kind < FLAME_KINDS ? of[kind] : SH_GREY;
 }
@@ -147,7 +145,7 @@ static enum shade_id by_kind(uint32_t kind)
 static enum shade_id by_language(enum palette_id id, uint32_t kind, const char *s, size_t n)
 {
 	if (kind == FLAME_KERNEL)
-		return SH_ORANGE;
+		return SH_BLUE;
 	if (kind == FLAME_INLINED)
 		return SH_AQUA;
 	if (id == PALETTE_PERL)
@@ -268,7 +266,7 @@ uint32_t palette_ipc(double ipc)
 	double t = ipc > 0 ? fmin(fmax(floor(log2(ipc) * 4 + 0.5), -8), 8) / 8 : 0;
 	return !(ipc > 0) ? 0xc8c8c8
 	       : t < 0    ? mix(0xf3e6a2, 0xe4553a, -t)
-			  : mix(0xf3e6a2, 0x2f8fe6, t);
+			  : mix(0xf3e6a2, 0x2f6fe6, t);
 }
 
 /*
@@ -366,7 +364,7 @@ static size_t kind_legend(uint32_t present, struct palette_key *out, size_t max)
 {
 	static const char *const text[FLAME_KINDS] = {
 		[FLAME_USER] = "user",       [FLAME_KERNEL] = "kernel", [FLAME_JIT] = "JIT",
-		[FLAME_INLINED] = "inlined", [FLAME_WAKER] = "waker",   [FLAME_WAIT] = "wait",
+		[FLAME_INLINED] = "inlined", [FLAME_WAKER] = "waker",
 	};
 	size_t n = 0;
 	for (uint32_t k = 0; k < FLAME_KINDS; k++)
@@ -394,7 +392,7 @@ static size_t language_legend(enum palette_id id, uint32_t present, struct palet
 	if (present >> FLAME_INLINED & 1)
 		n = put_key(out, n, max, SH_AQUA, "inlined");
 	if (present >> FLAME_KERNEL & 1)
-		n = put_key(out, n, max, SH_ORANGE, "kernel");
+		n = put_key(out, n, max, SH_BLUE, "kernel");
 	return n;
 }
 

@@ -9,17 +9,21 @@ let programsSeen = null;
 function programs() {
 	if (programsSeen)
 		return programsSeen;
-	const sums = new Map(), add = (thread, x) => {
-		if (thread >= 0 && !(data.thread.flags[thread] & IDLE_TASK) && isShown(thread))
-			sums.set(programOf(thread), (sums.get(programOf(thread)) || 0) + x);
+	const sums = new Float64Array(data.thread.flags.length), add = (thread, x) => {
+		if (thread >= 0)
+			sums[thread] += x;
 	};
-	const w = data.wait, s = data.sample;
+	const w = data.wait, s = data.sample, byName = new Map();
 	for (let i = 0; i < w.n; i++)
 		if (!(w.bits[i] & (BIT.out | BIT.hidden | BIT.unclear)))
 			add(w.thread[i], 1e6 + w.blocked[i] + w.rest[i]);
 	for (let i = 0; i < s.t.length; i++)
 		add(s.thread[i] - 1, 1e6);
-	programsSeen = [...sums].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1)).map(([name]) => name);
+	sums.forEach((x, thread) => {
+		if (x && !(data.thread.flags[thread] & IDLE_TASK) && isShown(thread))
+			byName.set(programOf(thread), (byName.get(programOf(thread)) || 0) + x);
+	});
+	programsSeen = [...byName].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1)).map(([name]) => name);
 	return programsSeen;
 }
 

@@ -51,7 +51,7 @@ function ownPath(stack) {
 }
 
 function causeText(x) {
-	return x.cause === "runqueue" ? "run-queue delay" : x.cause || x.state || "";
+	return {runqueue: "run-queue delay", preempt: "preempted"}[x.cause] || x.cause || x.state || "";
 }
 
 function waitedLines(ep) {
@@ -277,9 +277,11 @@ function lineToRecord(line) {
 // Without episodes: what the samples say, and what would have to be recorded to say more.
 async function drawNoCase() {
 	const [why, line] = (head.why_not || "").split("; record with: ");
+	const isWrong = head.verdicts.some(([topic, text]) => topic === "CPU time" && text.includes("wrong")), wrong = head.findings.find((f) => f.harm === "wrong");
+	const doubt = isWrong && wrong ? el("p", {class: "doubt"}, el("strong", {}, "An answer would be wrong: "), wrong.title) : null;
 	const more = why ? el("details", {open: !kinds.cpu.has()}, el("summary", {}, "Waiting cannot be answered: " + why), lineToRecord(line || head.line)) : null;
 	if (!kinds.cpu.has()) {
-		replace("case", el("p", {class: "answer"}, head.tail ? "Nothing waited long enough to be an episode." : "This recording cannot say what was slow."), more);
+		replace("case", el("p", {class: "answer"}, head.tail ? "Nothing waited long enough to be an episode." : "This recording cannot say what was slow."), doubt, more);
 		return;
 	}
 	const {tree, functions} = await askSum("cpu", {from: 0, to: head.span_ns, band: null}, "");
@@ -289,5 +291,5 @@ async function drawNoCase() {
 	part.style.width = (first ? 100 * first.self / whole : 0).toFixed(2) + "%";
 	replace("case", el("p", {class: "answer"}, "CPU time: " + (named || "none was sampled")), first ? el("div", {class: "told", role: "img",
 		"aria-label": first.name + ": " + share(first.self, whole)}, el("span", {class: "whole-bar"}, part),
-	el("span", {class: "number"}, share(first.self, whole)), el("span", {class: "dim"}, weighText("cpu", first.self) + " of " + weighText("cpu", whole) + " of " + head.events[view.event].name)) : null, more);
+	el("span", {class: "number"}, share(first.self, whole)), el("span", {class: "dim"}, weighText("cpu", first.self) + " of " + weighText("cpu", whole) + " of " + head.events[view.event].name)) : null, doubt, more);
 }

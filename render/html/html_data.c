@@ -457,7 +457,8 @@ static uint8_t *frame_parts(const struct html_data *d)
 			continue;
 		if (timeline_roles(d->tl, i) & (ROLE_RUNTIME | ROLE_START | ROLE_PLUMBING))
 			part[to - 1] |= PART_RUNTIME;
-		if (timeline_roles(d->tl, i) & (ROLE_WRAPPER | ROLE_SCHEDULER | ROLE_HELPER))
+		if (timeline_roles(d->tl, i) &
+		    (ROLE_WRAPPER | ROLE_SHARED_INLINE | ROLE_SCHEDULER | ROLE_HELPER))
 			part[to - 1] |= PART_HOW;
 		if (timeline_roles(d->tl, i) & ROLES_FOLDED)
 			part[to - 1] |= PART_THIN;

@@ -13,26 +13,58 @@ function fromBase64(text) {
 	return bytes;
 }
 
-// The bytes of an element; its text is given back.
+// The bytes of an element. (A Blob's stream and a Response would pass them between processes.)
 async function inflate(id) {
-	const e = document.getElementById(id), bytes = fromBase64(e.textContent);
-	const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
-	return new Uint8Array(await new Response(stream).arrayBuffer());
+	const {writable, readable} = new DecompressionStream("deflate"), to = writable.getWriter(), from = readable.getReader(), parts = [];
+	const given = to.write(fromBase64(document.getElementById(id).textContent)).then(() => to.close());
+	let n = 0;
+	for (let part = await from.read(); !part.done; part = await from.read()) {
+		parts.push(part.value);
+		n += part.value.length;
+	}
+	await given;
+	const out = new Uint8Array(n);
+	n = 0;
+	for (const part of parts) {
+		out.set(part, n);
+		n += part.length;
+	}
+	return out;
 }
 
 async function inflateText(id) {
 	return new TextDecoder().decode(await inflate(id));
 }
 
-// n numbers, first the lowest byte of each, then the second, and so on; signed ones are doubled,
-// less one if negative.
+// n numbers of up to four bytes: first the lowest of each, then the second, and so on.
+function readWords(bytes, at, n, width, out) {
+	const b = at + n, c = b + n, d = c + n;
+	for (let i = 0; width === 1 && i < n; i++)
+		out[i] = bytes[at + i];
+	for (let i = 0; width === 2 && i < n; i++)
+		out[i] = bytes[at + i] | bytes[b + i] << 8;
+	for (let i = 0; width === 3 && i < n; i++)
+		out[i] = bytes[at + i] | bytes[b + i] << 8 | bytes[c + i] << 16;
+	for (let i = 0; width === 4 && i < n; i++)
+		out[i] = bytes[at + i] | bytes[b + i] << 8 | bytes[c + i] << 16 | bytes[d + i] << 24;
+	return out;
+}
+
+// Signed numbers are doubled, less one if negative.
 function readColumn(bytes, at, n, width, isSigned) {
-	const out = new (isSigned || width > 3 ? Float64Array : [Uint8Array, Uint8Array, Uint16Array, Int32Array][width])(n);
-	for (let k = 0, unit = 1; k < width; k++, unit *= 256)
-		for (let i = 0; i < n; i++)
-			out[i] += bytes[at++] * unit;
-	for (let i = 0; isSigned && i < n; i++)
-		out[i] = out[i] % 2 ? -(out[i] + 1) / 2 : out[i] / 2;
+	if (width < 2 && !isSigned)
+		return width ? bytes.slice(at, at + n) : new Uint8Array(n);
+	const low = readWords(bytes, at, n, Math.min(width, 4), new (width === 2 && !isSigned ? Uint16Array : Uint32Array)(n));
+	if (width <= 4 && !isSigned)
+		return low;
+	const high = readWords(bytes, at + 4 * n, n, width - 4, new Uint32Array(width > 4 ? n : 0));
+	const out = new (width > 4 ? Float64Array : Int32Array)(n);
+	for (let i = 0; width <= 4 && i < n; i++)
+		out[i] = low[i] >>> 1 ^ -(low[i] & 1);
+	for (let i = 0; width > 4 && i < n; i++) {
+		const x = low[i] + 2 ** 32 * high[i];
+		out[i] = !isSigned ? x : x % 2 ? -(x + 1) / 2 : x / 2;
+	}
 	return out;
 }
 
@@ -62,7 +94,7 @@ function placeStacks({path, row, sample, wait}) {
 	row.path = paths;
 	let next = 0;
 	for (const table of [sample, wait]) {
-		const rows = new Int32Array(table.row.length);
+		const rows = new Uint32Array(table.row.length);
 		for (let i = 0; i < rows.length; i++)
 			rows[i] = table.row[i] ? table.row[i] - 1 : next++;
 		table.row = rows;
@@ -73,47 +105,59 @@ function placeStacks({path, row, sample, wait}) {
 
 // Stacks of lines: 0 is the row's last one.
 function placeLines(lines, rows, n) {
-	const last = new Int32Array(n);
-	return Int32Array.from(lines, (x, i) => {
-		last[rows[i]] = x ? x - 1 : last[rows[i]];
-		return last[rows[i]];
-	});
+	const last = new Uint32Array(n), out = new Uint32Array(lines.length);
+	for (let i = 0; i < out.length; i++)
+		out[i] = last[rows[i]] = lines[i] ? lines[i] - 1 : last[rows[i]];
+	return out;
 }
 
 // Samples of each CPU get their times; then they stand in the order of time.
 function placeSamples(sample) {
-	const n = sample.t.length, first = [];
-	for (let i = 0, at = 0, tick = 0; i < n; i++) {
-		sample.t[i] = at += tick += sample.t[i];
-		if (!i || sample.cpu[i] !== sample.cpu[i - 1])
-			first.push(i);
-	}
-	const order = mergeInTime(sample.t, first.map((i, k) => [i, k + 1 < first.length ? first[k + 1] : n]));
-	for (const field in sample) {
-		const from = sample[field], to = new from.constructor(n);
-		for (let i = 0; i < n; i++)
-			to[i] = from[order[i]];
-		sample[field] = to;
-	}
+	const n = sample.t.length, by = sample.t, t = sample.t = new Float64Array(n);
+	for (let i = 0, at = 0, tick = 0; i < n; i++)
+		t[i] = at += tick += by[i];
+	const order = orderOf(t);
+	for (const field in sample)
+		sample[field] = inOrder(sample[field], order);
 }
 
-// The numbers of v's stretches [from, to), each in order, as one in order: two and two merged.
-function mergeInTime(v, parts) {
-	let order = new Int32Array(v.length).map((x, i) => i), other = order.slice();
-	while (parts.length > 1) {
-		const next = [];
-		for (let k = 0; k < parts.length; k += 2) {
-			const [first, mid] = parts[k];
-			let a = first, b = mid;
-			const end = k + 1 < parts.length ? parts[k + 1][1] : mid;
-			next.push([first, end]);
-			for (let i = a; i < end; i++)
-				other[i] = b >= end || a < mid && v[order[a]] <= v[order[b]] ? order[a++] : order[b++];
-		}
-		[order, other] = [other, order];
-		parts = next;
+// Quick for no more than four types of arrays.
+function inOrder(from, order) {
+	const to = new from.constructor(order.length);
+	for (let i = 0; i < order.length; i++)
+		to[i] = from[order[i]];
+	return to;
+}
+
+// The numbers of what is in `keys` by key, where equal as in `from`.
+function orderByKey(keys, shift, from) {
+	const place = new Int32Array(65537), to = new Int32Array(from.length);
+	for (let i = 0; i < keys.length; i++)
+		place[(keys[i] >>> shift & 65535) + 1]++;
+	for (let i = 1; i < place.length; i++)
+		place[i] += place[i - 1];
+	for (let i = 0; i < from.length; i++)
+		to[place[keys[from[i]] >>> shift & 65535]++] = from[i];
+	return to;
+}
+
+// The numbers of what is in v, whole numbers of up to 48 bits, in order: by the lowest 16 bits, then by the
+// next ones.
+function orderOf(v) {
+	const n = v.length, low = new Uint16Array(n), high = new Uint32Array(n);
+	let least = Infinity, most = -Infinity;
+	for (let i = 0; i < n; i++) {
+		least = Math.min(least, v[i]);
+		most = Math.max(most, v[i]);
 	}
-	return order;
+	for (let i = 0; i < n; i++) {
+		high[i] = (v[i] - least) / 65536;
+		low[i] = v[i] - least - high[i] * 65536;
+	}
+	let order = new Int32Array(n).map((x, i) => i);
+	order = orderByKey(low, 0, order);
+	order = orderByKey(high, 0, order);
+	return most - least < 2 ** 32 ? order : orderByKey(high, 16, order);
 }
 
 // Waits and runs get their threads and times.

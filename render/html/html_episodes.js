@@ -48,9 +48,14 @@ async function chooseEpisode(rank) {
 	await Promise.all([drawCase(), goTo("episodes")]);
 }
 
-// Links: to the thread of each link of the chain, in the timeline, and to the episode's stretch.
-function didWhat({state, cause, function: name}) {
-	return (state || "") + (cause ? " (" + cause + ")" : "") + (name ? " in " + name + (name[0] === "[" ? "" : "()") : "");
+// "running", "waiting for a CPU", "blocked (lock)".
+function stateText({state, cause}) {
+	return {runqueue: "waiting for a CPU", preempt: "preempted"}[cause] || (state || "") + (cause ? " (" + cause + ")" : "");
+}
+
+function didWhat(x) {
+	const name = x.function;
+	return stateText(x) + (name ? " in " + name + (name[0] === "[" ? "" : "()") : "");
 }
 
 // What the last thread of a chain did, largest first, if it was more than one thing.
@@ -100,7 +105,7 @@ function stacksOf(ep) {
 	};
 	const links = (ep.chain || []).slice(1).map((l) => stackList(threadText(l) + ", " +
 		(holds(l) ? how.owner : how[l.via] || l.state) + ":", l,
-		time(l) + " " + (l.cause ? l.state + " (" + l.cause + ")" : l.state)));
+		time(l) + " " + stateText(l)));
 	const all = [stackList(threadText(ep) + " waited:", ep, timeText(ep.duration_ns) + " " + (ep.cause || ep.state)), ...links,
 		m && stackList("The median episode, " + threadText(m) + ":", m, timeText(m.duration_ns) + " " + (m.cause || m.state || ""))];
 	return all.some((x) => x) ? el("div", {class: "beside"}, all) : el("p", {}, "None was recorded.");

@@ -71,24 +71,47 @@ function waitColor(i) {
 const SPAN_COLOR = "#7b52c9";
 const DOTS = {least: 40, most: 400, share: 0.01};
 
+// Keeps the longest DOTS.most of all intervals that are added, the longest first.
+class Longest {
+	constructor() {
+		this.n = 0; // of all
+		this.kept = [];
+		this.least = 0;
+	}
+
+	add(ns, i) {
+		this.n++;
+		if (ns < this.least)
+			return;
+		this.kept.push([ns, i]);
+		if (this.kept.length > 16 * DOTS.most)
+			this.sort();
+	}
+
+	sort() {
+		this.kept.sort((a, b) => b[0] - a[0] || a[1] - b[1]).splice(DOTS.most);
+		this.least = this.kept.length < DOTS.most ? 0 : this.kept[DOTS.most - 1][0];
+		return this.kept;
+	}
+}
+
 // The longest of a latency map, the longest first: {t, ns, color, ep}; ep: the episode it is. Waits that
 // may be at rest are no answer, so they stay grey.
 function longestOf(map) {
-	const all = [], w = data.wait, s = data.span, chosen = chosenThreads();
+	const all = new Longest(), w = data.wait, s = data.span, chosen = chosenThreads();
 	if (map === "span")
 		for (let i = 0; i < s.t.length; i++)
 			if (isSpanShown(i, chosen))
-				all.push([s.ns[i], i]);
+				all.add(s.ns[i], i);
 	for (let i = 0; map !== "span" && i < w.n; i++) {
 		const bits = w.bits[i], isSure = !(bits & (BIT.out | BIT.hidden | BIT.unclear | BIT.open | BIT.suspect));
 		const ns = map === "delay" ? bits & BIT.unknown ? 0 : w.rest[i] : w.end[i] - w.start[i];
 		if (isSure && ns > 0 && isMeant(i, map) && (!chosen || chosen(w.thread[i], data.row.comm[w.row[i]])) && (!label || map === "off" && eachHas(w, i)))
-			all.push([ns, i]);
+			all.add(ns, i);
 	}
-	const n = Math.min(Math.max(DOTS.least, Math.ceil(all.length * DOTS.share)), DOTS.most);
-	all.sort((a, b) => b[0] - a[0] || a[1] - b[1]);
+	const n = Math.min(Math.max(DOTS.least, Math.ceil(all.n * DOTS.share)), DOTS.most);
 	const byPlace = new Map((head.tail ? head.tail.episodes : []).map((ep) => [placeOf(ep).from + "/" + ep.duration_ns, ep.rank]));
-	return all.slice(0, n).map(([ns, i]) => {
+	return all.sort().slice(0, n).map(([ns, i]) => {
 		const t = map === "span" ? s.t[i] : map === "delay" ? w.start[i] + w.blocked[i] : w.start[i];
 		const color = map === "span" ? SPAN_COLOR : map === "delay" ? meaning(meaningOf(i, map)) : waitColor(i);
 		return {t, ns, color, name: map === "span" ? "" : meaningOf(i, map), ep: map === "delay" ? 0 : byPlace.get(t + "/" + ns) || 0};

@@ -3,6 +3,35 @@
 
 let runsByCpu = null, pageFrames = null;
 
+function newRuns(room) {
+	return {n: 0, start: new Float64Array(room), end: new Float64Array(room), thread: new Int32Array(room)};
+}
+
+function cutRuns(list, from, to) {
+	const parts = [], out = newRuns(0);
+	for (const i of list)
+		eachRunShare(i, from, to, (k, a, z) => parts.push([a - from, z - from, data.run.thread[i]]));
+	["start", "end", "thread"].forEach((field, k) => { out[field] = parts.map((part) => part[k]); });
+	out.n = parts.length;
+	return out;
+}
+
+// The times on each CPU + 1, by begin, and when each and all before it have ended.
+function indexRuns() {
+	const {n, cpu, start, end} = data.run, room = new Int32Array(cpu.reduce((most, c) => Math.max(most, c), 0) + 1);
+	for (let i = 0; i < n; i++)
+		room[cpu[i]]++;
+	const lists = Array.from(room, (k) => new Int32Array(k));
+	for (let i = n - 1; i >= 0; i--)
+		lists[cpu[i]][--room[cpu[i]]] = i;
+	return lists.map((found) => {
+		const list = inOrder(found, orderOf(inOrder(start, found))), reach = new Float64Array(list.length);
+		for (let i = 0, at = -Infinity; i < list.length; i++)
+			reach[i] = at = Math.max(at, end[list[i]]);
+		return {list, reach};
+	});
+}
+
 // The rows of a thread that overlap [from, to): the first, and the one behind the last.
 function overlapping(table, first, thread, from, to) {
 	const end = first[thread + 1], i = firstWhere(first[thread], end, (k) => table.end[k] > from);
@@ -30,24 +59,24 @@ const page = {
 			flags: t.flags[i], color: 8}));
 	},
 
-	// Pieces that reach over the edge are whole; F: places of the numbers of an interval.
-	offs(thread, from, to, F) {
+	// Pieces that reach over the edge are whole; F: places of the numbers of an interval; `own`: as below.
+	offs(thread, from, to, F, own) {
 		const w = data.wait, r = data.run;
 		lifeBounds();
 		const [a, b] = overlapping(w, bounds.wait, thread, from, to), [c, d] = overlapping(r, bounds.run, thread, from, to);
 		const n = b - a, offs = new Float64Array(n * F.size), isRun = c < d && (!n || r.start[c] < w.start[a]);
 		const begin = isRun ? r.start[c] : n ? w.start[a] : from, runLast = c < d && (!n || r.end[d - 1] > w.end[b - 1]);
 		for (let i = a, k = 0, at = begin; i < b; i++, k += F.size) {
-			const bits = w.bits[i];
+			const bits = w.bits[i], path = data.row.path[w.row[i]];
 			offs[k + F.ran] = w.start[i] - at;
 			offs[k + F.blocked] = w.blocked[i];
 			offs[k + F.rest] = w.rest[i];
 			offs[k + F.bits] = w.cause[i] | (bits & 255 | (bits & (BIT.cutLeft | BIT.cutRight) ? 1 : 0)) << 5 | bits >> 13 << 13;
-			offs[k + F.path] = data.row.path[w.row[i]];
+			offs[k + F.path] = path ? path + own : 0;
 			offs[k + F.state] = w.state[i];
 			offs[k + F.waker] = w.waker[i];
 			offs[k + F.context] = w.context[i];
-			offs[k + F.wakerPath] = w.wakerPath[i];
+			offs[k + F.wakerPath] = w.wakerPath[i] ? w.wakerPath[i] + own : 0;
 			offs[k + F.cpuOut] = w.out[i];
 			offs[k + F.cpuIn] = w.in[i];
 			at = w.end[i];
@@ -77,38 +106,42 @@ const page = {
 		return out;
 	},
 
-	// isCut: only with the chosen label.
-	runs(cpu, from, to, room, take, isCut) {
+	// The times on a CPU, by begin; isCut: only with the chosen label.
+	runs(cpu, from, to, isCut) {
 		const r = data.run;
-		if (!runsByCpu) {
-			runsByCpu = Array.from({length: r.cpu.reduce((most, c) => Math.max(most, c), 0) + 1}, () => []);
-			for (let i = 0; i < r.n; i++)
-				runsByCpu[r.cpu[i]].push(i);
-			for (const list of runsByCpu)
-				list.sort((a, b) => r.start[a] - r.start[b]);
+		runsByCpu = runsByCpu || indexRuns();
+		const {list, reach} = runsByCpu[cpu + 1] || {list: [], reach: []};
+		const first = firstWhere(0, list.length, (k) => reach[k] > from), last = firstWhere(first, list.length, (k) => r.start[list[k]] >= to);
+		if (isCut)
+			return cutRuns(list.slice(first, last), from, to);
+		const out = newRuns(last - first);
+		for (let k = first; k < last; k++) {
+			const i = list[k];
+			if (r.end[i] <= from)
+				continue;
+			out.start[out.n] = r.start[i] - from;
+			out.end[out.n] = r.end[i] - from;
+			out.thread[out.n++] = r.thread[i];
 		}
-		const list = (runsByCpu[cpu + 1] || []).filter((i) => r.end[i] > from && r.start[i] < to);
-		if (isCut) {
-			const parts = [];
-			for (const i of list)
-				eachRunShare(i, from, to, (k, a, z) => parts.push([a - from, z - from, r.thread[i]]));
-			room(parts.length);
-			parts.forEach(([a, z, thread]) => take(a, z, thread));
-			return;
-		}
-		room(list.length);
-		for (const i of list)
-			take(r.start[i] - from, r.end[i] - from, r.thread[i]);
+		return out;
 	},
 
-	samples(thread, from, to, room, take, isCut) {
-		const s = data.sample;
+	// `own`: paths of the picture alone.
+	samples(thread, from, to, own, isCut) {
+		const s = data.sample, {t} = s;
 		samplesOf = samplesOf || indexSamples();
-		const list = samplesOf.list.subarray(samplesOf.first[thread + 1], samplesOf.first[thread + 2]);
-		const shown = list.filter((i) => s.t[i] >= from && s.t[i] < to && (!isCut || hasLabel(s, i)));
-		room(shown.length);
-		for (const i of shown)
-			take(s.t[i] - from, data.row.path[s.row[i]], s.event[i]);
+		const {list, first} = samplesOf, end = first[thread + 2];
+		const begin = firstWhere(first[thread + 1], end, (k) => t[list[k]] >= from), last = firstWhere(begin, end, (k) => t[list[k]] >= to);
+		const out = {n: 0, t: new Float64Array(last - begin), path: new Int32Array(last - begin), event: new Uint16Array(last - begin)};
+		for (let k = begin; k < last; k++) {
+			const i = list[k], path = data.row.path[s.row[i]];
+			if (isCut && !hasLabel(s, i))
+				continue;
+			out.t[out.n] = t[i] - from;
+			out.path[out.n] = path ? path + own : 0;
+			out.event[out.n++] = s.event[i];
+		}
+		return out;
 	},
 
 	losses(from, to) {

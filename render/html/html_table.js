@@ -1,7 +1,8 @@
 // html_table.js - functions of the flame graph as a table: self, total, and of one of them who
 // calls it and what it calls.
 
-const TABLE_ROWS = 100, NAME_ROOM = 56;
+const TABLE_ROWS = 100, NAME_ROOM = 56, LEAST_ROOM = 24;
+const NUMBERS = 280, CHARACTER = 7.6; // px
 
 // enum in html_data.c: a runtime's or the kernel's; how: wrappers of waits, the scheduler.
 const PART = {runtime: 1, kernel: 2, how: 4};
@@ -91,13 +92,13 @@ function share(x, whole) {
 }
 
 // A function's name, cut as in the graph.
-function functionText(name) {
-	const frame = name.length > NAME_ROOM ? frames.label.indexOf(name) : -1;
-	return frame < 0 ? name : fitName(frame, NAME_ROOM);
+function functionText(name, room = NAME_ROOM) {
+	const frame = name.length > room ? frames.label.indexOf(name) : -1;
+	return frame < 0 ? name : fitName(frame, room);
 }
 
-function functionLink(name) {
-	const text = functionText(name);
+function functionLink(name, room) {
+	const text = functionText(name, room);
 	return el("button", {class: "link", title: text === name ? null : name, onclick: () => chooseFunction(name)}, text);
 }
 
@@ -119,12 +120,14 @@ function drawSandwich(tree, kind) {
 	const isDiff = kinds[kind].mode === "diff", cells = (all) => all.filter((x, i) => isDiff || i % 3);
 	box.textContent = "";
 	box.classList.toggle("two", isDiff);
+	// What the numbers leave: they are never pushed out.
+	const room = Math.min(Math.max(Math.floor((box.clientWidth - (isDiff ? 400 : NUMBERS)) / CHARACTER), LEAST_ROOM), NAME_ROOM);
 	if (hasWaits(kind))
 		box.append(el("p", {class: "note"}, "self, of waits: the innermost function of the program, without how the runtime and the kernel wait"));
 	box.append(table("Functions of " + kinds[kind].what() + (all.length > TABLE_ROWS ? ", the first " + TABLE_ROWS + " of " + all.length : ""),
 		["function", ...cells(["median's", sorter("self"), unseen("share"), "median's", sorter("total"), unseen("share")])], all.slice(0, TABLE_ROWS).map((f) => ({
 			attrs: {class: f.name === view.fn ? "chosen" : null},
-			cells: [functionLink(f.name), ...cells([isDiff && share(f.self1, tree.total1[0]), weighText(kind, f.self), share(f.self, whole),
+			cells: [functionLink(f.name, room), ...cells([isDiff && share(f.self1, tree.total1[0]), weighText(kind, f.self), share(f.self, whole),
 				isDiff && share(f.total1, tree.total1[0]), weighText(kind, f.total), share(f.total, whole)])]})),
 		[1, 2, 3, 4, 5, 6]));
 	if (view.fn && all.some((f) => f.name === view.fn)) {

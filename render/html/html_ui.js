@@ -107,8 +107,9 @@ let samplesByEvent = null;
 function eventCounts() {
 	if (!samplesByEvent) {
 		samplesByEvent = new Float64Array(head.events.length + 1);
-		for (const e of data.sample.event)
-			samplesByEvent[e]++;
+		const {event} = data.sample;
+		for (let i = 0; i < event.length; i++)
+			samplesByEvent[event[i]]++;
 	}
 	return samplesByEvent;
 }
@@ -466,7 +467,7 @@ async function drawHot(box) {
 		return;
 	const all = functions.sort((a, b) => b.self - a.self || (a.name < b.name ? -1 : 1)), whole = tree.total[0];
 	box.append(table("Functions with the most " + kinds.cpu.what(), ["function", "self", unseen("share"), "total", unseen("share")], all.slice(0, HOT).map((f) =>
-		[el("button", {class: "link", title: "in the flame graph", onclick: () => toFunction(f.name)}, f.name), weighText("cpu", f.self),
+		[el("button", {class: "link", title: functionText(f.name) === f.name ? "in the flame graph" : f.name, onclick: () => toFunction(f.name)}, functionText(f.name)), weighText("cpu", f.self),
 			share(f.self, whole), weighText("cpu", f.total), share(f.total, whole)]), [1, 2, 3, 4]));
 	if (!data.run.any)
 		box.append(samplesByThread());
@@ -669,14 +670,16 @@ function drawForPrint() {
 	document.querySelectorAll("#overview details").forEach((d) => { d.open = true; });
 }
 
-// Draw the chosen part now, the others when they are seen.
-function showPane() {
+// Draw the chosen part now, unless that can wait, too, and the others when they are seen.
+function showPane(canWait) {
 	for (const k of shownPanes())
 		stale.add(k);
-	stale.delete(view.pane);
 	for (const b of document.querySelectorAll("#nav button"))
 		b.setAttribute("aria-current", String(b.id === "tab-pane-" + view.pane));
 	drawSoon();
+	if (canWait)
+		return null;
+	stale.delete(view.pane);
 	return panes[view.pane].draw();
 }
 
@@ -761,8 +764,9 @@ async function start() {
 	drawHeat();
 	await drawCase();
 	drawHeadline();
-	await showPane();
-	if (/(^#|&)pane=/.test(location.hash))
+	const isAsked = /(^#|&)pane=/.test(location.hash);
+	await showPane(view.pane === "timeline" && !isAsked); // below the first screen
+	if (isAsked)
 		document.getElementById("pane-" + view.pane).scrollIntoView({block: "start"});
 	let width = window.innerWidth;
 	window.addEventListener("resize", () => {
@@ -803,7 +807,7 @@ function foldTree(tree) {
 
 if (!isWorker) {
 	// For scripts that test the page: the view, sums of a stretch, and times in ms.
-	window.report = {view, choose, foldTree, showPane, sumCpu, sumOff, sumWall, sumThreads, chooseLabel, labelChoices, head: () => head, data: () => data,
+	window.report = {view, choose, foldTree, showPane: () => showPane(false), sumCpu, sumOff, sumWall, sumThreads, chooseLabel, labelChoices, head: () => head, data: () => data,
 		frames: () => frames, ms: () => ({redraw: drawMs, flame: document.getElementById("flame").ms, inWorker: !!(worker && worker.ask)}),
 		flame: (kind) => flames[flameKey(kind)] && flames[flameKey(kind)].svg, given: () => given, timeline: () => timelineSvg, heat: () => heat, programOf, chooseProgram, caseEpisodes, chooseMeaning};
 	start().catch((e) => {

@@ -209,7 +209,7 @@ void describe_period(struct buf *b, const struct recurrence *r, const char *they
 void describe_root_brief(struct buf *b, const struct tail *t, const struct tail_root *r)
 {
 	struct told x = {.failed = 0};
-	told_root_brief(&x, r);
+	told_root_brief(&x, t->tl, r);
 	put_told(b, t->tl, &x);
 }
 

@@ -20,6 +20,27 @@ static const char *inner_scopes(const char *name)
 	return name;
 }
 
+/* What Node and V8 write: "JS:*report /srv/app.js:2:16" is report, and a function without a name
+ * app.js:2. 0 if the name is not of that form. */
+static int put_script_function(struct buf *b, const char *name, size_t n)
+{
+	const char *from = name + 3, *end = name + n;
+	const char *space = n > 3 ? memchr(name, ' ', n) : NULL;
+	if (!space || memcmp(name, "JS:", 3) != 0)
+		return 0;
+	from += strspn(from, "*~^+");
+	if (from < space) {
+		buf_add(b, from, (size_t)(space - from));
+		return 1;
+	}
+	const char *file = space + 1, *colon = memrchr(file, ':', (size_t)(end - file));
+	const char *slash = memrchr(file, '/', (size_t)(end - file));
+	file = slash ? slash + 1 : file;
+	buf_str(b, "a function at ");
+	buf_add(b, file, (size_t)((colon && colon > file ? colon : end) - file));
+	return 2;
+}
+
 /* A function's name in a sentence: if it is long, short and without outer scopes. */
 static void put_function(struct buf *b, const struct timeline *tl, uint32_t frame)
 {
@@ -32,8 +53,12 @@ static void put_function(struct buf *b, const struct timeline *tl, uint32_t fram
 		buf_add(&text, buf_cstr(&full), full.n);
 	const char *name = inner_scopes(buf_cstr(&text));
 	size_t n = strlen(name);
-	buf_add(b, name, n);
-	if (n && name[n - 1] != ')' && name[n - 1] != ']')
+	int script = put_script_function(b, buf_cstr(&full), full.n);
+	if (script == 1)
+		buf_str(b, "()");
+	else if (!script)
+		buf_add(b, name, n);
+	if (!script && n && name[n - 1] != ')' && name[n - 1] != ']')
 		buf_str(b, "()");
 	b->failed = buf_failed(&full) || buf_failed(&text) ? ERR_NOMEM : b->failed;
 	buf_release(&full);

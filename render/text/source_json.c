@@ -49,16 +49,6 @@ void source_json_functions(struct json *j, const struct source_sums *s,
 	json_close(j, ']');
 }
 
-const char *source_verdict_word(enum source_verdict v)
-{
-	static const char *const words[] = {[SOURCE_ABSENT] = "absent",
-					    [SOURCE_SAME] = "same",
-					    [SOURCE_UNCHECKED] = "unchecked",
-					    [SOURCE_NEWER] = "newer",
-					    [SOURCE_OTHER] = "other"};
-	return words[v];
-}
-
 static void put_line(struct json *j, const struct source_sums *s,
 		     const struct source_counters *c, const struct source_row *r,
 		     const struct source_text *text, int two)
@@ -125,9 +115,9 @@ void source_json_places(struct json *j, const struct source_sums *s, uint32_t fu
 			continue;
 		json_open(j, NULL, '{');
 		put_string(j, "module", s, p->dso);
-		if (p->caller == NO_ID) {
+		if (p->name) {
 			json_u64_text(j, "address", p->addr);
-		} else {
+		} else if (p->caller != NO_ID) {
 			const struct source_line *l = &s->lines.v[p->caller];
 			put_function(j, "inlined_into", s, l->function);
 			put_string(j, "file", s, l->file);

@@ -22,9 +22,6 @@ void source_json_lines(struct json *j, const struct source_sums *s,
 		       const struct source_counters *c, const struct source_rows *rows,
 		       const struct source_text *texts, int two);
 
-/* "same", "unchecked", "newer", "other", "absent". */
-const char *source_verdict_word(enum source_verdict v);
-
 /* "places": the copies of a function. */
 void source_json_places(struct json *j, const struct source_sums *s, uint32_t function);
 

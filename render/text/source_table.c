@@ -392,7 +392,9 @@ void source_table_places(struct buf *out, const struct source_sums *s, uint32_t 
 		put_share(&t, p->w.self, style->all[AFTER]);
 		put_share(&t, p->w.total, style->all[AFTER]);
 		if (p->caller == NO_ID) {
-			buf_fmt(&t.text, "at 0x%llx of ", (unsigned long long)p->addr);
+			if (p->name)
+				buf_fmt(&t.text, "at 0x%llx ", (unsigned long long)p->addr);
+			buf_str(&t.text, p->name ? "of " : "in ");
 			const char *dso = path_base(strtab_get(&s->stacks->strings, p->dso));
 			escape_visible(&t.text, dso, strlen(dso));
 		} else {

@@ -129,11 +129,16 @@ class Segments {
 	// When each block begins, and sums by paint up to then, for where many share a pixel.
 	end(at) {
 		this.start[this.n] = at;
-		this.paints = [...new Set(this.paint.subarray(0, this.n))];
+		const seen = new Uint8Array(256);
+		for (let i = 0; i < this.n; i++)
+			seen[this.paint[i]] = 1;
+		this.paints = Array.from(seen.keys()).filter((paint) => seen[paint]);
 		const width = this.paints.length, blocks = Math.floor(this.n / BLOCK), place = new Uint8Array(256);
 		this.paints.forEach((paint, k) => { place[paint] = k; });
 		this.sums = new Float64Array((blocks + 1) * width);
-		this.begins = this.start.filter((t, i) => i % BLOCK === 0 && i <= this.n);
+		this.begins = new Float64Array(blocks + 1);
+		for (let b = 0; b <= blocks; b++)
+			this.begins[b] = this.start[b * BLOCK];
 		for (let b = 0, i = 0; b < blocks; b++) {
 			const to = (b + 1) * width;
 			this.sums.copyWithin(to, b * width, to);
@@ -187,20 +192,10 @@ function readOffs(r) {
 	return {at, last, n, offs};
 }
 
-// The same from the page, whose paths get their numbers here.
-function pageOffs(p, thread) {
-	const x = tables.page.offs(thread, p.page, p.page + p.span, F);
-	for (let i = 0; i < x.n * F.size; i += F.size)
-		for (const f of [F.path, F.wakerPath])
-			if (x.offs[i + f])
-				x.offs[i + f] += tables.own;
-	return x;
-}
-
 function readThread(r, p, row) {
 	row.threadNo = r.next();
 	row.thread = tables.threads[row.threadNo];
-	const {at: begin, last, n, offs} = tables.page ? pageOffs(p, row.threadNo) : readOffs(r);
+	const {at: begin, last, n, offs} = tables.page ? tables.page.offs(row.threadNo, p.page, p.page + p.span, F, tables.own) : readOffs(r);
 	let at = begin;
 	row.offs = offs;
 	row.offStart = new Float64Array(n);
@@ -223,51 +218,38 @@ function readThread(r, p, row) {
 	row.whole = row.segs = segs;
 }
 
-// Calls take(start, end, thread) for each time that a thread had a CPU, after room(n) with their number.
-function eachRun(r, p, cpu, room, take) {
-	if (tables.page) {
-		tables.page.runs(cpu, p.page, p.page + p.span, room, take, isCut);
-		return;
-	}
-	const n = r.next();
-	room(n);
+// The times that threads had a CPU.
+function readRuns(r) {
+	const n = r.next(), out = {n, start: new Float64Array(n), end: new Float64Array(n), thread: new Int32Array(n)};
 	for (let i = 0, at = 0; i < n; i++) {
-		const start = at + r.signed();
-		at = start + r.next();
-		take(start, at, r.next());
+		out.start[i] = at + r.signed();
+		out.end[i] = at = out.start[i] + r.next();
+		out.thread[i] = r.next();
 	}
+	return out;
 }
 
 function readCpu(r, p, row) {
-	let segs = null, shown = -Infinity; // two threads on a CPU at a time: the first one is shown
-	eachRun(r, p, row.cpu, (n) => {
-		segs = new Segments(2 * n + 2);
-		row.unrecorded = r ? conf.someCpus > 0 && !n : row.unrecorded;
-	}, (start, at, thread) => {
-		if (at <= shown)
-			return;
-		if (start > Math.max(shown, 0))
+	const {n, start, end, thread} = tables.page ? tables.page.runs(row.cpu, p.page, p.page + p.span, isCut) : readRuns(r);
+	const segs = new Segments(2 * n + 2), colors = conf.paints.length - 9;
+	row.unrecorded = r ? conf.someCpus > 0 && !n : row.unrecorded;
+	let shown = -Infinity; // two threads on a CPU at a time: the first one is shown
+	for (let i = 0; i < n; i++) {
+		if (end[i] <= shown)
+			continue;
+		if (start[i] > Math.max(shown, 0))
 			segs.add(Math.max(shown, 0), GAP, -1);
-		segs.add(Math.max(start, shown), conf.paints.length - 9 + tables.threads[thread].color, thread);
-		shown = at;
-	});
+		segs.add(Math.max(start[i], shown), colors + tables.threads[thread[i]].color, thread[i]);
+		shown = end[i];
+	}
 	segs.end(Math.max(shown, 0));
 	row.segs = segs;
 }
 
 // Samples of a row, in the order of time.
 class Samples {
-	constructor(n) {
-		this.n = 0;
-		this.t = new Float64Array(n);
-		this.path = new Int32Array(n);
-		this.event = new Uint16Array(n);
-	}
-
-	add(t, path, event) {
-		this.t[this.n] = t;
-		this.path[this.n] = path;
-		this.event[this.n++] = event;
+	constructor(columns) { // n, t, path, event
+		Object.assign(this, columns);
 	}
 
 	// The first at t or later.
@@ -276,7 +258,7 @@ class Samples {
 	}
 }
 
-const NO_SAMPLES = new Samples(0);
+const NO_SAMPLES = new Samples({n: 0, t: [], path: [], event: []});
 
 function readSamples(r, p) {
 	const rows = [];
@@ -289,17 +271,15 @@ function readSamples(r, p) {
 	}
 	p.rows.forEach((row, i) => {
 		const list = rows[i] || [];
-		row.samples = list.length ? new Samples(list.length) : NO_SAMPLES;
-		for (const [t, path, event] of list)
-			row.samples.add(t, path, event);
+		const [t, path, event] = [0, 1, 2].map((k) => list.map((x) => x[k]));
+		row.samples = list.length ? new Samples({n: list.length, t, path, event}) : NO_SAMPLES;
 	});
 	if (tables.page)
 		p.rows.filter((row) => row.kind === ROW.thread).forEach((row) => readPageSamples(p, row));
 }
 
 function readPageSamples(p, row) {
-	tables.page.samples(row.threadNo, p.page, p.page + p.span, (n) => { row.samples = new Samples(n); },
-		(t, path, event) => row.samples.add(t, path ? path + tables.own : 0, event), isCut);
+	row.samples = new Samples(tables.page.samples(row.threadNo, p.page, p.page + p.span, tables.own, isCut));
 }
 
 let isCut = false;

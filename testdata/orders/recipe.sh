@@ -28,17 +28,16 @@ kill $pids
 python3 ../bystanders.py "$tmp/orders.data" -- orders front-0 front-1 snapshot backtest chrt bash kdamond.0
 python3 ../kallsyms.py "$tmp/orders.data" >"$tmp/kallsyms"
 python3 ../vdso.py "$tmp/debug"
-mkdir -p "$tmp/symfs/srv/perfkit"
+# The source lines of the program that was recorded: the same compiler makes the same code with -g.
+id=$(readelf -n /srv/perfkit/orders | sed -n 's/.*Build ID: //p')
+at=$tmp/symfs/usr/lib/debug/.build-id/$(echo "$id" | cut -c1-2)
+gcc -g -O1 -fno-optimize-sibling-calls -static -pthread -Wl,--build-id=0x"$id" \
+	-fdebug-prefix-map="$PWD=/srv/perfkit" -o "$tmp/with-lines" orders.c
+mkdir -p "$at" "$tmp/symfs/srv/perfkit"
+objcopy --only-keep-debug --compress-debug-sections=zlib "$tmp/with-lines"
+objcopy --strip-all --keep-section='.debug*' "$tmp/with-lines" "$at/${id#??}.debug"
 cp /srv/perfkit/orders "$tmp/symfs/srv/perfkit/"
 perfkit pack "$tmp/orders.data" --no-local --symfs "$tmp/symfs" --buildid-dir "$tmp/debug" \
-	--kallsyms "$tmp/kallsyms" -q -o orders.tar.zst
+	--kallsyms "$tmp/kallsyms" --with-source . -q -o orders.tar.zst
+sh ../squeeze.sh orders.tar.zst
 rm -rf "$tmp"
-
-# The source lines of the program that was recorded: the same compiler makes the same code with -g.
-id=a3bb7914809e4f98fb024e930ee5aefe602fd706 at=symfs/usr/lib/debug/.build-id/a3
-gcc -g -O1 -fno-optimize-sibling-calls -static -pthread -Wl,--build-id=0x$id \
-	-fdebug-prefix-map="$PWD=/srv/perfkit" -o with-lines orders.c
-mkdir -p $at
-objcopy --only-keep-debug --compress-debug-sections=zlib with-lines
-objcopy --strip-all --keep-section='.debug*' with-lines "$at/${id#a3}.debug"
-rm with-lines

@@ -559,10 +559,9 @@ def check_source(b):
     check("without roots no text", b.js("return [...new Set(%s.map((r) => r[3]))]" % rows), [""])
     b.js("report.view.src = 'main'; report.showPane()")
     check("--functions has it alone", settled(b, "document.querySelectorAll('#source tbody').length", 0), 0)
-    lines = ["--symfs", SRC + "/testdata/orders/symfs", "--source-dir", SRC + "/testdata/orders"]
-    show(b, report("waiting", ORDERS, "--idle", *lines), "#pane=flame&graph=off&src=front")
+    show(b, report("waiting", ORDERS, "--idle"), "#pane=flame&graph=off&src=front")
     settled(b, rows + ".length > 3", True)
-    compare_source(b, "lines that wait", rows, "front", "--offcpu", "--all", "--idle", *lines, ORDERS)
+    compare_source(b, "lines that wait", rows, "front", "--offcpu", "--all", "--idle", ORDERS)
     check_instructions(b, data, *names)
     check_two_clicks(b)
 
@@ -595,9 +594,7 @@ def check_instructions(b, data, *names):
 
 def check_two_clicks(b):
     """From the first screen to the line that costs the worst waits, without the source tree."""
-    orders = SRC + "/testdata/orders"
-    subprocess.run([PERFKIT, "pack", "-q", "--no-local", "--symfs", orders + "/symfs", "--with-source", orders, ORDERS, "-o", "book.tar.zst"], check=True)
-    show(b, report("book", os.path.abspath("book.tar.zst")))
+    show(b, report("book", ORDERS))
     held = "[...document.querySelectorAll('#case .short')].find((x) => x.textContent.includes('held the lock'))"
     settled(b, "!!" + held, True)
     for e in held + ".querySelector('summary')", "[...%s.querySelectorAll('button.link')].find((x) => x.textContent === 'write_pages')" % held:

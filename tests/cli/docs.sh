@@ -99,8 +99,9 @@ grep -q ' before [0-9.]* s[),]' docs-getting-started.md/diff.svg || { echo "diff
 for picture in "$SRC"/docs/pictures/*.svg; do
 	[ -e "shown.${picture##*/}" ] || { echo "no page makes docs/pictures/${picture##*/}"; bad=1; }
 done
-# The queries of docs/store.md, on a store.
+# The queries of docs/store.md and the file beside it, on a store.
 awk '/^```sql$/ { inside = 1; next } /^```/ { inside = 0 } inside' "$SRC/docs/store.md" >queries.sql
+cat "$SRC/docs/store-questions.sql" >>queries.sql
 perfkit import -q "$SRC/testdata/waits/perf.data" -o run.db &&
 	sqlite3 -bail run.db <queries.sql >answers || { echo "store.md: a query failed"; bad=1; }
 [ "$(grep -c ';$' queries.sql)" -ge 10 ] || { echo "store.md: where are its queries?"; bad=1; }

@@ -103,7 +103,7 @@ if [ $reading = yes ]; then
 fi
 
 # --- a disk that does not read, a file that shrinks -------------------------------------------
-case $(nm -D "$PERFKIT" | grep -c __asan_init) in
+case $(nm -D "$PERFKIT" | grep -c "__[a-z]*san_init") in
 0) shim=yes ;;
 *) shim=no ;;
 esac

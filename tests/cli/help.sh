@@ -66,7 +66,7 @@ awk 'length > 80 { exit 1 }' all reasons topic.exit-status topic.filters topic.g
 	topic.words || wrong "help is wider than 80 columns"
 # the glossary is Markdown: as plain text it has no marks, its paragraphs are filled, and all words are there
 grep '[*`|#]\(|\|[^0-9a-f]\|$\)\|](' topic.words && wrong "help words shows Markdown"
-for line in "are seconds of the recording's clock, as --time takes them; in pictures and JSON" \
+for line in '--time takes them; in pictures and JSON they count from the first record.' \
 	'bundle: a recording packed with the binaries and symbols that name its frames,' '    in one .tar.zst.' \
 	'running: on a CPU; colour: dark green #0f7a5a' 'io: a disk; colour: blue #668cd5'; do
 	grep -qxF -e "$line" topic.words || wrong "help words has no line: $line"
@@ -264,7 +264,7 @@ done
 inst=$PWD/inst
 make -s -C "$SRC" O="${O#"$SRC/"}" DESTDIR="$inst" PREFIX=/usr install >install.log 2>&1 || wrong "$(cat install.log)"
 for f in bin/perfkit share/man/man1/perfkit.1 share/man/man1/perfkit-collapse.1 \
-	share/doc/perfkit/README.md share/doc/perfkit/docs/store.md \
+	share/doc/perfkit/README.md share/doc/perfkit/docs/store.md share/doc/perfkit/docs/schema/tail.json \
 	share/bash-completion/completions/perfkit share/zsh/site-functions/_perfkit \
 	share/fish/vendor_completions.d/perfkit.fish; do
 	[ -s "$inst/usr/$f" ] || wrong "make install leaves out $f"

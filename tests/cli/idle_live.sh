@@ -129,7 +129,7 @@ if [ -n "$pg" ] && [ -x "$pg/pgbench" ] && [ -x "$pg/initdb" ] && [ "$(id -u)" =
 	}
 	again postgres_waits
 
-	# A server under load, without stacks: perf's figures, the page's queries, the books
+	# A server under load, without stacks: perf's figures, the queries, the books
 	perf record -q -a -m 2048 -c 1 -e sched:sched_switch -e sched:sched_waking -e sched:sched_wakeup \
 		-e sched:sched_wakeup_new -e sched:sched_process_exit -o live.data -- \
 		su postgres -s /bin/sh -c "$pg/pgbench -h $db -c 8 -j 2 -T 1" >/dev/null 2>&1
@@ -137,7 +137,7 @@ if [ -n "$pg" ] && [ -x "$pg/pgbench" ] && [ -x "$pg/initdb" ] && [ "$(id -u)" =
 	perf sched timehist --state -i live.data >perfs.txt 2>/dev/null
 	python3 "$SRC/tests/tools/timehist_diff.py" ours.txt perfs.txt
 	import
-	awk '/^```sql/ { n++; f = "q" n ".sql"; next } /^```/ { f = "" } f { print > f }' "$SRC/docs/store.md"
+	awk '/^-- [0-9]/ { n++; f = "q" n ".sql"; next } f { print > f }' "$SRC/docs/store-questions.sql"
 	for q in q*.sql; do
 		sqlite3 live.db <"$q" >answer || { echo "$q fails"; exit 1; }
 		[ -s answer ] || [ "$q" = q8.sql ] || [ "$q" = q9.sql ] || { echo "$q: no row"; exit 1; }

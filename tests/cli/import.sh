@@ -1,4 +1,4 @@
-# import: a recording and the store made of it are the same timeline; docs/store.md's ten queries
+# import: a recording and the store made of it are the same timeline; docs/store-questions.sql's queries
 # answer on it; nothing but a store is ever replaced, and a killed import leaves the old one.
 set -eu
 command -v sqlite3 >/dev/null || { echo "sqlite3 is not installed"; exit 77; }
@@ -36,15 +36,15 @@ bad=$(sqlite3 run.db "SELECT count(*) FROM (SELECT start_ns, lag(end_ns) OVER
 [ "$bad" = 0 ]
 [ "$(sqlite3 run.db 'PRAGMA foreign_key_check; PRAGMA integrity_check')" = ok ]
 
-# every query of the page runs and answers
-awk '/^```sql/ { n++; f = "q" n ".sql"; next } /^```/ { f = "" } f { print > f }' "$SRC/docs/store.md"
+# every query of the file runs and answers
+awk '/^-- [0-9]/ { n++; f = "q" n ".sql"; next } f { print > f }' "$SRC/docs/store-questions.sql"
 n=0
 for q in q*.sql; do
 	sqlite3 names.db <"$q" >"$q.out"
 	n=$((n + 1))
 	[ -s "$q.out" ] || { echo "$q: no row"; cat "$q"; exit 1; }
 done
-[ $n = 11 ] || { echo "$n queries in docs/store.md, not eleven"; exit 1; }
+[ $n = 11 ] || { echo "$n queries in docs/store-questions.sql, not eleven"; exit 1; }
 
 # every table and column of the schema is on a page
 for t in $(sqlite3 run.db "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view')

@@ -5,7 +5,7 @@ set -u
 command -v python3 >/dev/null || { echo "python3 is not installed"; exit 77; }
 mkdir in outside tmp
 export TMPDIR=$PWD/tmp
-export ASAN_OPTIONS=detect_leaks=0 # LeakSanitizer reads /proc, which a call does not see
+export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0" # LeakSanitizer reads /proc, which a call does not see
 cp "$SRC/testdata/orders/orders.tar.zst" in/
 cp "$SRC/testdata/waits/perf.data" outside/
 cp outside/perf.data in/waits.data
@@ -76,6 +76,36 @@ p.stdin.close()
 assert p.wait() == 0 and p.stdout.read() == b""
 END
 [ -z "$(find tmp -type f)" ] && [ ! -s outside/x ] && [ "$(ls in | wc -l)" = 5 ] || { find .; exit 1; }
+# whoever writes in the folders puts a link, a pipe or another file where a recording was looked at;
+# without Landlock, which would hold the link, too
+mkdir swapped && cp outside/perf.data swapped/kept && cp "$SRC/testdata/sched/perf.data" outside/other.data
+python3 - "$PERFKIT" <<'END' || exit 1
+import json, os, subprocess, sys, time
+swap = subprocess.Popen([sys.executable, "-c", """
+import os
+os.chdir("swapped")
+while os.getppid() == %d:
+    for make in (lambda: os.link("kept", "new"), lambda: os.symlink("../outside/other.data", "new"), lambda: os.mkfifo("new")):
+        make()
+        os.rename("new", "x.data")
+""" % os.getpid()])
+while not os.path.lexists("swapped/x.data"):
+    time.sleep(0.05)
+p = subprocess.Popen([sys.argv[1], "mcp", "--no-sandbox", "--timeout", "20", "swapped"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+said = {}
+until = time.time() + 60
+while time.time() < until and (len(said) < 3 or sum(said.values()) < 1000):
+    call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "report", "arguments": {"file": "x.data", "by": "thread"}}}
+    p.stdin.write(json.dumps(call).encode() + b"\n")
+    p.stdin.flush()
+    text = "".join(c["text"] for c in json.loads(p.stdout.readline())["result"]["content"])
+    assert "ping" not in text and "no answer within" not in text, text
+    kind = "waits" if "waits/" in text else "changed" if "Stale" in text else "none" if "no such file" in text else text
+    said[kind] = said.get(kind, 0) + 1
+swap.kill()
+p.stdin.close()
+assert p.wait() == 0 and set(said) <= {"waits", "changed", "none"} and said.get("none"), said
+END
 "$PERFKIT" mcp >out 2>err && exit 1
 grep -q 'name the folders' err || { cat err; exit 1; }
 "$PERFKIT" mcp --budget 10 in >out 2>err </dev/null && exit 1

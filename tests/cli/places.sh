@@ -2,6 +2,7 @@
 # into a bundle, replaces no table, and is in no command that perfkit prints.
 fails=0
 bad() { echo "$*"; fails=$((fails + 1)); }
+export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0" # impossible under strace
 pack() { "$PERFKIT" pack --no-local "$@" 2>err; }
 holds() { "$PERFKIT" unpack -q --force "$1" -C out >/dev/null 2>&1; grep -rlF SECRET out; }
 
@@ -15,20 +16,71 @@ mkdir open && cp tables/duckdb open/duckdb && chmod 777 open
 
 # Whatever verb: what it starts is in this list, named absolutely, in a folder that no input chose; an
 # engine has a clean environment. (Only base/child.c starts programs: check-house.)
-children()  # ALLOWED VERB...: a pattern of programs
+children()  # ALLOWED VERB...: a pattern of programs; they may work in a folder that --git names
 {
 	allowed=$1
 	shift
 	PATH=$PWD/engines:/usr/local/bin:/usr/bin:/bin SECRET_OF_MINE=1 strace -v -f -s 8192 -e trace=execve,chdir,fchdir -o trace "$PERFKIT" "$@" >said 2>&1
 	sed 1d trace | grep 'execve("' | grep -v ENOENT | sed 's/^[0-9]* *execve(\("[^"]*"\).*/\1/' | sort -u >started
 	[ ! -s started ] || ! grep -qvE "$allowed" started || bad "$1 starts $(cat started)"
-	! grep -q '^[0-9]* *f\{0,1\}chdir' trace || ! grep chdir trace | grep -vF "\"${TMPDIR:-/tmp}/perfkit." | grep -qF '= 0' ||
+	! grep -q '^[0-9]* *f\{0,1\}chdir' trace || ! grep chdir trace | grep -vF "\"${TMPDIR:-/tmp}/perfkit." | grep -vF '"repo"' | grep -qF '= 0' ||
 		bad "$1 works in $(grep chdir trace)"
 }
 cp "$SRC/testdata/demo/perf.data" demo.data
 mkdir engines && printf '#!/bin/sh\nexit 126\n' >engines/duckdb && chmod +x engines/duckdb
+# A commit whose repository is a stranger's: its config names programs for what an index and a
+# partial clone lack, allows every way to reach them, and has a pager, hooks, filters and aliases.
+if command -v git >/dev/null; then
+	dir=$SRC/testdata/inlined
+	git init -q repo && cp "$dir/inlined.cc" repo && printf '#!/bin/sh\n: >%s/ran\n' "$PWD" >act && chmod 755 act
+	git -C repo add . && git -C repo -c user.name=a -c user.email=a commit -qm first && git -C repo tag first
+	echo gone >repo/inlined.cc && git -C repo add . && git -C repo -c user.name=a -c user.email=a commit -qm second
+	gone=$(git -C repo rev-parse HEAD:inlined.cc)
+	rm -f "repo/.git/objects/${gone%"${gone#??}"}/${gone#??}"
+	cp act repo/.git/hooks/reference-transaction && cp act repo/.git/hooks/post-index-change
+	echo '* diff=x filter=x' >repo/.git/info/attributes
+	cat >>repo/.git/config <<-END
+		[core]
+			repositoryformatversion = 1
+			fsmonitor = $PWD/act
+			pager = $PWD/act
+			sshCommand = $PWD/act
+			alternateRefsCommand = $PWD/act
+		[extensions]
+			partialClone = origin
+		[remote "origin"]
+			promisor = true
+			url = ext::$PWD/act
+		[protocol "ext"]
+			allow = always
+		[pager]
+			cat-file = $PWD/act
+		[alias]
+			cat-file = !$PWD/act
+		[diff "x"]
+			textconv = $PWD/act
+		[filter "x"]
+			smudge = $PWD/act
+	END
+	for rev in first HEAD HEAD:./ :0:inlined.cc 'HEAD@{0}' '@{u}' ':/second'; do
+		"$PERFKIT" source -q --no-local --symfs "$dir/symfs" --git "repo@$rev" power "$dir/perf.data" >said 2>&1
+		[ "$rev" != first ] || grep -q '38 .*r = r \* base' said || bad "no text of the commit: $(cat said)"
+	done
+	"$PERFKIT" html -q --no-local --symfs "$dir/symfs" --git repo@HEAD "$dir/perf.data" -o git.html >said 2>&1 || bad "html --git: $(cat said)"
+	[ ! -e ran ] || bad "the config of a repository was run"
+else
+	echo "left out: git"
+fi
+
 if command -v strace >/dev/null && strace -f true 2>/dev/null; then
 	nothing='^$'
+	if [ -d repo ]; then
+		for rev in HEAD :0:inlined.cc; do
+			children '^"/.*/git"$' source --no-local --symfs "$dir/symfs" --git "repo@$rev" power "$dir/perf.data"
+			grep -q '/git"$' started || bad "git is not seen: $(cat said)"
+			sed 1d trace | grep 'execve("' | grep -q SECRET_OF_MINE && bad "git has perfkit's environment"
+		done
+	fi
 	for verb in collapse report doctor "svg -o a.svg" "pack -q -o a.tar.zst" "export --to pprof -o a.pb.gz"; do
 		# shellcheck disable=SC2086
 		children "$nothing" $verb --no-local demo.data
@@ -213,7 +265,9 @@ rm -rf own && mkdir own && cp demo.data own/perf.data && echo 'a;b 1' >own/x.fol
 made perf.data.tar.zst pack -q --no-local perf.data
 made palette.map svg --cp -o x.svg x.folded
 made jitter.gaps record jitter --gaps-only -c 0 -d 1
-! perf record -q -e cpu-clock -o try.data true 2>/dev/null || made rec.data.context record cpu -o rec.data -- true
+# of this file inode, generation and age are known, which images of machines may not have
+cp "$(command -v sleep)" asleep
+! perf record -q -e cpu-clock -o try.data true 2>/dev/null || made rec.data.context record cpu -o rec.data -- ./asleep 0.1
 "$PERFKIT" symbols --to parquet -o tab "$SRC/testdata/lbr/symfs/srv/perfkit/calls" >said 2>&1
 for f in tab/symbols/*; do made "$f" symbols -f --to parquet -o tab "$SRC/testdata/lbr/symfs/srv/perfkit/calls"; done
 "$PERFKIT" export -q --no-local --to parquet -o tab perf.data 2>said

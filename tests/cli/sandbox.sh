@@ -117,6 +117,8 @@ done <<E2
 -|paths|report -q run.db
 -|paths|source -q --no-local $SRC/testdata/inlined/perf.data
 -|paths|source -q --no-local $git $SRC/testdata/inlined/perf.data
+-|paths|html -q --no-local $git $SRC/testdata/inlined/perf.data -o out/x.html
+-|paths|compare -q --no-local --html out/x.html $waits -- $SRC/testdata/sched/perf.data
 -|paths|import -q --no-local $waits -o out/x.db
 -|paths|symbols -q --no-local --to parquet -o out/tables $SRC/testdata/demo/symfs/srv/perfkit/shop
 -|paths|record --like $waits
@@ -130,6 +132,19 @@ E2
 	grep -qx "$verb" verbs || echo "$verb"
 done >untried
 [ ! -s untried ] || wrong "not tried: $(cat untried)"
+
+# What is started before: git, and whatever the config of a repository makes it run, only reads.
+if [ -n "$git" ]; then
+	mkdir bin && cat >bin/git <<-E2
+		#!/bin/sh
+		LD_PRELOAD=$PWD/plant.so PLANT=$PWD/elsewhere/x PLANT_PID=$PLANT_PID PLANT_PORT=${PLANT_PORT:-} env true
+	E2
+	chmod 755 bin/git
+	echo old >elsewhere/x.old
+	PATH=$PWD/bin:$PATH "$PERFKIT" source -q --no-local --git repo@HEAD "$SRC/testdata/inlined/perf.data" >answer 2>err
+	did=$(sed -n 's/.*planted: //p' err | paste -sd' ')
+	[ "$did" = "run run-descriptor${none:+ $none}" ] || wrong "git could: $did; $(head -3 err)"
+fi
 
 # --- older kernels --------------------------------------------------------------------------------
 for abi in $levels; do

@@ -1,5 +1,5 @@
 # perfkit source: sums equal report --by function; lines equal addr2line -i and instructions equal
-# objdump's at every address of the functions shown; a store answers alike; what a recording names
+# objdump's at every address of the functions shown; a store answers alike, also of a bundle; what a recording names
 # outside of the roots is not read.
 set -eu
 command -v python3 >/dev/null || { echo "python3 is not installed"; exit 77; }
@@ -140,6 +140,27 @@ HEAD" "$PWD@HEAD"; do
 	[ ! -e ran ]
 	(PATH=/nonexistent; at repo@first) 2>/dev/null && exit 1
 	grep -q 'repo@first: git is not installed' err
+	# a stranger's repository that lacks a text, and configures what fetches it: nothing is run
+	cp -R repo trap
+	blob=$(git rev-parse first:inlined.cc)
+	rm -f "trap/.git/objects/$(echo "$blob" | cut -c1-2)/$(echo "$blob" | cut -c3-)"
+	cat >>trap/.git/config <<CONFIG
+[core]
+	repositoryformatversion = 1
+[extensions]
+	partialClone = origin
+[remote "origin"]
+	url = $PWD/repo
+	promisor = true
+	uploadpack = "echo run >$PWD/ran; git-upload-pack"
+[protocol "file"]
+	allow = always
+CONFIG
+	echo "first:inlined.cc" | command git -C trap cat-file --batch >/dev/null 2>&1 || :
+	[ -e ran ] || { echo "the trap does not work"; exit 1; }
+	rm ran
+	at trap@first
+	[ ! -e ran ]
 	unset -f git
 fi
 
@@ -174,28 +195,49 @@ done
 "$PERFKIT" pack "$@" --with-source root "$dir/perf.data" -o none.tar.zst >out
 grep -q 'no source file of a sampled line is below --with-source' out
 
-# a store: the same lines, without the event's precision
+# a store: the same lines, texts and instructions, also of a bundle's, and through another store; what
+# it does not keep is said
 "$PERFKIT" import -q "$@" "$dir/perf.data" -o run.db
-"$PERFKIT" source -q --no-local --rows 0 --inlines --source-dir "$dir" main run.db >store
-"$PERFKIT" source -q "$@" --rows 0 --inlines --source-dir "$dir" main "$dir/perf.data" >recording
-grep -v '^weights fall' recording | sed 's/ changed after.*//; s/ (not checked.*//' >a
-sed 's/ changed after.*//; s/ (not checked.*//' store | cmp - a
+"$PERFKIT" import -q run.db -o again.db
+for asked in --asm "--asm --inlines --json"; do
+	"$PERFKIT" source -q $asked "$@" --rows 0 --source-dir "$dir" main "$dir/perf.data" >recording
+	for db in run.db again.db; do
+		"$PERFKIT" source -q $asked --no-local --rows 0 --source-dir "$dir" main $db >store
+		sed 's/ changed after.*//; s/ (not checked.*//; s/"newer"/"unchecked"/; s,"file":"[^"]*perf.data","file":"'$db'",' recording >a
+		sed 's/ changed after.*//; s/ (not checked.*//; s/"newer"/"unchecked"/' store | cmp - a
+	done
+done
+"$PERFKIT" import -q secret.tar.zst -o bundle.db
+for what in power main; do
+	"$PERFKIT" source -q --asm --inlines --no-local $what bundle.db >store
+	"$PERFKIT" source -q --asm --inlines $what secret.tar.zst | cmp - store
+done
+grep -q 'changed after the recording' store
+python3 - <<'PY'
+import sqlite3
+with sqlite3.connect("bundle.db") as db:
+    db.execute("UPDATE function_code SET function = 'other'")
+    db.execute("UPDATE source_texts SET text = x'00'")
+PY
+! "$PERFKIT" source -q --asm --no-local power bundle.db >/dev/null 2>err || exit 1
+grep -q 'a damaged store: the text of' err
+python3 -c 'import sqlite3; db = sqlite3.connect("bundle.db"); db.execute("DELETE FROM source_texts"); db.commit()'
+"$PERFKIT" source -q --asm --no-local power bundle.db | grep -q 'a store keeps those of the hottest functions only'
 
 # what waits, and the time in the worst episodes
 orders=$SRC/testdata/orders/orders.tar.zst
 "$PERFKIT" source -q --offcpu --rows 0 "$orders" | grep -q '__lll_lock_wait'
 "$PERFKIT" source -q --tail --top 3 "$orders" | grep -q '^time inside the 3 worst of'
 # the line that costs the worst answers: where the thread that held their lock was, whose time is that of
-# the wait; in two commands, the second of which the first names, from a bundle with the program's lines
-"$PERFKIT" pack -q --no-local --symfs "${orders%/*}/symfs" --with-source "${orders%/*}" "$orders" -o book.tar.zst
+# the wait; in two commands, the second of which the first names, from the bundle alone
 mkdir elsewhere
-(cd elsewhere && "$PERFKIT" tail -q --p999 ../book.tar.zst >tail)
+(cd elsewhere && "$PERFKIT" tail -q --p999 "$orders" >tail)
 sed -n 's/^which lines: perfkit //p' elsewhere/tail >next
 grep -qx 'source --tail --p99.9 FILE' next
-(cd elsewhere && sed 's,FILE$,../book.tar.zst,' ../next | xargs "$PERFKIT" >lines)
+(cd elsewhere && sed "s,FILE\$,$orders," ../next | xargs "$PERFKIT" >lines)
 grep -q '^write_pages (orders): self 0.0 %' elsewhere/lines
 grep -Eq '^ +[67][0-9]\.[0-9] %    61      pause_ns\(8700000\); /\* the disk is slow \*/$' elsewhere/lines
-"$PERFKIT" source -q --tail pause_ns book.tar.zst | grep -q 'inlined into write_pages, orders.c:61'
+"$PERFKIT" source -q --tail pause_ns "$orders" | grep -q 'inlined into write_pages, orders.c:61'
 "$PERFKIT" tail -q --by activation --comm front-0,front-1 --p99.5 --system "$orders" >tail
 grep -q '^which lines: perfkit source --tail --p99.5 --by activation .*--comm front-0,front-1.* FILE$' tail
 python3 - "$PERFKIT" "$orders" <<'PY'
@@ -322,7 +364,6 @@ refused()
 refused 2 --tail --offcpu "$orders"
 refused 2 --inlines --against "$orders" "$orders"
 refused 2 --source-map nowhere "$orders"
-refused 2 --asm run.db
 refused 1 nothing.data
 grep -q 'nothing.data: no recording, and there is no perf.data' err
 refused 1 -q "$@" no_such_function "$dir/perf.data"

@@ -1,10 +1,10 @@
 #!/bin/sh
-# The questions of docs/store.md, asked in SQL, have the answers that the commands give.
+# The questions of docs/store-questions.sql, asked in SQL, have the answers that the commands give.
 set -eu
 command -v sqlite3 >/dev/null || { echo "sqlite3 is not installed"; exit 77; }
 command -v python3 >/dev/null || { echo "python3 is not installed"; exit 77; }
 "$PERFKIT" import -q -o run.db "$SRC/testdata/orders/orders.tar.zst"
-awk '/^```sql/ { n++; f = "q" n ".sql"; next } /^```/ { f = "" } f { print > f }' "$SRC/docs/store.md"
+awk '/^-- [0-9]/ { n++; f = "q" n ".sql"; next } f { print > f }' "$SRC/docs/store-questions.sql"
 for n in 1 2 3 4 5 6 7 8 9 10; do
 	sed 's/ LIMIT 10;/;/' q$n.sql | sqlite3 -csv run.db >a$n.csv
 done

@@ -56,7 +56,7 @@ def colour(ipc):
     if not ipc:
         return "c8c8c8"
     t = min(max(math.floor(math.log2(ipc) * 4 + 0.5), -8), 8) / 8
-    mid, end = bytes.fromhex("f3e6a2"), bytes.fromhex("e4553a" if t < 0 else "2f8fe6")
+    mid, end = bytes.fromhex("f3e6a2"), bytes.fromhex("e4553a" if t < 0 else "2f6fe6")
     return "".join("%02x" % int(a + (b - a) * abs(t) + 0.5) for a, b in zip(mid, end))
 
 seen, once = [n for n, _, _ in boxes], 0

@@ -28,7 +28,12 @@ int main(int argc, char **argv)
 	int rc = elf_file_open(argv[1], &f, &e);
 	while (!rc && fgets(line, sizeof(line), stdin)) {
 		uint64_t from = strtoull(line, &end, 16), to = strtoull(end, NULL, 16);
-		rc = disassemble(f, from, to, show, NULL, &e);
+		struct code_bytes code;
+		if (code_bytes_of(f, from, to, &code))
+			rc = disassemble(&code, show, NULL, &e);
+		else
+			rc = err_set(&e, ERR_FORMAT, "%s: no code at 0x%llx", argv[1],
+				     (unsigned long long)from);
 	}
 	if (rc)
 		fprintf(stderr, "code_at: %s\n", e.msg);

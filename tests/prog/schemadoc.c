@@ -13,15 +13,23 @@ static int unit_is_in_name(const struct column *c)
 	return !strcmp(c->unit, "ns") && n > 3 && !strcmp(c->name + n - 3, "_ns");
 }
 
+/* 1 if its name is that of the table, as `thread_id` of `threads`. */
+static int points_by_name(const struct column *c, const char *table)
+{
+	size_t n = strlen(table) - 1;
+	return !strncmp(c->name, table, n) && !strcmp(c->name + n, "_id");
+}
+
 /* Its name, then in brackets the table that it points into, or its unit. */
 static void column_name(const struct column *c)
 {
 	const char *arrow = "→ ";
 	printf("`%s`", c->name);
-	if (!strncmp(c->unit, arrow, strlen(arrow)))
-		printf(" (%s)", c->unit + strlen(arrow));
-	else if (!strcmp(c->unit, "0, 1"))
-		printf(" (0/1)");
+	if (!strncmp(c->unit, arrow, strlen(arrow))) {
+		if (!points_by_name(c, c->unit + strlen(arrow)))
+			printf(" (%s)", c->unit + strlen(arrow));
+	} else if (!strcmp(c->unit, "0, 1"))
+		printf("?");
 	else if (*c->unit && !unit_is_in_name(c))
 		printf(" (%s)", c->unit);
 }
@@ -49,13 +57,12 @@ static void plain_columns(const struct table *t)
 int main(void)
 {
 	printf("# The tables of a store\n\n"
-	       "Made by `make schema`. Schema version: **%d**. [store.md](store.md) says how "
-	       "to ask them. "
-	       "Times and\ndurations (`*_ns`) are integer nanoseconds on the recording's "
-	       "clock; NULL is "
-	       "unknown or does not\napply. Where a table has them, `id` is the key of a row "
+	       "Schema version: **%d**. [store.md](store.md) says how to ask them. Times and "
+	       "durations (`*_ns`) are\ninteger nanoseconds on the recording's clock; NULL is "
+	       "unknown or does not apply. Where a table has them,\n`id` is the key of a row "
 	       "and "
-	       "`recording_id` its recording; a table\nin brackets is that of an id.\n\n"
+	       "`recording_id` its recording; `thread_id` is an id of `threads`, and so on; "
+	       "where\nnames differ, the table stands in brackets. A `?` is 0 or 1.\n\n"
 	       "`meta(key, value)`: `perfkit` is the version that wrote the file, `time_unit` "
 	       "is `ns`.\n",
 	       STORE_VERSION);

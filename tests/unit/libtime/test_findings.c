@@ -862,7 +862,7 @@ static void what_is_recorded_says_what_is_asked(void **state)
 			 ABOUT_OFFCPU | ABOUT_COUNTS | ABOUT_TAIL);
 }
 
-/* The ids that docs/doctor.md has a section for, in its order: "### `id`". */
+/* The ids that docs/doctor.md lists, in its order: "- `id`". */
 static void the_page_lists_every_finding(void **state)
 {
 	(void)state;
@@ -871,13 +871,13 @@ static void the_page_lists_every_finding(void **state)
 	size_t n = 0;
 	assert_non_null(f);
 	while (fgets(line, sizeof(line), f)) {
-		if (strncmp(line, "### `", 5))
+		if (strncmp(line, "- `", 3))
 			continue;
-		char *end = strchr(line + 5, '`');
+		char *end = strchr(line + 3, '`');
 		assert_non_null(end);
 		*end = '\0';
 		assert_non_null(finding_kinds[n].id);
-		assert_string_equal(line + 5, finding_kinds[n].id);
+		assert_string_equal(line + 3, finding_kinds[n].id);
 		n++;
 	}
 	fclose(f);

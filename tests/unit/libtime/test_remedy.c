@@ -96,6 +96,16 @@ static const struct {
 	{"perf|record|-e|mem:0x1000:rw,a:b_|-F|9|./a",
 	 {.every = 1},
 	 "perf record -e mem:0x1000:rw,a:b_ -- ./a"},
+	/* what perf would run, load or ask is not repeated, nor what it may take for a program */
+	{"perf|record|--clang-path=./e|--deb=http://x|--new=y|--switch-output-e|x|-a|sleep|1",
+	 {.clock = 1},
+	 "perf record -k CLOCK_MONOTONIC -a -- sleep 1"},
+	{"perf|record|-e|cycles,{./evil.o/a=1/,b}|./a",
+	 {.clock = 1},
+	 "perf record -k CLOCK_MONOTONIC -e EVENT -- ./a"},
+	{"perf|record|-e|l2_rqsts.code_rd_hit:u,cycles|-e|evil.c|./a",
+	 {.clock = 1},
+	 "perf record -k CLOCK_MONOTONIC -e l2_rqsts.code_rd_hit:u,cycles -e EVENT -- ./a"},
 	/* what keeps mappings out */
 	{"perf|record|-C|0,2|-ag|--synth|no|./a", {.mappings = 1}, "perf record -a -g -- ./a"},
 	{"perf|record|-p|7|--synth=task|-g", {.mappings = 1}, "perf record -p 7 -g"},

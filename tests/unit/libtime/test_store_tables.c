@@ -6,12 +6,14 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Tables of a store whose rows stand in those that refer to them, where tables are flat. */
+/* Tables of a store whose rows stand in those that refer to them, where tables are flat, or that
+ * are only for perfkit's own commands. */
 static int is_in_place(const char *name)
 {
-	static const char *const in_place[] = {
-		"comms",        "dsos",         "symbols",     "files",        "wait_frames",
-		"offcpu_kinds", "sample_tasks", "sample_sums", "folded_paths", "folded_sums"};
+	static const char *const in_place[] = {"comms",        "dsos",          "symbols",
+					       "files",        "wait_frames",   "offcpu_kinds",
+					       "sample_tasks", "sample_sums",   "folded_paths",
+					       "folded_sums",  "function_code", "source_texts"};
 	for (size_t i = 0; i < sizeof(in_place) / sizeof(*in_place); i++)
 		if (!strcmp(name, in_place[i]))
 			return 1;

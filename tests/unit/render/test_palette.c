@@ -104,12 +104,35 @@ static void no_known_cause_is_grey(void **state)
 	assert_true(told_apart("lock", lock, "no known cause", none));
 }
 
+/* The keys of each legend, and a difference that grew, shrank or did neither. */
+static void keys_of_a_legend_are_told_apart(void **state)
+{
+	(void)state;
+	enum { MOST = 16 };
+	struct palette_key keys[MOST] = {{palette_delta(1), "grew"},
+					 {palette_delta(0), "the same"},
+					 {palette_delta(-1), "shrank"}};
+	int ok = 1;
+	size_t n = 3, seen = 0;
+	for (int id = -1; id < PALETTES; id++) {
+		n = id < 0 ? n : palette_legend((enum palette_id)id, UINT32_MAX, keys, MOST);
+		seen += n;
+		for (size_t i = 0; i < n; i++)
+			for (size_t k = i + 1; k < n; k++)
+				ok &= told_apart(keys[i].text, keys[i].rgb, keys[k].text,
+						 keys[k].rgb);
+	}
+	assert_true(seen > 20);
+	assert_true(ok);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_distance_is_that_of_the_standard),
 		cmocka_unit_test(meanings_are_told_apart),
 		cmocka_unit_test(no_known_cause_is_grey),
+		cmocka_unit_test(keys_of_a_legend_are_told_apart),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -102,10 +102,10 @@ static void a_stop_is_said_with_who_ended_it(void **state)
 		const char *stack, *sentence, *group;
 	} stops[] = {
 		{"main;work;[k]get_signal;[k]do_signal_stop;[k]schedule",
-		 "The worst wait of front: front was stopped by a signal until pauser let it "
-		 "go on; "
+		 "The worst wait of front: front was stopped by a signal until pauser "
+		 "resumed it; "
 		 "pauser was asleep in nap().",
-		 "pauser: let it go on, asleep in nap()"},
+		 "pauser: resumed it, asleep in nap()"},
 		{"main;work;[k]get_signal;[k]schedule",
 		 "The worst wait of front: front was frozen with a cgroup until pauser "
 		 "thawed it; "
