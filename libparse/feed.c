@@ -169,16 +169,17 @@ int inflater_more(struct inflater *z, struct err *e)
 	size_t room = (size_t)(z->chunk->data + z->chunk->size - z->end);
 	ZSTD_outBuffer out = {.dst = z->end, .size = room};
 	size_t rc = ZSTD_decompressStream(z->zstd, &out, &z->in);
-	z->end += out.pos;
-	z->given += out.pos;
-	z->more = !ZSTD_isError(rc) && (z->in.pos < z->in.size || out.pos == room);
 	if (ZSTD_getErrorCode(rc) == ZSTD_error_memory_allocation)
 		return err_nomem(e);
-	if (ZSTD_isError(rc)) {
+	if (ZSTD_isError(rc)) { /* out.pos says nothing then */
+		z->more = 0;
 		ZSTD_initDStream(z->zstd); /* else it would continue its unfinished output */
 		return err_set(e, ERR_FORMAT, "COMPRESSED at 0x%llx: compressed data: %s",
 			       (unsigned long long)z->offset, ZSTD_getErrorName(rc));
 	}
+	z->end += out.pos;
+	z->given += out.pos;
+	z->more = z->in.pos < z->in.size || out.pos == room;
 	if (z->allowed && z->given > z->allowed)
 		return err_set(e, ERR_REFUSED,
 			       "inflates to more than %llu MB, which its size does not explain "

@@ -197,6 +197,9 @@ int recording_is_plain(const struct recording *rec);
  * chunks. */
 int recording_is_mapped(const struct recording *rec);
 
+/* 1 when p is in the mapped file: what is there stays readable until recording_close. */
+int recording_holds(const struct recording *rec, const void *p);
+
 /* The mapped file whose records these are (of a directory, that of its header), *n bytes long;
  * NULL if there is none. */
 const void *recording_file(const struct recording *rec, size_t *n);

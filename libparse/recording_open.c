@@ -313,3 +313,10 @@ int recording_is_mapped(const struct recording *rec)
 {
 	return source_is_mapped(&rec->reader->src) && recording_is_plain(rec);
 }
+
+int recording_holds(const struct recording *rec, const void *p)
+{
+	const struct source *src = &rec->reader->src;
+	uintptr_t at = (uintptr_t)p, data = (uintptr_t)src->data;
+	return data && at >= data && at - data < src->size;
+}

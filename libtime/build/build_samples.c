@@ -496,7 +496,7 @@ int builder_handle_sample(struct builder *b, const struct record *r, struct reco
 		return err_nomem(e);
 	const struct source_event *se = &b->events.v[ev->index];
 	b->chain_known = 0;
-	b->chains.stay = b->ahead && !r->chunk;
+	b->chains.stay = recording_holds(b->rec, r->p);
 	complete_id(b, se, r, &s, id);
 	b->chains.cpu = id->cpu;
 	if (sample_in_guest(&s)) {

@@ -1,6 +1,7 @@
 /* libsym: streams are counted round by round, with the comms of the samples' own times. */
 #include "tests/lib/unit.h"
 #include "tests/lib/perfwriter.h"
+#include "tests/lib/pieces.h"
 
 #include "libsym/profile.h"
 
@@ -68,19 +69,9 @@ static void check_names(int compressed, int in_pieces)
 	struct buf image = {0};
 	struct err e = {0};
 	write_rounds(&image, compressed);
-	if (in_pieces) {
-		char path[] = "/tmp/perfkit-pieces-XXXXXX";
-		struct source src;
-		int fd = mkstemp(path);
-		assert_true(fd >= 0);
-		assert_int_equal(write(fd, image.v, image.n), image.n);
-		assert_int_equal(source_open_pieces(&src, path, &e), 0);
-		assert_int_equal(recording_open_source(&rec, &src, &e), 0);
-		close(fd);
-		unlink(path);
-	} else {
-		assert_int_equal(recording_open_mem(&rec, image.v, image.n, "rounds", &e), 0);
-	}
+	int rc = in_pieces ? open_in_pieces(&rec, &image, &e)
+			   : recording_open_mem(&rec, image.v, image.n, "rounds", &e);
+	assert_int_equal(rc, 0);
 	assert_int_equal(recording_is_mapped(rec), !compressed && !in_pieces);
 	assert_int_equal(recording_is_plain(rec), !compressed);
 	assert_int_equal(profile_of(&p, rec, &opt, &e), 0);

@@ -1,5 +1,6 @@
 /* build: hand-made perf.data → the interval table, whatever the byte order and container. */
 #include "tests/lib/perfwriter.h"
+#include "tests/lib/pieces.h"
 #include "tests/lib/unit.h"
 
 #include "libtime/build/build.h"
@@ -709,22 +710,31 @@ static void direct_off_cpu_samples_are_intervals_sums_are_not(void **state)
 	done(&m, &r);
 }
 
+static struct profile *build_image(const struct buf *image, int in_pieces, int addrs,
+				   struct timeline *tl)
+{
+	struct recording *rec;
+	struct profile *p = NULL;
+	struct profile_options po = {.modules.find = {.no_local = 1, .buildid_dir = ""}};
+	struct build_options bo = {.addrs = addrs};
+	int rc = in_pieces ? open_in_pieces(&rec, image, NULL)
+			   : recording_open_mem(&rec, image->v, image->n, "image", NULL);
+	assert_int_equal(rc, 0);
+	assert_int_equal(profile_of(&p, rec, &po, NULL), 0);
+	assert_int_equal(timeline_build(p, &bo, tl, NULL), 0);
+	return p;
+}
+
 /* User chains that come after their samples, as of Linux 6.19: in a file they are read first,
  * in a stream when they come. */
 static void a_deferred_chain(enum pw_mode mode)
 {
 	struct pw w;
 	struct buf image = {0};
-	struct recording *rec;
-	struct profile *p;
 	struct timeline tl;
-	struct err e = {0};
-	uint64_t chain[] = {PW_CONTEXT_KERNEL, 0xffffffff81000000, PW_CONTEXT_USER_DEFERRED,
-			    77};
+	uint64_t chain[] = {PW_CONTEXT_KERNEL, -1ull << 24, PW_CONTEXT_USER_DEFERRED, 77};
 	uint64_t user[] = {PW_CONTEXT_USER, 0x3000, 0x2000};
 	const struct pw_id late = {.pid = 7, .tid = 7, .time = 300};
-	struct profile_options po = {.modules.find = {.no_local = 1, .buildid_dir = ""}};
-	struct build_options bo = {.addrs = 1}; /* no mapping holds them */
 	pw_begin(&w, &(struct pw_config){.mode = mode});
 	pw_attr(&w, &(struct pw_attr){.type = 1,
 				      .sample_type =
@@ -741,16 +751,14 @@ static void a_deferred_chain(enum pw_mode mode)
 					      .nips = 4});
 	pw_callchain_deferred(&w, &late, 77, user, 3);
 	assert_int_equal(pw_finish(&w, &image), 0);
-	assert_int_equal(recording_open_mem(&rec, image.v, image.n, "image", &e), 0);
-	assert_int_equal(profile_of(&p, rec, &po, &e), 0);
-	assert_int_equal(timeline_build(p, &bo, &tl, &e), 0);
+	struct profile *p = build_image(&image, 0, 1, &tl); /* no mapping holds them */
 	assert_int_equal(tl.samples.n, 2);
 	assert_int_equal(tl.samples.v[0].path, tl.samples.v[1].path);
 	uint32_t frames[8];
 	assert_int_equal(stacks_frames(&p->stacks, tl.samples.v[0].path, frames, 8), 3);
 	assert_int_equal(p->stacks.frames.v[frames[0]].addr, 0x2000);
 	assert_int_equal(p->stacks.frames.v[frames[1]].addr, 0x3000);
-	assert_true(p->stacks.frames.v[frames[2]].addr == 0xffffffff81000000);
+	assert_true(p->stacks.frames.v[frames[2]].addr == -1ull << 24);
 	assert_int_equal(p->unwinding.deferred_missing, 0);
 	timeline_release(&tl);
 	profile_close(p);
@@ -776,60 +784,72 @@ static void map_at(struct pw *w, uint32_t pid, uint64_t time, uint64_t addr, con
 				   .filename = file});
 }
 
-/* A file is read once, its mappings as they come: samples before a mapping do not see it, and
- * what perf noted late, without a time, was there all along. */
-static void mappings_count_from_their_time_on(void **state)
+static void begin_chains(struct pw *w)
+{
+	pw_begin(w, &(struct pw_config){.mode = PW_FILE});
+	pw_attr(w, &(struct pw_attr){.type = 1,
+				     .sample_type =
+					     PW_S_IP | PW_S_TID | PW_S_TIME | PW_S_CALLCHAIN,
+				     .flags = PW_SAMPLE_ID_ALL});
+}
+
+static void sample_chain(struct pw *w, uint32_t pid, uint64_t time, uint32_t nips)
+{
+	uint64_t ips[] = {PW_CONTEXT_USER, 0x3010, 0x5010};
+	pw_sample(w, 0,
+		  &(struct pw_sample){.misc = 2,
+				      .ip = ips[1],
+				      .pid = pid,
+				      .tid = pid,
+				      .time = time,
+				      .ips = ips,
+				      .nips = nips});
+}
+
+static void write_mappings(struct buf *image)
 {
 	struct pw w;
-	struct buf image = {0};
-	struct recording *rec;
-	struct profile *p;
-	struct timeline tl;
-	struct err e = {0};
-	uint64_t chain[] = {PW_CONTEXT_USER, 0x3010, 0x5010};
-	struct profile_options po = {.modules.find = {.no_local = 1, .buildid_dir = ""}};
-	struct build_options bo = {0};
-	static const char *const want[4] = {"early", "early", "late", "other"};
-	(void)state;
-	pw_begin(&w, &(struct pw_config){.mode = PW_FILE});
-	pw_attr(&w, &(struct pw_attr){.type = 1,
-				      .sample_type =
-					      PW_S_IP | PW_S_TID | PW_S_TIME | PW_S_CALLCHAIN,
-				      .flags = PW_SAMPLE_ID_ALL});
+	begin_chains(&w);
 	map_at(&w, 7, 50, 0x3000, "/nowhere/early");
 	map_at(&w, 7, 250, 0x3000, "/nowhere/late");
-	for (uint64_t t = 100; t <= 400; t += 100) {
-		uint32_t pid = t == 400 ? 8 : 7;
-		pw_sample(&w, 0,
-			  &(struct pw_sample){.misc = 2,
-					      .ip = 0x3010,
-					      .pid = pid,
-					      .tid = pid,
-					      .time = t,
-					      .ips = chain,
-					      .nips = 3});
-	}
+	for (uint64_t t = 100; t <= 400; t += 100)
+		sample_chain(&w, t == 400 ? 8 : 7, t, 3);
 	for (int i = 0; i < 3; i++)
 		pw_finished_round(&w);
 	map_at(&w, 7, 0, 0x5000, "/nowhere/main");
 	map_at(&w, 8, 0, 0x3000, "/nowhere/other");
 	map_at(&w, 8, 0, 0x5000, "/nowhere/main");
-	assert_int_equal(pw_finish(&w, &image), 0);
-	assert_int_equal(recording_open_mem(&rec, image.v, image.n, "image", &e), 0);
-	assert_int_equal(profile_of(&p, rec, &po, &e), 0);
-	assert_int_equal(timeline_build(p, &bo, &tl, &e), 0);
+	assert_int_equal(pw_finish(&w, image), 0);
+}
+
+/* A file is read once, its mappings as they come: samples before a mapping do not see it, and
+ * what perf noted late, without a time, was there all along. */
+static void check_mappings(const struct buf *image, int in_pieces)
+{
+	static const char *const want[] = {"early", "early", "late", "other"};
+	struct timeline tl;
+	struct profile *p = build_image(image, in_pieces, 0, &tl);
 	assert_int_equal(tl.samples.n, 4);
 	for (size_t i = 0; i < 4; i++) {
 		uint32_t frames[8];
 		assert_int_equal(stacks_frames(&p->stacks, tl.samples.v[i].path, frames, 8), 2);
 		const struct frame *f = p->stacks.frames.v;
-		const char *inner = strtab_get(&p->stacks.strings, f[frames[1]].dso);
-		assert_string_equal(strtab_get(&p->stacks.strings, f[frames[0]].dso),
-				    "/nowhere/main");
-		assert_string_equal(strrchr(inner, '/') + 1, want[i]);
+		const struct strtab *text = &p->stacks.strings;
+		assert_string_equal(strtab_get(text, f[frames[0]].dso), "/nowhere/main");
+		assert_string_equal(strrchr(strtab_get(text, f[frames[1]].dso), '/') + 1,
+				    want[i]);
 	}
 	timeline_release(&tl);
 	profile_close(p);
+}
+
+static void mappings_count_from_their_time_on(void **state)
+{
+	struct buf image = {0};
+	(void)state;
+	write_mappings(&image);
+	check_mappings(&image, 0);
+	check_mappings(&image, 1);
 	buf_release(&image);
 }
 
@@ -837,40 +857,21 @@ static void mappings_count_from_their_time_on(void **state)
  * counts for the samples after it all the same. */
 static void a_mapping_in_front_of_an_older_sample_counts(void **state)
 {
-	struct pw w;
-	struct buf image = {0};
-	struct recording *rec;
-	struct profile *p;
-	struct timeline tl;
-	struct err e = {0};
-	uint64_t chain[] = {PW_CONTEXT_USER, 0x3010};
-	struct profile_options po = {.modules.find = {.no_local = 1, .buildid_dir = ""}};
-	struct build_options bo = {0};
 	static const uint64_t times[] = {100, 300};
 	static const char *const want[] = {"/nowhere/early", "/nowhere/late"};
+	struct pw w;
+	struct buf image = {0};
+	struct timeline tl;
 	(void)state;
-	pw_begin(&w, &(struct pw_config){.mode = PW_FILE});
-	pw_attr(&w, &(struct pw_attr){.type = 1,
-				      .sample_type =
-					      PW_S_IP | PW_S_TID | PW_S_TIME | PW_S_CALLCHAIN,
-				      .flags = PW_SAMPLE_ID_ALL});
+	begin_chains(&w);
 	map_at(&w, 7, 50, 0x3000, "/nowhere/early");
 	map_at(&w, 7, 250, 0x3000, "/nowhere/late");
 	for (int i = 0; i < 3; i++)
 		pw_finished_round(&w);
 	for (size_t i = 0; i < 2; i++)
-		pw_sample(&w, 0,
-			  &(struct pw_sample){.misc = 2,
-					      .ip = 0x3010,
-					      .pid = 7,
-					      .tid = 7,
-					      .time = times[i],
-					      .ips = chain,
-					      .nips = 2});
+		sample_chain(&w, 7, times[i], 2);
 	assert_int_equal(pw_finish(&w, &image), 0);
-	assert_int_equal(recording_open_mem(&rec, image.v, image.n, "image", &e), 0);
-	assert_int_equal(profile_of(&p, rec, &po, &e), 0);
-	assert_int_equal(timeline_build(p, &bo, &tl, &e), 0);
+	struct profile *p = build_image(&image, 0, 0, &tl);
 	assert_int_equal(tl.samples.n, 2);
 	for (size_t i = 0; i < 2; i++) {
 		uint32_t frame;
