@@ -395,7 +395,7 @@ $(O)/analyze/%.ok: %.c $(READ_DEPS)
 ZIG ?= $(or $(shell command -v zig),$(shell python3 -c 'import ziglang, sys; print(sys.executable, "-m ziglang")' 2>/dev/null))
 MACOS_SRC = $(filter-out cmd/record% cmd/watch% cmd/fleet% cmd/jitter% cmd/answer/watch% libtime/watch/%,$(READ_SRC))
 MACOS_HEADERS := zlib.h zconf.h zstd.h zstd_errors.h sqlite3.h xxhash.h lzma.h lzma bzlib.h libdeflate.h dwarf.h \
-	elf.h libelf.h gelf.h elfutils
+	elf.h libelf.h gelf.h elfutils capstone
 .PHONY: macos
 macos: $(if $(ZIG),$(MACOS_SRC:%.c=$(O)/macos/%.ok))
 	@$(if $(ZIG),:,echo "left out: sources against macOS's headers need zig (PyPI: ziglang)")

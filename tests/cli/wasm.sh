@@ -28,7 +28,11 @@ for of in "$demo" "$orders"; do
 	same doctor --no-local "$of"
 	same export --no-local --to pprof "$of"
 done
-same html --no-local "$orders"
+same html --no-local "$demo"
+# the page of a program that has lines and code lacks its instructions alone
+"$PERFKIT" html --no-local "$orders" | grep -v -e 'id="columns"' -e 'id="source-data"' >want
+wasm html --no-local "$orders" >page
+grep -v -e 'id="columns"' -e 'id="source-data"' page | cmp - want
 same tail --no-local --by activation --over 2ms "$orders"
 same report --no-local --format json "$orders"
 same tail --no-local --budget 4000 "$orders"
@@ -71,6 +75,12 @@ cat "$demo" | wasm collapse --no-local - | cmp - want
 wasm import -q --no-local "$orders" -o run.db
 wasm report run.db >got
 "$PERFKIT" report run.db | cmp - got
+"$PERFKIT" import -q --no-local "$orders" -o native.db
+python3 - run.db native.db <<'END'
+import sqlite3, sys
+was, now = (list(sqlite3.connect(f).iterdump()) for f in sys.argv[1:])
+assert len(was) > 1000 and was == now
+END
 
 # lines that end as Windows ends them
 "$PERFKIT" collapse --no-local "$demo" | sed 's/$/\r/' >crlf.folded
@@ -82,7 +92,7 @@ same tail --no-local --with spans.csv --by span --csv --force "$orders"
 mkdir left
 TMPDIR=$PWD/left python3 - "$package/perfkit-cli.js" "$demo" <<'END'
 import signal, subprocess, sys, time
-p = subprocess.Popen(["node", sys.argv[1], "report", "-o", "left/out", "-"], stdin=subprocess.PIPE, stderr=subprocess.PIPE)
+p = subprocess.Popen(["node", sys.argv[1], "svg", "-o", "left/out", "-"], stdin=subprocess.PIPE, stderr=subprocess.PIPE)
 p.stdin.write(open(sys.argv[2], "rb").read()[:5000])
 p.stdin.flush()
 time.sleep(1)

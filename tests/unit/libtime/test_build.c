@@ -831,8 +831,8 @@ static void check_mappings(const struct buf *image, int in_pieces)
 	struct profile *p = build_image(image, in_pieces, 0, &tl);
 	assert_int_equal(tl.samples.n, 4);
 	for (size_t i = 0; i < 4; i++) {
-		uint32_t frames[8];
-		assert_int_equal(stacks_frames(&p->stacks, tl.samples.v[i].path, frames, 8), 2);
+		uint32_t frames[8], path = tl.samples.v[i].path;
+		assert_int_equal(stacks_frames(&p->stacks, path, frames, 8), 2);
 		const struct frame *f = p->stacks.frames.v;
 		const struct strtab *text = &p->stacks.strings;
 		assert_string_equal(strtab_get(text, f[frames[0]].dso), "/nowhere/main");
@@ -857,7 +857,6 @@ static void mappings_count_from_their_time_on(void **state)
  * counts for the samples after it all the same. */
 static void a_mapping_in_front_of_an_older_sample_counts(void **state)
 {
-	static const uint64_t times[] = {100, 300};
 	static const char *const want[] = {"/nowhere/early", "/nowhere/late"};
 	struct pw w;
 	struct buf image = {0};
@@ -869,7 +868,7 @@ static void a_mapping_in_front_of_an_older_sample_counts(void **state)
 	for (int i = 0; i < 3; i++)
 		pw_finished_round(&w);
 	for (size_t i = 0; i < 2; i++)
-		sample_chain(&w, 7, times[i], 2);
+		sample_chain(&w, 7, i ? 300 : 100, 2);
 	assert_int_equal(pw_finish(&w, &image), 0);
 	struct profile *p = build_image(&image, 0, 0, &tl);
 	assert_int_equal(tl.samples.n, 2);
