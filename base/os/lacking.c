@@ -3,10 +3,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 #ifdef __EMSCRIPTEN__
@@ -122,6 +124,18 @@ int memfd_create(const char *name, unsigned flags)
 }
 
 #ifdef __APPLE__
+int lacking_cond_timedwait(pthread_cond_t *cond, pthread_mutex_t *lock,
+			   const struct timespec *deadline)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	int64_t left = (int64_t)(deadline->tv_sec - now.tv_sec) * 1000000000 +
+		       (deadline->tv_nsec - now.tv_nsec);
+	left = left > 0 ? left : 0;
+	now = (struct timespec){.tv_sec = left / 1000000000, .tv_nsec = left % 1000000000};
+	return pthread_cond_timedwait_relative_np(cond, lock, &now);
+}
+
 void *memrchr(const void *p, int c, size_t n)
 {
 	const char *s = p;

@@ -22,6 +22,7 @@ int gettid(void);
 #include <sys/wait.h>
 #undef wait
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,6 +45,12 @@ int memfd_create(const char *name, unsigned flags);
 void qsort_r(void *v, size_t n, size_t size, int (*cmp)(const void *, const void *, void *),
 	     void *ctx);
 void qsort(void *v, size_t n, size_t size, int (*cmp)(const void *, const void *));
+
+/* Deadlines are of CLOCK_MONOTONIC, the one clock that anything here sets. */
+#define pthread_condattr_setclock(attr, clock) ((void)(attr), (void)(clock), 0)
+#define pthread_cond_timedwait lacking_cond_timedwait
+int lacking_cond_timedwait(pthread_cond_t *cond, pthread_mutex_t *lock,
+			   const struct timespec *deadline);
 
 /* As memrchr(3) and fopencookie(3) on Linux; of the functions, `write` alone. */
 void *memrchr(const void *p, int c, size_t n);
