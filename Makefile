@@ -329,7 +329,7 @@ check: all $(for_units) $(for_cli)
 # The README's two commands in bare roots of other releases: R="bookworm trixie". Takes root.
 .PHONY: check-elsewhere
 check-elsewhere:
-	$(Q)sh tests/elsewhere.sh $(R)
+	$(Q)WASM=1 sh tests/elsewhere.sh $(R)
 
 # One answer from file, standard input, bundle and store: testdata, $$PERFKIT_CORPUS, damaged
 # recordings; T=NAME those whose name holds NAME. A tenth of it is part of check.

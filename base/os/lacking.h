@@ -23,6 +23,7 @@ int gettid(void);
 #undef wait
 #include <fcntl.h>
 #include <pthread.h>
+#undef SCHED_OTHER /* a name of libtime's */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
