@@ -304,6 +304,7 @@ static void put_code(struct buf *b, const struct answer *a, const struct source_
 			a->code.v.n ? (unsigned long long)a->code.v.v[0].va : 0,
 			a->why.n ? ", " : "", (int)a->why.n, a->why.n ? a->why.v : "");
 		source_table_code(b, &a->code, style);
+		source_table_runs(b, &a->code, style);
 	} else if (a->o->instructions) {
 		buf_str(b, "\nno instructions: ");
 		buf_add(b, a->why.v, a->why.n);
