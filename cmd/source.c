@@ -505,7 +505,12 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 	if (rc)
 		return rc;
 	read_words(&a.ask, o, files, nfiles);
-	if (nfiles == 1 && a.ask.what && !o->t.wait.tl.in.input && access(a.ask.path, F_OK)) {
+	int alone =
+		nfiles == 1 && a.ask.what && !o->t.wait.tl.in.input && access(a.ask.path, F_OK);
+	if (alone && !access(a.ask.what, F_OK)) { /* an input that is damaged */
+		a.ask.path = a.ask.what;
+		a.ask.what = NULL;
+	} else if (alone) {
 		say("%s: no recording, and there is no %s in which to look for a function of "
 		    "this "
 		    "name",
