@@ -520,7 +520,7 @@ demo: all
 
 # --- the rest ----------------------------------------------------------------------------
 DOCS := README.md LICENSE $(wildcard docs/*.md)
-PICTURES := $(wildcard docs/pictures/*.svg docs/pictures/*.png docs/pictures/*.webp)
+PICTURES := $(wildcard docs/pictures/README.md docs/pictures/*.svg docs/pictures/*.png docs/pictures/*.webp)
 SHARE = $(DESTDIR)$(PREFIX)/share
 # What the tutorials ask: their commands can be typed in $(PREFIX)/share/perfkit, too.
 EXAMPLES := $(wildcard testdata/orders/*.tar.zst testdata/orders/*.c testdata/demo/*.tar.zst \

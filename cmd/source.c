@@ -304,6 +304,7 @@ static void put_code(struct buf *b, const struct answer *a, const struct source_
 			a->code.v.n ? (unsigned long long)a->code.v.v[0].va : 0,
 			a->why.n ? ", " : "", (int)a->why.n, a->why.n ? a->why.v : "");
 		source_table_code(b, &a->code, style);
+		source_table_runs(b, &a->code, style);
 	} else if (a->o->instructions) {
 		buf_str(b, "\nno instructions: ");
 		buf_add(b, a->why.v, a->why.n);
@@ -504,7 +505,12 @@ static int run(const void *opts, const char *const *files, size_t nfiles)
 	if (rc)
 		return rc;
 	read_words(&a.ask, o, files, nfiles);
-	if (nfiles == 1 && a.ask.what && !o->t.wait.tl.in.input && access(a.ask.path, F_OK)) {
+	int alone =
+		nfiles == 1 && a.ask.what && !o->t.wait.tl.in.input && access(a.ask.path, F_OK);
+	if (alone && !access(a.ask.what, F_OK)) { /* an input that is damaged */
+		a.ask.path = a.ask.what;
+		a.ask.what = NULL;
+	} else if (alone) {
 		say("%s: no recording, and there is no %s in which to look for a function of "
 		    "this "
 		    "name",

@@ -148,13 +148,10 @@ static int answer_threadless(struct tail_run *r, const struct threadless *k)
 	struct buf b = {0};
 	if ((o->csv && !k->csv) || o->html || o->flame || o->hist || o->group)
 		return usage(r, k->refused, "");
-	struct gap_answer gaps = {.taken_ns = 0};
 	int rc = tail_select(&r->ti.tl, &r->query, &t, &e);
-	if (!rc && k->kind == EPISODE_GAP)
-		rc = gap_answer(&gaps, t.tl, &t.episodes, &t.selection, &e);
 	struct episodes_answer a = {
 		t.tl,           &t.episodes, &t.selection, (size_t)o->rows, (size_t)o->details,
-		output_width(), &gaps};
+		output_width(), &t.gaps};
 	a.rows = (o->json || o->csv) && !o->rows_given ? 0 : a.rows;
 	if (!rc && !o->json && !o->csv) {
 		buf_fmt(&b, "tail by %s in %s\n", k->by, tailout_file(r));
@@ -167,7 +164,6 @@ static int answer_threadless(struct tail_run *r, const struct threadless *k)
 	if (!rc && o->svg)
 		rc = draw(r, NULL, &a, &e);
 	buf_release(&b);
-	gap_answer_release(&gaps);
 	tail_release(&t);
 	return rc ? fail(&e) : 0;
 }

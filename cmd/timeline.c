@@ -346,8 +346,10 @@ static int write_tail(const struct timeline_opts *opt, struct tail_run *r, struc
 		      size_t most, struct err *e)
 {
 	const char *to = opt->output ? opt->output : "-";
-	struct episodes_answer a = {
-		.tl = t->tl, .episodes = &t->episodes, .selection = &t->selection};
+	struct episodes_answer a = {.tl = t->tl,
+				    .episodes = &t->episodes,
+				    .selection = &t->selection,
+				    .gaps = &t->gaps};
 	struct buf filters = {0};
 	struct tl_svg_options o;
 	int answer = tail_is_threadless(r);

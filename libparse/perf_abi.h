@@ -138,6 +138,7 @@ enum {
 #define PERF_FORMAT_LOST (1ull << 4)
 
 /* perf_event_attr.branch_sample_type: the two bits that change the layout */
+#define PERF_SAMPLE_BRANCH_ANY (1ull << 3)
 #define PERF_SAMPLE_BRANCH_CALL_STACK (1ull << 11)
 #define PERF_SAMPLE_BRANCH_HW_INDEX (1ull << 17)
 #define PERF_SAMPLE_BRANCH_COUNTERS (1ull << 19)

@@ -15,18 +15,26 @@
 #include "libsym/process/machine.h"
 
 struct branch {
-	uint32_t space; /* the machine's */
-	uint64_t from, to;
-	uint64_t first; /* time of its first sample */
+	uint32_t space;    /* the machine's */
+	uint64_t from, to; /* of a run, its first and last instruction */
+	uint64_t first;    /* time of its first sample */
 	uint64_t taken, mispredicted;
 	uint64_t cycles, timed; /* sum, of so many: not every processor counts them */
 };
 
-struct branches {
-	struct branches_lock *lock;
+struct branch_set {
 	struct idmap index;
 	VEC(struct branch) v;
 };
+
+/* A run: the instructions between two branches, if all that are taken were recorded (-b). */
+struct branches {
+	struct branches_lock *lock;
+	struct branch_set taken, runs;
+};
+
+/* A longer run is none: records between the two branches are missing. */
+enum { RUN_BYTES_MAX = 1 << 16 };
 
 /* Empty. ERR_NOMEM. */
 int branches_init(struct branches *b);

@@ -203,6 +203,7 @@ int source_side_text(const struct source_side *s, const struct source_rows *rows
 void source_code_release(struct code_rows *c)
 {
 	vec_release(&c->v);
+	vec_release(&c->runs);
 	strtab_release(&c->texts);
 }
 
@@ -269,8 +270,8 @@ static void add_branches(const struct source_side *s, const struct function_code
 	const struct machine *m = &s->src.ti->in.profile->machine;
 	uint64_t offset, va;
 	size_t row;
-	for (size_t i = 0; i < s->branches.v.n; i++) {
-		const struct branch *b = &s->branches.v.v[i];
+	for (size_t i = 0; i < s->branches.taken.v.n; i++) {
+		const struct branch *b = &s->branches.taken.v.v[i];
 		if (!branch_offset(m, b, code->dso, &offset) ||
 		    !elf_file_vaddr(code->file, offset, &va) || !code_row_at(c, va, &row))
 			continue;
@@ -282,6 +283,40 @@ static void add_branches(const struct source_side *s, const struct function_code
 		c->has_branches = 1;
 		c->has_cycles |= b->timed > 0;
 	}
+}
+
+/* The most cycles first; without cycles, the most times. */
+static int run_order(const void *a, const void *b)
+{
+	const struct code_run *x = a, *y = b;
+	if (x->cycles != y->cycles)
+		return x->cycles > y->cycles ? -1 : 1;
+	if (x->times != y->times)
+		return x->times > y->times ? -1 : 1;
+	return x->first != y->first ? (x->first > y->first) - (x->first < y->first)
+				    : (x->last > y->last) - (x->last < y->last);
+}
+
+/* Add the runs that lie in the function. */
+static int add_runs(const struct source_side *s, const struct function_code *code,
+		    struct code_rows *c)
+{
+	const struct machine *m = &s->src.ti->in.profile->machine;
+	uint64_t offset, va;
+	for (size_t i = 0; i < s->branches.runs.v.n; i++) {
+		const struct branch *b = &s->branches.runs.v.v[i];
+		struct code_run r = {.times = b->taken, .cycles = b->cycles, .timed = b->timed};
+		if (!branch_offset(m, b, code->dso, &offset) ||
+		    !elf_file_vaddr(code->file, offset, &va) || !code_row_at(c, va, &r.first) ||
+		    !code_row_at(c, va + (b->to - b->from), &r.last))
+			continue;
+		if (vec_push(&c->runs, r))
+			return ERR_NOMEM;
+		c->has_cycles |= b->timed > 0;
+	}
+	if (c->runs.n)
+		qsort(c->runs.v, c->runs.n, sizeof(*c->runs.v), run_order);
+	return 0;
 }
 
 static uint32_t heaviest_place(const struct source_sums *s, uint32_t function)
@@ -324,8 +359,10 @@ int source_side_code(const struct source_side *s, uint32_t function, struct code
 	if (!rc) {
 		out->place = best;
 		weigh(&s->sums, best, code->bytes.va, out);
-		if (code->file && code->status == CODE_KNOWN)
+		if (code->file && code->status == CODE_KNOWN) {
 			add_branches(s, code, out);
+			rc = add_runs(s, code, out);
+		}
 	}
 	input_code_release(&found);
 	if (!rc)

@@ -674,6 +674,8 @@ int tail_select(const struct timeline *tl, const struct tail_query *q, struct ta
 	int r = episodes_collect(tl, &q->episodes, &out->episodes, e);
 	if (!r)
 		r = episodes_select(&out->episodes, tl, &q->pick, &out->selection, e);
+	if (!r && q->episodes.kind == EPISODE_GAP)
+		r = gap_answer(&out->gaps, tl, &out->episodes, &out->selection, e);
 	out->too_few = q->pick.kind == PICK_PERCENTILE &&
 		       out->episodes.clean.n < percentile_needs(q->pick.millipercent);
 	return r;
@@ -735,6 +737,7 @@ int tail_make(const struct timeline *tl, const struct tail_query *q, struct tail
 
 void tail_release(struct tail *t)
 {
+	gap_answer_release(&t->gaps);
 	for (size_t i = 0; i < t->kept.n; i++)
 		explanation_release(&t->kept.v[i]);
 	vec_release(&t->kept);

@@ -6,6 +6,7 @@
 #define LIBTIME_EXPLAIN_TAIL_MODEL_H
 
 #include "libtime/explain/chain.h"
+#include "libtime/explain/gap_answer.h"
 #include "libtime/explain/recurrence.h"
 #include "libtime/explain/slow_time.h"
 
@@ -140,6 +141,7 @@ struct tail {
 	VEC(uint32_t) process_of; /* thread → strings id: tail_root.process */
 	struct episodes episodes;
 	struct episode_selection selection;
+	struct gap_answer gaps;        /* of EPISODE_GAP */
 	VEC(struct tail_row) rows;     /* the shown episodes, worst first */
 	VEC(struct explanation) kept;  /* of the first TAIL_KEPT rows */
 	struct explanation *spare;     /* of the episode last asked for that is not kept */

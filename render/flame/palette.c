@@ -177,6 +177,7 @@ static enum shade_id family(enum palette_id id, uint32_t kind, const char *s, si
 	case PALETTE_PERL:
 		return by_language(id, kind, s, n);
 	case PALETTE_CAUSE:
+	case PALETTE_IPC:
 	case PALETTE_LABEL:
 		return SH_GREY;
 	case PALETTE_KIND:

@@ -129,6 +129,24 @@ void source_json_places(struct json *j, const struct source_sums *s, uint32_t fu
 	json_close(j, ']');
 }
 
+static void put_runs(struct json *j, const struct code_rows *c)
+{
+	json_open(j, "paths", '[');
+	for (size_t i = 0; i < c->runs.n; i++) {
+		const struct code_run *r = &c->runs.v[i];
+		json_open(j, NULL, '{');
+		json_u64_text(j, "first", c->v.v[r->first].va);
+		json_u64_text(j, "last", c->v.v[r->last].va);
+		json_u64(j, "times", r->times);
+		if (r->timed) {
+			json_u64(j, "cycles", r->cycles);
+			json_u64(j, "timed", r->timed);
+		}
+		json_close(j, '}');
+	}
+	json_close(j, ']');
+}
+
 void source_json_code(struct json *j, const struct code_rows *c)
 {
 	json_open(j, "instructions", '[');
@@ -154,4 +172,6 @@ void source_json_code(struct json *j, const struct code_rows *c)
 		json_close(j, '}');
 	}
 	json_close(j, ']');
+	if (c->runs.n)
+		put_runs(j, c);
 }

@@ -616,3 +616,56 @@ void source_table_code(struct buf *out, const struct code_rows *c,
 	vec_release(&arrows);
 	mem_free(shown);
 }
+
+/* --- runs ------------------------------------------------------------------------------- */
+
+static void put_run(struct table *t, const struct code_rows *c, const struct code_run *r,
+		    uint64_t all)
+{
+	const struct code_row *first = &c->v.v[r->first];
+	uint32_t low = 0, high = 0;
+	put_share(t, c->has_cycles ? r->cycles : r->times, all);
+	table_count(t, r->times);
+	if (c->has_cycles && r->timed)
+		buf_fmt(&t->text, "%.1f", (double)r->cycles / (double)r->timed);
+	if (c->has_cycles)
+		table_next(t);
+	table_count(t, r->last - r->first + 1);
+	buf_fmt(&t->text, "%llx-%llx", (unsigned long long)first->va,
+		(unsigned long long)c->v.v[r->last].va);
+	table_next(t);
+	for (size_t i = r->first; i <= r->last; i++) {
+		uint32_t line = c->v.v[i].line;
+		low = line && (!low || line < low) ? line : low;
+		high = line > high ? line : high;
+	}
+	if (low)
+		buf_fmt(&t->text, low < high ? "%u-%u" : "%u", low, high);
+	table_next(t);
+}
+
+void source_table_runs(struct buf *out, const struct code_rows *c,
+		       const struct source_style *style)
+{
+	enum { ROWS = 10 };
+	struct table_column columns[6] = {{"time", .right = 1}, {"times", .right = 1}};
+	size_t n = 2;
+	uint64_t all = 0;
+	for (size_t i = 0; i < c->runs.n; i++)
+		all += c->has_cycles ? c->runs.v[i].cycles : c->runs.v[i].times;
+	if (!all)
+		return;
+	if (c->has_cycles)
+		columns[n++] = (struct table_column){"cycles", .right = 1};
+	else
+		columns[0].head = "share";
+	columns[n++] = (struct table_column){"instructions", .right = 1};
+	columns[n++] = (struct table_column){"address"};
+	columns[n++] = (struct table_column){"lines"};
+	struct table t = {columns, n};
+	buf_str(out, "\nhot paths: what ran between two taken jumps\n");
+	for (size_t i = 0; i < c->runs.n && i < ROWS; i++)
+		put_run(&t, c, &c->runs.v[i], all);
+	table_write(out, &t, style->width);
+	table_release(&t);
+}

@@ -51,9 +51,17 @@ struct code_row {
 	uint64_t taken, mispredicted, cycles, timed;
 };
 
+/* Instructions that ran one after the other, from where a branch led to the next one taken. */
+struct code_run {
+	size_t first, last; /* rows */
+	uint64_t times;
+	uint64_t cycles, timed; /* in so many of these times; not every processor counts them */
+};
+
 /* All instructions of a place, in order. Zero-initialised: empty. */
 struct code_rows {
 	VEC(struct code_row) v;
+	VEC(struct code_run) runs; /* the most cycles first, or the most times */
 	struct strtab texts;
 	uint32_t place;               /* index of source_sums.places */
 	int has_branches, has_cycles; /* of any row */
@@ -65,6 +73,10 @@ int code_row_at(const struct code_rows *c, uint64_t va, size_t *row);
 /* The instructions that have weight and those around them, with jumps between those shown as
  * arrows. */
 void source_table_code(struct buf *out, const struct code_rows *c,
+		       const struct source_style *style);
+
+/* The runs with a share of the function's cycles (or times); nothing without branch records. */
+void source_table_runs(struct buf *out, const struct code_rows *c,
 		       const struct source_style *style);
 
 #endif

@@ -80,7 +80,7 @@ sed -n 's/^    ("\([a-z-]*\)", "[^"]*", .*/kind-\1.webp/p; s/^    ("\(report[^"]
 [ "$(wc -l <names)" -gt 40 ] || wrong "few pictures"
 while read -r name; do
 	[ -s "$SRC/docs/pictures/$name" ] || wrong "make pictures has not drawn $name"
-	[ "$name" = report.png ] || grep -q "pictures/$name" "$SRC/docs/html.md" || wrong "docs/html.md does not show $name"
+	[ "$name" = report.png ] || grep -q "($name)\|pictures/$name" "$SRC/docs/pictures/README.md" "$SRC/docs/html.md" || wrong "docs/pictures/README.md does not show $name"
 done <names
 [ "$(find "$SRC/docs/pictures" -name 'kind-*' | wc -l)" = "$(grep -c ^kind names)" ] || wrong "a picture of no kind"
 exit 0

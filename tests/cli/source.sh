@@ -348,6 +348,22 @@ if ! branches | grep -q 'without Capstone'; then
 	branches | grep -Eq ' 1 +7.0 +401143 .*je '
 	branches --json | grep -q '"taken":3,"mispredicted":2,"cycles":62,"timed":3'
 	branches --time 0.000003,1 | grep -Eq ' 1 +100.0 % +20.0 +40116b '
+	# between two taken jumps: twice 401150 to 40116b in 10 and 30 cycles; not what begins after it ends, where
+	# records are missing, nor what leaves the function
+	cat >branches <<'END'
+500 401157 40116b>401150/30 40116b>401150/m/12 401143>40116d/7
+400 401157 40116b>401150/10 40116b>401150/9 40102b>401140/5
+300 40116f 40116f>40102f/4 401143>40116d/5
+END
+	"$O/tests/prog/lbrgen" /srv/perfkit/calls 401000 1000 1000 any <branches >branches.data
+	branches | sed -n '/^hot paths/,$p' >out
+	sed 's/^ *//; s/  */ /g' out | diff - /dev/fd/3 3<<'END' || exit 1
+hot paths: what ran between two taken jumps
+time times cycles instructions address lines
+81.6 % 2 20.0 7 401150-40116b 13
+18.4 % 1 9.0 12 401140-40116b 13
+END
+	branches --json | grep -q '"paths":\[{"first":"4198736","last":"4198763","times":2,"cycles":40,"timed":2},'
 	# a call stack is none
 	"$PERFKIT" source -q --no-local --symfs "$SRC/testdata/lbr/symfs" --asm main "$SRC/testdata/lbr/perf.data" >out
 	! grep -q taken out || exit 1
