@@ -123,13 +123,14 @@ static int is_recorders(const struct timeline *tl, const struct offcpu *o)
 	return ns * 2 > o->end_ns - from;
 }
 
-static int is_by_design(const struct habits *h, const struct offcpu *o)
+/* `meant`: threads of a program that was recorded for. If it computes, it is about CPUs. */
+static int is_by_design(const struct habits *h, const struct offcpu *o, int meant)
 {
-	if (o->unknown)
+	if (o->unknown || o->cause == CAUSE_THROTTLE || o->cause == CAUSE_YIELD)
 		return 0;
 	if (offcpu_runnable_ns(o) <= o->blocked_ns)
 		return is_habit(h, o);
-	return o->prio_in >= LOW_PRIO || computes(h) || is_recorders(h->tl, o);
+	return (!meant && (o->prio_in >= LOW_PRIO || computes(h))) || is_recorders(h->tl, o);
 }
 
 int by_design_mark(struct episodes *x, const struct timeline *tl, struct err *e)
@@ -143,7 +144,8 @@ int by_design_mark(struct episodes *x, const struct timeline *tl, struct err *e)
 			continue;
 		if (ep->thread != thread)
 			r = learn(&h, tl, thread = ep->thread);
-		ep->by_design = !r && is_by_design(&h, &tl->offcpu.v[ep->at]);
+		ep->by_design =
+			!r && is_by_design(&h, &tl->offcpu.v[ep->at], x->query.of.meant);
 	}
 	vec_release(&h.v);
 	return r ? err_nomem(e) : 0;

@@ -6,8 +6,9 @@
  *			there: a ticker's sleep, the reader of a pipe that is empty most of the
  *			time; never a wait for a lock, a disk, a page or an
  *			answer over a connection that it made
- *	for a CPU	of a thread that computes without waiting, or of low priority (nice 10 and
- *			more); or while the recorder had that CPU
+ *	for a CPU	while the recorder had it; and, unless its program was recorded for, of a
+ *			thread that computes without waiting, or of low priority (nice 10 and more);
+ *			never for a quota's next period
  */
 #ifndef LIBTIME_EXPLAIN_BY_DESIGN_H
 #define LIBTIME_EXPLAIN_BY_DESIGN_H

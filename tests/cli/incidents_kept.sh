@@ -51,6 +51,21 @@ kept inversion 75 '^[0-9]+ of [0-9]+ worst waits of front: mid had the CPU while
 kept quota 75 '^[0-9]+ of [0-9]+ worst waits of quota: throttled, its cgroup had used up its CPU quota' \
 	--comm quota --cause throttle
 
+# Without an option, where nothing else of the recording was as slow.
+plain()
+{
+	"$PERFKIT" tail -q --no-local "$SRC/testdata/incidents/$1.tar.zst" 2>err | sed -n '1,/^$/p' | tr '\n' ' ' >said
+	grep -Eq "^[0-9]+ of [0-9]+ worst waits of $2" said || { echo "$1, without options: $(cat said)"; fails=$((fails + 1)); }
+}
+plain quota 'quota: throttled, its cgroup had used up its CPU quota'
+plain thief 'front: thief had the CPU'
+plain pipe 'front: waiting for room in a full pipe'
+plain reclaim 'front: reclaiming memory'
+plain dirty 'front: throttled, too many dirty pages'
+plain disk 'front: waiting for a device in main\(\)'
+plain inversion 'front: mid had the CPU while low held the lock'
+plain journal "t-61 and front: waiting for the ext4 journal's commit"
+
 # The kernel counted as many throttled periods, and the program was off a CPU for the time they took.
 python3 - "$SRC/testdata/incidents/quota.log" <<'PY' || fails=$((fails + 1))
 import json, sys
