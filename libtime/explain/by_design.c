@@ -133,19 +133,33 @@ static int is_by_design(const struct habits *h, const struct offcpu *o, int mean
 	return (!meant && (o->prio_in >= LOW_PRIO || computes(h))) || is_recorders(h->tl, o);
 }
 
+/* Are all waits of one process, so that it was recorded for? */
+static int is_alone(const struct timeline *tl)
+{
+	int32_t pid = -1;
+	for (uint32_t i = 0; i < tl->threads.n; i++) {
+		const struct tl_thread *t = &tl->threads.v[i];
+		if (t->flags & THREAD_SYSTEM || !t->offcpu_n)
+			continue;
+		if (pid >= 0 && t->pid != pid)
+			return 0;
+		pid = t->pid;
+	}
+	return 1;
+}
+
 int by_design_mark(struct episodes *x, const struct timeline *tl, struct err *e)
 {
 	struct habits h = {0};
 	uint32_t thread = TL_NONE;
-	int r = 0;
+	int r = 0, meant = x->query.of.meant || is_alone(tl);
 	for (size_t i = 0; !r && i < x->v.n; i++) {
 		struct episode *ep = &x->v.v[i];
 		if (episode_ns(ep) < DESIGN_LEAST_NS)
 			continue;
 		if (ep->thread != thread)
 			r = learn(&h, tl, thread = ep->thread);
-		ep->by_design =
-			!r && is_by_design(&h, &tl->offcpu.v[ep->at], x->query.of.meant);
+		ep->by_design = !r && is_by_design(&h, &tl->offcpu.v[ep->at], meant);
 	}
 	vec_release(&h.v);
 	return r ? err_nomem(e) : 0;

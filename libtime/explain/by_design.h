@@ -6,7 +6,7 @@
  *			there: a ticker's sleep, the reader of a pipe that is empty most of the
  *			time; never a wait for a lock, a disk, a page or an
  *			answer over a connection that it made
- *	for a CPU	while the recorder had it; and, unless its program was recorded for, of a
+ *	for a CPU	while the recorder had it; and, unless its program was recorded for or alone, of a
  *			thread that computes without waiting, or of low priority (nice 10 and more);
  *			never for a quota's next period
  */

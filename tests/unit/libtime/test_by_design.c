@@ -14,6 +14,7 @@ static void fill(struct rig *r, uint64_t lock)
 			vec_push(&r->tl.sites, ((struct tl_site){.verdict = SITE_WORK})), 0);
 	uint32_t ticker = thread(r, "ticker", 1, 0), hog = thread(r, "hog", 2, 0);
 	uint32_t front = thread(r, "front", 3, 1), perf = thread(r, "perf", 4, 1);
+	r->tl.threads.v[hog].pid = 2; /* another process than the others */
 	for (uint64_t at = 1000; at + 21000 < END; at += 21000) {
 		off(r, ticker, at, at + 20000, at + 20000, CAUSE_SLEEP, "main;tick")->site =
 			TICK;
@@ -74,6 +75,21 @@ static void waits_by_design_are_left_out_if_there_is_a_tail(void **state)
 	rig_release(&r);
 }
 
+/* If there is one process, it was recorded for: what it computes waits for a CPU, too. */
+static void a_program_alone_waits_for_cpus(void **state)
+{
+	struct rig r;
+	(void)state;
+	fill(&r, 5000);
+	for (size_t i = 0; i < r.tl.threads.n; i++)
+		r.tl.threads.v[i].pid = 2;
+	struct tail t = ask(&r, 1, 0);
+	assert_string_equal(name_of(&t, 0), "hog");
+	assert_int_equal(episode_ns(&t.episodes.v.v[t.rows.v[0].episode]), 9000000);
+	tail_release(&t);
+	rig_release(&r);
+}
+
 /* A client waits for its server all its life, as long as usual: for work. */
 static void a_client_is_ranked(void **state)
 {
@@ -107,6 +123,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(waits_by_design_are_left_out_if_there_is_a_tail),
+		cmocka_unit_test(a_program_alone_waits_for_cpus),
 		cmocka_unit_test(a_client_is_ranked),
 		cmocka_unit_test(without_another_tail_they_are_the_answer),
 	};
