@@ -225,6 +225,8 @@ def bench(name, kind, how):
         shutil.rmtree(folder, ignore_errors=True)
     base = statistics.median(x[0] for x in got["nothing"])
     for mode, v in got.items():
+        if not v:
+            continue
         done, p99, rate, lost = (statistics.median(x[i] for x in v) for i in range(4))
         print("| %s | %s | %.0f/s | %+.1f %% | %s | %.1f | %d |" % (
             name, mode, done, 100 * (done / base - 1), "%.2f ms" % p99 if p99 else "", rate, lost), flush=True)
