@@ -116,8 +116,9 @@ static const struct opt rows[] = {
 	 "8M); "
 	 "calls: of each thread (4M, less if there are many)"},
 	{"max-rate", 0, OPT_STRING, AT(max_rate), "SIZE",
-	 "give up stacks to write at most so much, 20M, a second\nunder the load of the last "
-	 "second; what is not of a command ends where it writes more"},
+	 "record fewer stacks, to write at most SIZE a second\n(20M) under the load of the "
+	 "last "
+	 "second; a recording that is not of a command ends where it writes more"},
 	{"max-cpu", 0, OPT_STRING, AT(max_cpu), "PERCENT",
 	 "the same by CPU time, estimated, of one CPU"},
 	{"buildid-mmap", 0, OPT_FLAG, AT(own_ids), NULL,
@@ -290,7 +291,9 @@ static void print_plan(const struct record_plan *p, const struct words *to)
 static void print_stacks(const struct record_opts *o, const struct record_wish *w)
 {
 	struct buf b = {0};
-	if (!w->chosen || (o->stacks && strcmp(o->stacks, "auto") != 0))
+	/* the budget has said it of what it chose */
+	if (!w->chosen || w->stacks != o->stacks ||
+	    (o->stacks && strcmp(o->stacks, "auto") != 0))
 		return;
 	int copy = w->chosen->copy ? w->chosen->copy : PLAN_DUMP;
 	trial_text(&b, &w->chosen->trial, copy);
@@ -457,10 +460,10 @@ static int record(struct record_plan *p, struct record_wish *w, const struct cho
 		  const struct words *to, double rate, struct err *e)
 {
 	/* perf would end the command, too */
-	struct recording_run run = {w->duration, w->output, w->ncommand ? 0 : rate};
+	struct stat before;
+	struct recording_run run = {w->duration, w->output, &before, w->ncommand ? 0 : rate};
 	struct buf context = {.max = RECORD_CONTEXT_MAX};
 	struct price_paid paid = {.whole = 1};
-	struct stat before;
 	int reader_status = 0;
 	if (stat(w->output, &before))
 		before = (struct stat){0};

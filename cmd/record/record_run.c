@@ -192,7 +192,9 @@ static int writes_too_much(const struct recording_run *run, double seconds)
 {
 	enum { BURST_SECONDS = 2, BEGINNING = 4 << 20 };
 	struct stat st;
-	return run->rate > 0 && !stat(run->output, &st) &&
+	/* until perf begins, an older recording is there */
+	return run->rate > 0 && record_is_written(run->output, run->before) &&
+	       !stat(run->output, &st) &&
 	       (double)st.st_size > run->rate * (seconds + BURST_SECONDS) + BEGINNING;
 }
 

@@ -21,6 +21,7 @@ int run_words(const struct words *w, int quiet);
 struct recording_run {
 	int seconds;
 	const char *output;
+	const struct stat *before; /* of `output`, as in record_is_written */
 	double rate;
 	int64_t cpu_ns; /* set: perf's CPU time without the command's; -1: not known */
 	int stopped;    /* set: for it wrote more */

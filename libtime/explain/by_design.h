@@ -1,6 +1,6 @@
 /*
  * by_design.h - waits that say nothing of whether a program was slow. They rank below the others
- * in an answer about everybody, where nobody said whose threads are meant; nothing hides them.
+ * where no option says whose waits are asked for; nothing hides them.
  *
  *	blocked		where its thread spends most of its life, and not much longer than usual
  *			there: a ticker's sleep, the reader of a pipe that is empty most of the

@@ -650,7 +650,7 @@ static int is_picked(const struct episodes *x, const struct timeline *tl,
 	       (!is_dirty(ep) || pick->dirty || (ep->ongoing && !(ep->flags & OFF_SUSPECT)));
 }
 
-/* Is nobody's program meant, so that waits by design may be left out? */
+/* Did no option say whose waits, so that those by design may be left out? */
 static int is_of_all(const struct episode_query *q)
 {
 	const struct population *of = &q->of;

@@ -64,6 +64,11 @@ grep -q "stopped after [1-6][.][0-9] s: the load has grown, and more was written
 rm -f ended
 GROWS=60000 TENTHS=20 "$PERFKIT" record offcpu --max-rate 1M -d 2 -o short.data >out 2>err || bad "within: $(cat err)"
 [ ! -e ended ] && ! grep -q stopped err || bad "it was stopped: $(cat err)"
+# a large recording of before is not what it writes
+truncate -s 100M old.data
+rm -f ended
+TENTHS=5 "$PERFKIT" record offcpu --max-rate 1M -d 1 -o old.data >out 2>err || bad "over an older one: $(cat err)"
+[ ! -e ended ] && ! grep -q stopped err || bad "stopped for an older recording: $(cat err)"
 
 # perf's copies of binaries are said when they are many; links to what lies elsewhere are none
 export HOME=$PWD
