@@ -46,7 +46,7 @@ LINK_A := $(O)/librender.a $(O)/liblibtime.a $(O)/liblibsym.a $(O)/liblibparse.a
 
 comma := ,
 # A library is its folder and the rooms in it.
-sources = $(sort $(wildcard $(1)/*.c $(1)/*/*.c))
+sources = $(filter-out %.bpf.c,$(sort $(wildcard $(1)/*.c $(1)/*/*.c)))
 obj = $(patsubst %.c,$(O)/%.o,$(call sources,$(1)))
 
 .PHONY: all check bench install uninstall asan clean distclean help demo shots pictures schema format
@@ -122,6 +122,15 @@ $(O)/cmd/main.o: ALL_CFLAGS += -DTRACEEVENT_VERSION='"$(TRACEEVENT_VERSION)"'
 $(O)/%.o: %.c config.mk
 	@mkdir -p $(@D)
 	$(call say,CC,$<)$(CC) $(ALL_CFLAGS) -c -o $@ $<
+
+# What `perfkit record` runs in the kernel, compiled into it.
+ifneq ($(BPF_CC),)
+$(O)/%.bpf.o: %.bpf.c config.mk
+	@mkdir -p $(@D)
+	$(call say,BPF,$<)$(BPF_CC) -target bpf -D__TARGET_ARCH_x86 -O2 -g -Wall -MMD -MP $(BPF_CFLAGS) -c -o $@ $<
+$(O)/cmd/record/bpf_recorder.o: $(O)/cmd/record/recorder.bpf.o
+$(O)/cmd/record/bpf_recorder.o: ALL_CFLAGS += -DRECORDER_BPF='"$(O)/cmd/record/recorder.bpf.o"'
+endif
 
 # --- man pages and shell completions: the program's own option tables, written down --------
 $(O)/man/made: $(O)/perfkit

@@ -7,6 +7,7 @@
 #include "base/text/path.h"
 #include "cmd/cli/say.h"
 #include "cmd/input/sandbox.h"
+#include "cmd/record/bpf_recorder.h"
 #include "cmd/record/probe_cost.h"
 #include "cmd/record/record_budget.h"
 #include "cmd/record/record_calls.h"
@@ -32,7 +33,7 @@
 struct record_opts {
 	struct jitter_opts jitter; /* first: its table counts from here */
 	const char *like, *output, *event, *stacks, *begin, *end, *key, *end_key, *exec, *perf,
-		*also, *for_perf, *ring;
+		*also, *for_perf, *ring, *recorder;
 	struct chosen_wish chosen;
 	const char *max_rate, *max_cpu;
 	struct opt_list regions;
@@ -124,6 +125,10 @@ static const struct opt rows[] = {
 	{"buildid-mmap", 0, OPT_FLAG, AT(own_ids), NULL,
 	 "a build-id with each mapping (perf 5.12), for containers with\n"
 	 "other files at one path; may crash other perf processes that run meanwhile"},
+	{"recorder", 0, OPT_STRING, AT(recorder), "WHICH",
+	 "what records switches, wakeups and interrupts: kernel (a BPF\nprogram of perfkit's: "
+	 "a "
+	 "tenth of the cost, stacks of the longest waits), perf, or auto (default)"},
 	{"perf", 0, OPT_STRING, AT(perf), "FILE", "the perf to run (default: perf)"},
 	OPT_END,
 };
@@ -220,9 +225,41 @@ static int check_given(const struct record_opts *o, struct record_wish *w, struc
 	return rc;
 }
 
+/* What records switches: perfkit's own recorder, if it can and may. */
+struct recorder_choice {
+	int own, must;   /* must: perf may not take its place */
+	uint64_t stacks; /* bytes a second */
+};
+
+/* A dry run shows the line that any server can run, and so what perf does. */
+static int choose_recorder(struct recorder_choice *c, const struct record_opts *o,
+			   const struct record_wish *w, struct err *e)
+{
+	static const char *const names[] = {"auto", "kernel", "perf"};
+	const char *name = o->recorder ? o->recorder : names[0];
+	struct err why = {0};
+	int waits = w->mode == RECORD_OFFCPU || w->mode == RECORD_TAIL ||
+		    w->mode == RECORD_REQUESTS;
+	int copies = !o->stacks || strcmp(o->stacks, "fp") != 0;
+	c->must = !strcmp(name, names[1]);
+	if (!c->must && strcmp(name, names[0]) != 0 && strcmp(name, names[2]) != 0)
+		return err_set(e, ERR_USAGE, "--recorder takes auto, kernel or perf, not '%s'",
+			       name);
+	if (!waits || !copies || w->off_cpu_ms || !strcmp(w->output, "-"))
+		return c->must ? err_set(e, ERR_USAGE,
+					 "--recorder kernel is for offcpu, tail and requests, "
+					 "into a "
+					 "file, with copies of stacks")
+			       : 0;
+	c->own = strcmp(name, names[2]) != 0 && !bpf_recorder_possible(&why) &&
+		 (!o->dry_run || c->must);
+	return c->must && !c->own ? err_set(e, ERR_REFUSED, "--recorder kernel: %s", why.msg)
+				  : 0;
+}
+
 /* Choose the threads whose stacks are recorded with waits. */
 static int choose(struct chosen *out, const struct record_opts *o, struct record_wish *w,
-		  struct err *e)
+		  int own, struct err *e)
 {
 	if (w->mode == RECORD_CPU || !chosen_any(&o->chosen) ||
 	    (w->off_cpu_ms && !o->chosen.comm))
@@ -230,7 +267,7 @@ static int choose(struct chosen *out, const struct record_opts *o, struct record
 	struct chosen_wish wish = o->chosen;
 	int any = !o->stacks || !strcmp(o->stacks, "auto");
 	wish.copies = any || !strcmp(o->stacks, "dwarf");
-	int rc = chosen_find(out, &wish, any ? w : NULL, e);
+	int rc = chosen_find(out, &wish, any && !own ? w : NULL, e);
 	w->chosen = rc ? NULL : out;
 	return rc;
 }
@@ -405,11 +442,27 @@ static int64_t wall_ns(void)
 	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
+/* What the kernel recorded, into perf's file. */
+static void put_together(struct bpf_recorder *k, const struct record_plan *p,
+			 const struct record_wish *w)
+{
+	/* a command's end is perf's last record; else, there may be none for long */
+	const int within = w->duration || w->ncommand;
+	const char *output = w->output;
+	struct err e = {0};
+	struct buf said = {0};
+	if (bpf_recorder_finish(k, output, within, &p->record, &e))
+		fprintf(stderr, "perfkit record: waits are missing in %s: %s\n", output, e.msg);
+	bpf_recorder_text(k, &said);
+	fprintf(stderr, "kernel: %s\n", buf_cstr(&said));
+	buf_release(&said);
+}
+
 /* Run perf, and add which files are mapped before and after, and for modes about waits the open
  * descriptors, unless it is a stream. */
 static int run_perf(const struct record_plan *p, const struct record_wish *w,
-		    const struct words *to, struct buf *context, int *reader_status,
-		    struct recording_run *run, struct price_paid *paid)
+		    struct bpf_recorder *kernel, const struct words *to, struct buf *context,
+		    int *reader_status, struct recording_run *run, struct price_paid *paid)
 {
 	int waits = w->mode != RECORD_CPU;
 	*reader_status = 0;
@@ -420,7 +473,15 @@ static int run_perf(const struct record_plan *p, const struct record_wish *w,
 	if (waits)
 		record_context_add(context, w->pid);
 	int64_t began = wall_ns();
-	int status = run_recording(&p->record, run);
+	struct words rest = {0};
+	if (kernel)
+		bpf_recorder_rest(kernel, &p->record, &rest);
+	int status = run_recording(kernel ? &rest : &p->record, run);
+	words_release(&rest);
+	if (kernel) {
+		put_together(kernel, p, w);
+		bpf_recorder_fact(kernel, context);
+	}
 	paid->cpu_ns = run->cpu_ns;
 	if (waits)
 		record_context_add(context, w->pid);
@@ -455,9 +516,21 @@ static int no_such_task(const struct record_wish *w, struct err *e)
 		       : 0;
 }
 
+static int open_recorder(struct bpf_recorder **out, const struct record_plan *p,
+			 const struct record_wish *w, const struct recorder_choice *c)
+{
+	struct err e = {0};
+	if (!c->own || !bpf_recorder_open(out, p, w, c->stacks, &e))
+		return 0;
+	fprintf(stderr, "perfkit record: %s%s\n", e.msg,
+		c->must ? "" : "; perf records instead");
+	return c->must ? ERR_REFUSED : 0;
+}
+
 /* `to` reads a stream, or NULL. Of a recording, at most `rate` bytes a second; 0: any. */
 static int record(struct record_plan *p, struct record_wish *w, const struct chosen_wish *c,
-		  const struct words *to, double rate, struct err *e)
+		  const struct words *to, double rate, const struct recorder_choice *recorder,
+		  struct err *e)
 {
 	/* perf would end the command, too */
 	struct stat before;
@@ -474,8 +547,14 @@ static int record(struct record_plan *p, struct record_wish *w, const struct cho
 			w->mode == RECORD_CPU && w->pid ? "the process" : "all CPUs");
 	int rc = set_probes(p, w, e);
 	int early = !rc && run_interrupted(); /* a file of that name is an old one */
+	struct bpf_recorder *kernel = NULL;
+	if (!rc && !early && open_recorder(&kernel, p, w, recorder))
+		rc = ERR_REFUSED;
+	run.kernel = kernel;
 	int status =
-		rc || early ? 1 : run_perf(p, w, to, &context, &reader_status, &run, &paid);
+		rc || early ? 1
+			    : run_perf(p, w, kernel, to, &context, &reader_status, &run, &paid);
+	bpf_recorder_close(kernel);
 	remove_probes(p);
 	if (early)
 		return err_set(e, ERR_IO, "stopped before perf began: nothing was recorded"), 1;
@@ -707,14 +786,18 @@ static int plan_and_run(const struct record_opts *o, struct record_wish *w,
 	struct chosen chosen = {0};
 	char stacks[BUDGET_STACKS];
 	struct price_budget budget;
+	struct recorder_choice recorder = {.stacks = BPF_STACKS_BUDGET};
 	int rc = check_given(o, w, e);
 	rc = rc ? rc : budget_parse(&budget, o->max_rate, o->max_cpu, e);
 	char *tcp_timers =
 		!rc && o->also && strstr(o->also, "tcp") ? tcp_timers_filter() : NULL;
 	w->tcp_timers = tcp_timers;
-	rc = rc ? rc : choose(&chosen, o, w, e);
+	rc = rc ? rc : choose_recorder(&recorder, o, w, e);
+	rc = rc ? rc : choose(&chosen, o, w, recorder.own, e);
 	rc = rc ? rc : record_plan(&plan, w, e);
-	if (!rc && (o->max_rate || o->max_cpu))
+	if (!rc && recorder.own && (o->max_rate || o->max_cpu))
+		rc = budget_of_stacks(&plan, w, &budget, &recorder.stacks, e);
+	else if (!rc && (o->max_rate || o->max_cpu))
 		rc = budget_fit(&plan, w, &budget, stacks, e);
 	if (!rc && reader && !o->no_estimate && !w->off_cpu_ms)
 		size_memory(reader, &plan, w);
@@ -727,7 +810,8 @@ static int plan_and_run(const struct record_opts *o, struct record_wish *w,
 			print_estimate(&plan, w, o->measure);
 	} else {
 		print_stacks(o, w);
-		rc = record(&plan, w, &o->chosen, reader, o->max_rate ? budget.bytes : 0, e);
+		rc = record(&plan, w, &o->chosen, reader, o->max_rate ? budget.bytes : 0,
+			    &recorder, e);
 	}
 	record_plan_release(&plan);
 	chosen_release(&chosen);

@@ -39,6 +39,36 @@ static void put_cost(struct buf *b, double bytes, double cpu_ns)
 	buf_fmt(b, "%.1f MB/s, %.1f %% of a CPU", bytes / 1e6, cpu_ns / 1e7);
 }
 
+static int refuse_events(const char *cost, struct err *e)
+{
+	return err_set(e, ERR_REFUSED,
+		       "the events alone, without stacks, would take %s: more than allowed; "
+		       "nothing was recorded",
+		       cost);
+}
+
+int budget_of_stacks(const struct record_plan *plan, const struct record_wish *w,
+		     const struct price_budget *budget, uint64_t *stacks, struct err *e)
+{
+	enum { CHEAPER = 5 }; /* than perf, in CPU time (docs/recording-cost.md) */
+	static const struct price_budget nothing = {1, 0};
+	struct price p = {0};
+	struct buf said = {0};
+	double bytes, cpu_ns;
+	int rc = record_count(&p, plan, w) ? err_nomem(e) : 0;
+	price_fit(&p, &nothing, &bytes, &cpu_ns); /* of the events alone */
+	cpu_ns /= CHEAPER;
+	put_cost(&said, bytes, cpu_ns);
+	if (!rc && ((budget->bytes && bytes >= budget->bytes) ||
+		    (budget->cpu_ns && cpu_ns > budget->cpu_ns)))
+		rc = refuse_events(buf_cstr(&said), e);
+	if (!rc && budget->bytes && budget->bytes - bytes < (double)*stacks)
+		*stacks = (uint64_t)(budget->bytes - bytes);
+	price_release(&p);
+	buf_release(&said);
+	return rc;
+}
+
 int budget_fit(struct record_plan *plan, struct record_wish *w,
 	       const struct price_budget *budget, char stacks[BUDGET_STACKS], struct err *e)
 {
@@ -55,10 +85,7 @@ int budget_fit(struct record_plan *plan, struct record_wish *w,
 			     "not here");
 	put_cost(&said, bytes, cpu_ns);
 	if (!rc && fits == GRAPH_BAD)
-		rc = err_set(e, ERR_REFUSED,
-			     "the events alone, without stacks, would take %s: more than "
-			     "allowed; nothing was recorded",
-			     buf_cstr(&said));
+		rc = refuse_events(buf_cstr(&said), e);
 	price_release(&p);
 	if (!rc && fits != planned) {
 		buf_clear(&said);

@@ -20,4 +20,11 @@ enum { BUDGET_STACKS = 24 };
 int budget_fit(struct record_plan *plan, struct record_wish *w, const struct price_budget *b,
 	       char stacks[BUDGET_STACKS], struct err *e);
 
+/*
+ * The same for perfkit's own recorder: how many bytes a second its stacks may take, in *stacks.
+ * ERR_REFUSED if the events alone are too many; ERR_NOMEM.
+ */
+int budget_of_stacks(const struct record_plan *plan, const struct record_wish *w,
+		     const struct price_budget *budget, uint64_t *stacks, struct err *e);
+
 #endif

@@ -193,9 +193,10 @@ static int writes_too_much(const struct recording_run *run, double seconds)
 	enum { BURST_SECONDS = 2, BEGINNING = 4 << 20 };
 	struct stat st;
 	/* until perf begins, an older recording is there */
+	const double more = run->kernel ? (double)bpf_recorder_bytes(run->kernel) : 0;
 	return run->rate > 0 && record_is_written(run->output, run->before) &&
 	       !stat(run->output, &st) &&
-	       (double)st.st_size > run->rate * (seconds + BURST_SECONDS) + BEGINNING;
+	       more + (double)st.st_size > run->rate * (seconds + BURST_SECONDS) + BEGINNING;
 }
 
 static double seconds_now(void)

@@ -4,6 +4,7 @@
 #ifndef CMD_RECORD_RECORD_RUN_H
 #define CMD_RECORD_RECORD_RUN_H
 
+#include "cmd/record/bpf_recorder.h"
 #include "libtime/record/price.h"
 
 #include <sys/stat.h>
@@ -23,6 +24,7 @@ struct recording_run {
 	const char *output;
 	const struct stat *before; /* of `output`, as in record_is_written */
 	double rate;
+	const struct bpf_recorder *kernel; /* what it has counts, too; NULL: there is none */
 	int64_t cpu_ns; /* set: perf's CPU time without the command's; -1: not known */
 	int stopped;    /* set: for it wrote more */
 };

@@ -17,6 +17,8 @@
  *	cgroup		its path	cpu.max, nr_periods, nr_throttled, throttled_us,
  *					memory.max, memory.high, memory.max_hits,
  *					memory.high_hits, name (NAMESPACE/POD/CONTAINER)
+ *	recorder	kernel		stacks_over_ns: not all waits have stacks, but those
+ *					that were longer (cmd/record/bpf_recorder.h)
  *	probe		a span's name	return_ns, lines_ns: what probes on entry and return,
  *					or of lines, add to it
  *

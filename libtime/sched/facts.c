@@ -236,3 +236,14 @@ const char *fact_device(const struct timeline *tl, uint32_t thread, const char *
 	while (next_above(at));
 	return find(tl, thread, "mount", "/", "device") ? source_of(tl, thread, "/") : NULL;
 }
+
+int fact_own_recorder(const struct timeline *tl)
+{
+	uint32_t kind;
+	if (!strtab_find(&tl->stacks->strings, "recorder", &kind))
+		return 0;
+	for (size_t i = 0; i < tl->facts.n; i++)
+		if (tl->facts.v[i].kind == kind)
+			return 1;
+	return 0;
+}

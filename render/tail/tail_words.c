@@ -254,7 +254,12 @@ void describe_missing(const struct timeline *tl, unsigned missing,
 			       : "no CPU samples were recorded; -e cpu-clock/freq=1999/ shows "
 				 "what ran"},
 	};
-	if (missing & MISSING_STACK && timeline_stacks_of_some(tl)) {
+	if (missing & MISSING_STACK && fact_own_recorder(tl)) {
+		missing &= ~(unsigned)MISSING_STACK;
+		say(ctx,
+		    "no stack at the switch: perfkit's recorder keeps those of the longest "
+		    "waits of chosen threads, from when it began");
+	} else if (missing & MISSING_STACK && timeline_stacks_of_some(tl)) {
 		missing &= ~(unsigned)MISSING_STACK;
 		say(ctx, "no stack at the switch: stacks were recorded of chosen threads only "
 			 "(perfkit record -p, --comm ...), by the names that they had at the "
