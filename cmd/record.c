@@ -478,7 +478,7 @@ static int run_perf(const struct record_plan *p, const struct record_wish *w,
 		bpf_recorder_rest(kernel, &p->record, &rest);
 	int status = run_recording(kernel ? &rest : &p->record, run);
 	words_release(&rest);
-	if (kernel) {
+	if (kernel && record_is_written(w->output, run->before)) {
 		put_together(kernel, p, w);
 		bpf_recorder_fact(kernel, context);
 	}

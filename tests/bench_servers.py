@@ -1,6 +1,6 @@
 """bench_servers.py PERFKIT [SERVER...]: what recording costs real servers of this machine (PostgreSQL, Redis, nginx,
 a compiler), by their own benchmarks: without, with `perf sched record`, with `perfkit record tail` of the server alone, and
-the same with --max-rate. In turns, medians of ROUNDS (5) runs of SECONDS (5); for docs/recording-cost.md. Needs root, perf and
+with that by perf alone. In turns, medians of ROUNDS (5) runs of SECONDS (5); for docs/recording-cost.md. Needs root, perf and
 the server; one that is missing is left out by name."""
 import collections
 import glob
@@ -21,7 +21,7 @@ MODES = {
     "nothing": None,
     "perf sched record": ["perf", "sched", "record", "-q", "-o"],
     "record tail": [PERFKIT, "record", "tail", "--comm", "{comm}", "-o"],
-    "record tail --max-rate 20M": [PERFKIT, "record", "tail", "--comm", "{comm}", "--max-rate", "20M", "-o"],
+    "record tail --recorder perf": [PERFKIT, "record", "tail", "--recorder", "perf", "--comm", "{comm}", "-o"],
 }
 
 

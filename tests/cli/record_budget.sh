@@ -54,30 +54,30 @@ done <<'END'
 2|--max-rate does not apply to jitter|jitter --max-rate 1M
 2|--max-cpu does not apply to --off-cpu-thresh|offcpu --off-cpu-thresh 1 --max-cpu 1
 END
-SWITCHES='<not counted>' "$PERFKIT" record offcpu --max-rate 1M -d 1 -o no.data >out 2>err
+SWITCHES='<not counted>' "$PERFKIT" record offcpu --recorder perf --max-rate 1M -d 1 -o no.data >out 2>err
 [ $? = 3 ] && grep -q "need perf to count events" err || bad "not counted: $(cat err)"
 
 # 3 MB at its beginning and 4 MB a second are not 1 MB a second
-GROWS=400000 TENTHS=80 "$PERFKIT" record offcpu --max-rate 1M -d 10 -o long.data >out 2>err
+GROWS=400000 TENTHS=80 "$PERFKIT" record offcpu --recorder perf --max-rate 1M -d 10 -o long.data >out 2>err
 grep -q "stopped after [1-6][.][0-9] s: the load has grown, and more was written than --max-rate allows" err &&
 	[ -e ended ] || bad "it goes on: $(cat err)"
 rm -f ended
-GROWS=60000 TENTHS=20 "$PERFKIT" record offcpu --max-rate 1M -d 2 -o short.data >out 2>err || bad "within: $(cat err)"
+GROWS=60000 TENTHS=20 "$PERFKIT" record offcpu --recorder perf --max-rate 1M -d 2 -o short.data >out 2>err || bad "within: $(cat err)"
 [ ! -e ended ] && ! grep -q stopped err || bad "it was stopped: $(cat err)"
 # a large recording of before is not what it writes
 truncate -s 100M old.data
 rm -f ended
-TENTHS=5 "$PERFKIT" record offcpu --max-rate 1M -d 1 -o old.data >out 2>err || bad "over an older one: $(cat err)"
+TENTHS=5 "$PERFKIT" record offcpu --recorder perf --max-rate 1M -d 1 -o old.data >out 2>err || bad "over an older one: $(cat err)"
 [ ! -e ended ] && ! grep -q stopped err || bad "stopped for an older recording: $(cat err)"
 
 # perf's copies of binaries are said when they are many; links to what lies elsewhere are none
 export HOME=$PWD
 mkdir -p .debug/usr
 if fallocate -l 510M .debug/usr/one 2>/dev/null; then
-	"$PERFKIT" record offcpu -d 1 -o copies.data >out 2>err || bad "copies: $(cat err)"
+	"$PERFKIT" record offcpu --recorder perf -d 1 -o copies.data >out 2>err || bad "copies: $(cat err)"
 	grep -q "perf keeps copies of binaries in $PWD/.debug: 0.5 GB now" err || bad "copies: $(cat err)"
 	ln .debug/usr/one elsewhere
-	"$PERFKIT" record offcpu -d 1 -o copies.data >out 2>err || bad "links: $(cat err)"
+	"$PERFKIT" record offcpu --recorder perf -d 1 -o copies.data >out 2>err || bad "links: $(cat err)"
 	! grep -q "copies of binaries" err || bad "links are no copies: $(cat err)"
 	rm -f .debug/usr/one elsewhere
 fi

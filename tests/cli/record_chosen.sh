@@ -18,9 +18,9 @@ bad() { echo "$@"; fails=$((fails + 1)); }
 service=$!
 trap 'kill $service 2>/dev/null' EXIT
 sleep 0.3
-"$PERFKIT" record offcpu --duration 4 -o all.data >/dev/null 2>err.all &
+"$PERFKIT" record offcpu --recorder perf --duration 4 -o all.data >/dev/null 2>err.all &
 all=$!
-"$PERFKIT" record offcpu -p $service --duration 4 -o some.data >/dev/null 2>err.some &
+"$PERFKIT" record offcpu --recorder perf -p $service --duration 4 -o some.data >/dev/null 2>err.some &
 some=$!
 wait $all || bad "all: $(cat err.all)"
 wait $some || bad "some: $(cat err.some)"
@@ -106,7 +106,7 @@ kind() # GRAPH SAID FLAGS...
 	sleep 0.1
 	"$PERFKIT" record offcpu -p $own --dry-run --no-estimate >out 2>why || bad "$*: $(cat why)"
 	[ "$graph" = dwarf,stack-size= ] || {
-		"$PERFKIT" record offcpu -p $own -d 1 -o own.data >/dev/null 2>err &&
+		"$PERFKIT" record offcpu --recorder perf -p $own -d 1 -o own.data >/dev/null 2>err &&
 			"$PERFKIT" record --like own.data >like 2>err || bad "--like: $(cat err)"
 		[ "$(cat like)" = "perfkit record offcpu --comm own -- sleep 1" ] || bad "--like: $(cat like)"
 		"$PERFKIT" collapse -q --offcpu --comm own own.data 2>err | grep -q '^own;.*;main;deep;deep;deep;deep;deep;deep;rest;' ||

@@ -1,0 +1,42 @@
+"""same_hits.py PERF_DATA OWN_DATA: are the tracepoint hits of two recordings of the same seconds the same? Of each CPU and
+event, their fields in order, where both recorded; the thread, too, unless perf no longer knew it (-1). Says how many hits there
+were and the largest difference of times; exit 1 when one differs."""
+import re
+import subprocess
+import sys
+
+MARGIN = 5_000_000  # ns from where the later one began and the earlier one ended
+LINE = re.compile(r"\s*(-?\d+) \[(\d+)\]\s+(\d+)\.(\d{9}):\s+((?:sched|irq):\w+): (.*)")
+
+
+def hits(path):
+    text = subprocess.run(["perf", "script", "-i", path, "--ns", "-F", "tid,cpu,time,event,trace"], capture_output=True, text=True,
+                          errors="replace", check=True).stdout
+    found = {}
+    for line in text.splitlines():
+        m = LINE.match(line)
+        if m:
+            tid, cpu, s, ns, event, fields = m.groups()
+            found.setdefault((cpu, event), []).append((int(s) * 10**9 + int(ns), tid, fields.strip()))
+    return found
+
+
+def main():
+    perf, own = hits(sys.argv[1]), hits(sys.argv[2])
+    begin = max(min(v[0][0] for v in x.values()) for x in (perf, own)) + MARGIN
+    end = min(max(v[-1][0] for v in x.values()) for x in (perf, own)) - MARGIN
+    failed = count = worst = 0
+    for key in sorted(k for k in own if k[1] in {event for _, event in perf}):
+        a, b = ([h for h in x.get(key, []) if begin <= h[0] <= end] for x in (perf, own))
+        bad = [i for i, (x, y) in enumerate(zip(a, b)) if x[2] != y[2] or x[1] not in (y[1], "-1")]
+        if bad or len(a) != len(b):
+            failed = 1
+            i = bad[0] if bad else min(len(a), len(b)) - 1
+            print(key, len(a), "and", len(b), "hits; first other one:", a[i:i + 1], b[i:i + 1])
+        count += len(b)
+        worst = max([worst] + [abs(x[0] - y[0]) for x, y in zip(a, b)])
+    print(f"{count} hits in {(end - begin) / 1e9:.1f} s, times differ by at most {worst} ns")
+    sys.exit(failed or not count)
+
+
+main()
