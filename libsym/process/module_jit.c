@@ -159,15 +159,6 @@ int modules_jit_cfi(struct modules *ms, uint16_t machine, uint32_t space, uint64
 
 /* --- names ---------------------------------------------------------------------------- */
 
-/* When a process began, in ns since 1970; 0: not known. */
-static int64_t began_ns(const struct recording *rec, const struct process *p)
-{
-	const struct features *f = &rec->features;
-	return f->has_clock_data && p->life.start
-		       ? (int64_t)(f->wall_ns + (p->life.start - f->clockid_ns))
-		       : 0;
-}
-
 static void refuse(struct err *why, const char *path)
 {
 	if (!why->code)
@@ -180,9 +171,11 @@ static int perfmap_open(struct modules *ms, uint32_t process, struct module *mod
 			struct err *why)
 {
 	const struct machine *m = ms->machine;
+	uint64_t began = m->processes.v[process].life.start;
 	struct jit_process p = {.pid = m->processes.v[process].pid,
 				.ended = machine_has_ended(m, process),
-				.began_ns = began_ns(ms->rec, &m->processes.v[process])};
+				.began_ns = began ? features_wall_ns(&ms->rec->features, began)
+						  : 0};
 	if (machine_is_pid_reused(m, process)) {
 		if (!why->code)
 			err_set(why, ERR_REFUSED,
