@@ -301,6 +301,14 @@ static int put_folded(struct screen *s, struct profile *p, const struct report_o
 	return rc;
 }
 
+static uint64_t samples_in(const struct folded *v, size_t n)
+{
+	uint64_t sum = 0;
+	for (size_t i = 0; i < n; i++)
+		sum += v[i].samples;
+	return sum;
+}
+
 /* A report of samples only: folding them is faster than a timeline. */
 static int report_samples(struct input *in, const struct report_opts *o)
 {
@@ -333,6 +341,8 @@ static int report_samples(struct input *in, const struct report_opts *o)
 	size_t n = meant ? some.v.n : p->folded.n;
 	rc = rc || (f.has_names && missing_find(&f.unnamed, p, v, n, NULL));
 	put_meant(&s.first, &name);
+	if (!rc && name.n)
+		meant_say(&name, samples_in(p->folded.v, p->folded.n) - samples_in(v, n));
 	if (!rc && f.has_names)
 		rc = put_folded(&s, p, o, v, n);
 	if (!rc) {

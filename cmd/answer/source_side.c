@@ -25,6 +25,10 @@ static int choose_event(struct source_side *s)
 {
 	struct samples *x = &s->src.samples;
 	s->src.event = s->opt.wait.tl.in.events.n ? NO_ID : samples_default(x);
+	if (x->events.n)
+		samples_say_others(x, s->src.event == NO_ID ? 0 : s->src.event,
+				   s->src.event == NO_ID ? samples_any_event
+							 : samples_same_event);
 	s->src.is = samples_same_event;
 	s->src.any_order = 1;
 	return samples_check_findings(x, s->src.event);

@@ -1,4 +1,6 @@
 #include "cmd/query/meant_input.h"
+#include "base/count.h"
+#include "cmd/cli/say.h"
 #include "libtime/population/meant.h"
 #include "libtime/record/recorded_for.h"
 #include "render/text/escape.h"
@@ -80,4 +82,23 @@ void meant_text(struct buf *b, const struct buf *name)
 {
 	escape_visible(b, name->v, name->n);
 	buf_str(b, ", which was recorded; --all for the whole machine");
+}
+
+void meant_say(const struct buf *name, uint64_t left_out)
+{
+	struct buf b = {0};
+	escape_visible(&b, name->v, name->n);
+	if (left_out)
+		say("of %s, which was recorded; left out %s of other programs (--all)",
+		    buf_cstr(&b), COUNT(left_out, "sample"));
+	buf_release(&b);
+}
+
+void meant_say_everybody(const struct tlinput *ti)
+{
+	const struct profile *p = ti->in.profile;
+	if (!ti->opt->in.quiet && !tlinput_names_threads(ti->opt) &&
+	    (p ? may_choose(p->rec) && !recording_is_stream(p->rec) : ti->meant_name.n > 0))
+		say("of all programs; svg, report and others are of what was recorded for, "
+		    "unless --all");
 }

@@ -25,6 +25,13 @@ struct meant_rows {
 int meant_rows_of(struct profile *p, unsigned by, struct meant_rows *out, struct buf *name,
 		  struct err *e);
 
+/* Say that an answer is of these programs, and leaves out so many samples of others. */
+void meant_say(const struct buf *name, uint64_t left_out);
+
+/* Say of an answer about everybody that other commands would leave out who was not recorded for,
+ * if that may be so. */
+void meant_say_everybody(const struct tlinput *ti);
+
 /* Append "redis-server, which was recorded; --all for the whole machine". */
 void meant_text(struct buf *b, const struct buf *name);
 
