@@ -255,7 +255,7 @@ cell("plugin loaded by a process that shares the memory", plugin(SHARE))
 cell("overlay, another file at the path", script(OVERLAY, app_old=OLD, app_new=NEW))
 cell("pid used again by another file", script(REUSED, app_old=OLD, app_new=NEW))
 cell("run by the dynamic loader", script(LOADER, app=()))
-for how in ("memfd", "thread", "protect"):
+for how in ("memfd", "thread", "protect", "jit"):
     cell("C gcc, " + how, c_program(how=how))
 for linker in ("bfd", "gold", "lld", "mold"):
     ld = "-fuse-ld=" + linker
@@ -378,7 +378,7 @@ def judge(frames, chain, lang, own):
             elif name.startswith("[") and not dso.startswith("/"):
                 leaf_named = False
             continue
-        if dso != own and not re.search(r"/plugin\.so|/app(_old|_new)?$|/memfd:app|^app$", dso):
+        if dso != own and not re.search(r"/plugin\.so|/app(_old|_new)?$|/memfd:app|^app$|^/tmp/perf-\d+\.map$", dso):
             continue
         if unnamed(name):
             leaf_named = False
@@ -426,6 +426,9 @@ def measure(c, how, keep):
                 examples[why + " in " + ";".join(chain)] += 1
         return counts, examples
     finally:
+        for f in os.listdir("/tmp"):  # those of native.c's "jit"
+            if re.fullmatch(r"perf-\d+\.map", f) and "tn_jit_one" in open("/tmp/" + f, errors="replace").read(200):
+                os.unlink("/tmp/" + f)
         if keep:
             print("    kept:", d, flush=True)
         else:

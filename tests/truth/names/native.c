@@ -2,13 +2,14 @@
  * native.c - spins in known functions and logs, on CLOCK_MONOTONIC, in which chain it was when:
  * what the names of samples must be, without any symbolizer.
  *
- *	native LOG SECONDS [PLUGIN.so [OTHER.so] | fork | hugify | memfd | thread | protect | share PLUGIN.so]
+ *	native LOG SECONDS [PLUGIN.so [OTHER.so] | fork | hugify | memfd | thread | protect | jit | share PLUGIN.so]
  *
  * Lines of LOG: "TID START_NS END_NS main;outer;leaf". -DV(x) appends a version to each name and moves
  * the functions, so that two builds never have the same function at one address. PLUGIN.so is loaded
  * again for each phase and has tn_plugin(), OTHER.so is written over it half way; "fork" does the phases in a child; "hugify" first replaces the program's
  * text by anonymous memory with the same bytes; "memfd" executes a copy of the program that has no path, "thread"
- * executes it from another thread; "protect" makes pages of text writable for a while; "share" does the phases in
+ * executes it from another thread; "protect" makes pages of text writable for a while; "jit" writes functions
+ * into memory, two of them at one address by turns, and lists them in a perf map; "share" does the phases in
  * a process that shares its parent's memory, while the parent loads the plugin.
  */
 #define _GNU_SOURCE
@@ -223,6 +224,42 @@ static void protect(void)
 		abort();
 }
 
+#ifdef __x86_64__
+/* A function that counts down from n. */
+static void write_function(uint8_t *at, uint32_t n)
+{
+	static const uint8_t code[] = {0x55, 0x48, 0x89, 0xe5, 0xb9, 0, 0, 0, 0, 0xff, 0xc9, 0x75, 0xfc, 0x5d, 0xc3};
+	memcpy(at, code, sizeof(code));
+	memcpy(at + 5, &n, sizeof(n));
+}
+
+static int generate(uint64_t end)
+{
+	char path[64];
+	uint8_t *code = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)getpid());
+	FILE *map = fopen(path, "w");
+	for (unsigned i = 0; map && code != MAP_FAILED && now() < end; i++) {
+		static const char *const names[] = {"tn_jit_one", "tn_jit_two", "tn_jit_three"};
+		uint8_t *at = code + (i % 3 == 2 ? 256 : 0);
+		void (*run)(void);
+		char chain[64];
+		write_function(at, 400000 + i % 3);
+		fprintf(map, "%lx %x %s\n", (unsigned long)at, 15u, names[i % 3]);
+		fflush(map);
+		*(void **)&run = at;
+		uint64_t from = now(), until = from + 20000000;
+		while (now() < until)
+			run();
+		snprintf(chain, sizeof(chain), "generate;%s", names[i % 3]);
+		write_phase(from, now(), chain);
+	}
+	return !map;
+}
+#else
+static int generate(uint64_t end) { return end != 0; }
+#endif
+
 static int shared[2];
 static void *shared_lib;
 
@@ -281,6 +318,8 @@ int main(int argc, char **argv)
 	}
 	if (!strcmp(how, "protect"))
 		protect();
+	if (!strcmp(how, "jit"))
+		return generate(end);
 	if (!strcmp(how, "share"))
 		return share(argv[4], end);
 	if (!strcmp(how, "fork") && fork() > 0) {
