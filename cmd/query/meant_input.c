@@ -84,14 +84,28 @@ void meant_text(struct buf *b, const struct buf *name)
 	buf_str(b, ", which was recorded; --all for the whole machine");
 }
 
-void meant_say(const struct buf *name, uint64_t left_out)
+static void say_left_out(const struct buf *name, const char *what)
 {
 	struct buf b = {0};
 	escape_visible(&b, name->v, name->n);
-	if (left_out)
-		say("of %s, which was recorded; left out %s of other programs (--all)",
-		    buf_cstr(&b), COUNT(left_out, "sample"));
+	say("of %s, which was recorded; left out %s of other programs (--all)", buf_cstr(&b),
+	    what);
 	buf_release(&b);
+}
+
+void meant_say(const struct buf *name, uint64_t samples)
+{
+	if (samples)
+		say_left_out(name, COUNT(samples, "sample"));
+}
+
+void meant_say_threads(const struct tlinput *ti)
+{
+	uint64_t n = 0;
+	for (size_t i = 0; i < ti->tl.threads.n; i++)
+		n += !(ti->tl.threads.v[i].flags & (THREAD_MEANT | THREAD_IDLE_TASK));
+	if (ti->meant && n)
+		say_left_out(&ti->meant_name, COUNT(n, "thread"));
 }
 
 void meant_say_everybody(const struct tlinput *ti)

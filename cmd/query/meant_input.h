@@ -25,8 +25,11 @@ struct meant_rows {
 int meant_rows_of(struct profile *p, unsigned by, struct meant_rows *out, struct buf *name,
 		  struct err *e);
 
-/* Say that an answer is of these programs, and leaves out so many samples of others. */
-void meant_say(const struct buf *name, uint64_t left_out);
+/* Say that an answer is of these programs, and leaves out so many samples of others … */
+void meant_say(const struct buf *name, uint64_t samples);
+
+/* … or, one about waits, their threads, if it is of some programs. */
+void meant_say_threads(const struct tlinput *ti);
 
 /* Say of an answer about everybody that other commands would leave out who was not recorded for,
  * if that may be so. */

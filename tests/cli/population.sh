@@ -51,6 +51,12 @@ for f in "$data" run.db; do
 			wrong "$verb $f: $(cat err), $left left out"
 	done
 done
+for f in "$data" run.db; do
+	for verb in "svg --offcpu -o x" "svg --wall -o x" "html -f -o x" "export --to pprof --offcpu -f -o x"; do
+		"$PERFKIT" $verb -q "$f" 2>err >out
+		grep -q '^perfkit: of waits, which was recorded; left out [1-9][0-9]* threads of other programs (--all)$' err || wrong "$verb $f: $(cat err)"
+	done
+done
 # the whole machine: whose the worst are, and how to ask about one of them
 "$PERFKIT" tail -q --no-local --all --top 20 "$data" >all
 grep -q '^worst  *time  *longest  *program  *option$' all && grep -q '^ *13 .* waits  *--pid 1293$' all || wrong "programs: $(cat all)"
