@@ -290,8 +290,8 @@ static void fde_starts_of(struct fde_starts *t, struct elf_file *f)
 	t->base = s.sh_addr;
 }
 
-/* In a stripped file the next symbol may be far: one without a size ends where unwinding
- * information says that another function begins. */
+/* strip may have removed the next symbol: one without a size ends where unwinding information
+ * says that another function begins. */
 static void limit_sizeless(struct symtab_builder *b, struct elf_file *runtime)
 {
 	struct fde_starts t;
@@ -319,7 +319,7 @@ static int collect(struct symtab_builder *b, struct elf_file *runtime, struct el
 		rc = symtab_builder_add_go(b, runtime);
 	if (!rc && runtime)
 		rc = add_table(b, runtime, SHT_DYNSYM, FUNCTIONS);
-	if (!rc && runtime && !full && !*mini)
+	if (!rc && runtime)
 		limit_sizeless(b, runtime);
 	if (!rc && !runtime)
 		rc = add_table(b, debug, SHT_DYNSYM, FUNCTIONS);

@@ -54,11 +54,13 @@ label:
 S
 $cc -O1 -rdynamic -o labelled label.S p.c || exit 1
 at=$(nm labelled | sed -n 's/^0*\([0-9a-f]*\) t hidden$/\1/p')
-strip labelled
-"$symdump" labelled | awk -v at="0x$at" '$3 == "label" { print $1, $2 }' | {
-	read -r from to
-	[ $((0x$from)) -lt $((0x$at)) ] && [ $((0x$to)) -le $((0x$at)) ]
-} || fail "a label without a size covers what follows it: $("$symdump" labelled | grep label), hidden is at $at"
+for how in -s -x; do
+	strip $how -o stripped labelled
+	"$symdump" stripped | awk -v at="0x$at" '$3 == "label" { print $1, $2 }' | {
+		read -r from to
+		[ $((0x$from)) -lt $((0x$at)) ] && [ $((0x$to)) -le $((0x$at)) ]
+	} || fail "strip $how: a label without a size covers what follows it: $("$symdump" stripped | grep label), hidden is at $at"
+done
 
 tried=0
 try_link()
