@@ -21,11 +21,13 @@ static int may_choose(const struct recording *rec)
 
 int meant_prepare(struct input *in, const struct tlinput_opts *opt)
 {
-	if (!opt->meant || tlinput_names_threads(opt) || !may_choose(in->profile->rec))
+	const struct recording *rec = in->profile->rec;
+	int unsaid = !opt->meant && (opt->in.quiet || recording_is_stream(rec));
+	if (unsaid || tlinput_names_threads(opt) || !may_choose(rec))
 		return 0;
-	in->fold.aggregate.by |= BY_PID;
 	in->fold.aggregate.activity = 1;
-	return 1;
+	in->fold.aggregate.by |= opt->meant ? BY_PID : 0;
+	return opt->meant;
 }
 
 static int row_order(const void *a, const void *b)
@@ -108,11 +110,26 @@ void meant_say_threads(const struct tlinput *ti)
 		say_left_out(&ti->meant_name, COUNT(n, "thread"));
 }
 
+/* 1 if not everybody of a recording is meant. */
+static int is_about_some(const struct input *in)
+{
+	struct recorded_for w;
+	struct meant meant = {0};
+	if (!in->fold.aggregate.activity)
+		return 0;
+	int some =
+		!recorded_for_read(&w, in->profile->rec, NULL) &&
+		!meant_find(&meant, &w, &in->profile->machine, &in->profile->activity, NULL) &&
+		meant.pids.n;
+	meant_release(&meant);
+	recorded_for_release(&w);
+	return some;
+}
+
 void meant_say_everybody(const struct tlinput *ti)
 {
-	const struct profile *p = ti->in.profile;
-	if (!ti->opt->in.quiet && !tlinput_names_threads(ti->opt) &&
-	    (p ? may_choose(p->rec) && !recording_is_stream(p->rec) : ti->meant_name.n > 0))
+	int some = ti->in.profile ? is_about_some(&ti->in) : ti->meant_name.n > 0;
+	if (some && !ti->opt->in.quiet && !tlinput_names_threads(ti->opt))
 		say("of all programs; svg, report and others are of what was recorded for, "
 		    "unless --all");
 }
