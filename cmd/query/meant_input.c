@@ -128,7 +128,7 @@ static int is_about_some(const struct input *in)
 
 void meant_say_everybody(const struct tlinput *ti)
 {
-	int some = ti->in.profile ? is_about_some(&ti->in) : ti->meant_name.n > 0;
+	int some = ti->meant_name.n || (ti->in.profile && is_about_some(&ti->in));
 	if (some && !ti->opt->in.quiet && !tlinput_names_threads(ti->opt))
 		say("of all programs; svg, report and others are of what was recorded for, "
 		    "unless --all");
