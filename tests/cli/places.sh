@@ -68,6 +68,11 @@ if command -v git >/dev/null; then
 	done
 	"$PERFKIT" html -q --no-local --symfs "$dir/symfs" --git repo@HEAD "$dir/perf.data" -o git.html >said 2>&1 || bad "html --git: $(cat said)"
 	[ ! -e ran ] || bad "the config of a repository was run"
+	# a pipe in the place of a file is no reason to wait for ever, and no answer without that text
+	cp -r repo piped
+	for object in piped/.git/objects/??/*; do rm -f "$object" && mkfifo "$object"; done
+	timeout 100 "$PERFKIT" source -q --no-local --symfs "$dir/symfs" --git piped@first power "$dir/perf.data" >said 2>&1
+	[ $? = 1 ] && grep -q 'piped@first: no answer from git within 30 seconds' said || bad "pipes in a repository: $(cat said)"
 else
 	echo "left out: git"
 fi
