@@ -138,7 +138,7 @@ static int begin(void *opts)
 
 static void end(void *opts)
 {
-	git_texts_close(&((struct html_opts *)opts)->source.texts);
+	git_texts_close(((struct html_opts *)opts)->source.texts);
 }
 
 static int run(const void *opts, const char *const *files, size_t nfiles)
