@@ -196,8 +196,10 @@ static int fold(struct collapser *c, struct stack_source *s, struct err *e)
 {
 	int samples = s->asked == STACKS_OF_SAMPLES;
 	int rc = stack_source_rows(s, add_row, c, e);
-	if (!rc && samples)
+	if (!rc && samples) {
 		say_events(c, s);
+		meant_say_everybody(s->ti);
+	}
 	rc = rc ? rc : write_tree(c, samples ? 1 : unit_ns(c->opt->unit), e);
 	if (!rc && s->asked == STACKS_OF_TAIL)
 		say_tail(c, s);

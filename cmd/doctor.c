@@ -183,7 +183,10 @@ static void put_finding(struct buf *out, const struct finding *f, const char *ho
 		buf_fmt(out, "%*sremedy: ", INDENT, "");
 		put_text_at(out, INDENT + 8, INDENT + 2, buf_cstr(&b));
 	}
-	buf_fmt(out, "%*s[%s]\n", INDENT, "", f->kind->id);
+	out->failed |= buf_failed(&b);
+	buf_clear(&b);
+	buf_fmt(&b, "%*s[%s]", INDENT, "", f->kind->id);
+	put_text_at(out, 0, INDENT, buf_cstr(&b));
 	out->failed |= buf_failed(&b);
 	buf_release(&b);
 }

@@ -5,6 +5,7 @@
 #include "cmd/answer/html_report.h"
 #include "cmd/answer/source_side.h"
 #include "cmd/input/output.h"
+#include "cmd/query/meant_input.h"
 #include "cmd/verbs.h"
 #include "libtime/sched/timeline_answers.h"
 
@@ -124,6 +125,7 @@ static int write_report(struct question *p, const struct html_opts *o)
 	if (html_report(&p->r, p->has_tail ? &p->t : NULL, &to, &e))
 		return input_fail(&p->r.ti.in, &e);
 	output_say_written(o->output, p->picks.wait.tl.in.quiet);
+	meant_say_threads(&p->r.ti);
 	return input_status(&p->r.ti.in);
 }
 
@@ -136,7 +138,7 @@ static int begin(void *opts)
 
 static void end(void *opts)
 {
-	git_texts_close(&((struct html_opts *)opts)->source.texts);
+	git_texts_close(((struct html_opts *)opts)->source.texts);
 }
 
 static int run(const void *opts, const char *const *files, size_t nfiles)

@@ -14,8 +14,7 @@
 #include "cmd/answer/report_functions.h"
 #include "cmd/answer/report_tables.h"
 #include "cmd/answer/report_waits.h"
-#include "cmd/query/meant_input.h"
-#include "cmd/query/timeline_samples.h"
+#include "cmd/query/samples.h"
 #include "libtime/build/build.h"
 #include "cmd/verbs.h"
 #include "cmd/cli/say.h"
@@ -301,6 +300,14 @@ static int put_folded(struct screen *s, struct profile *p, const struct report_o
 	return rc;
 }
 
+static uint64_t samples_in(const struct folded *v, size_t n)
+{
+	uint64_t sum = 0;
+	for (size_t i = 0; i < n; i++)
+		sum += v[i].samples;
+	return sum;
+}
+
 /* A report of samples only: folding them is faster than a timeline. */
 static int report_samples(struct input *in, const struct report_opts *o)
 {
@@ -333,6 +340,8 @@ static int report_samples(struct input *in, const struct report_opts *o)
 	size_t n = meant ? some.v.n : p->folded.n;
 	rc = rc || (f.has_names && missing_find(&f.unnamed, p, v, n, NULL));
 	put_meant(&s.first, &name);
+	if (!rc && name.n)
+		meant_say(&name, samples_in(p->folded.v, p->folded.n) - samples_in(v, n));
 	if (!rc && f.has_names)
 		rc = put_folded(&s, p, o, v, n);
 	if (!rc) {
@@ -466,6 +475,21 @@ static int recount_names(const struct tlinput *ti, struct file_facts *f, struct 
 	return rc ? err_nomem(e) : 0;
 }
 
+/* The same as for a recording of samples only: how many are others'. */
+static int say_others(const struct tlinput *ti, struct err *e)
+{
+	struct sample_sums sums = {.weight = 0};
+	const struct sample_selection which = tl_selection(ti);
+	int rc = !ti->meant || tlinput_has_scheduler(ti)
+			 ? 0
+			 : sample_sums_collect(&sums, &ti->tl, &which, 0, e);
+	if (!rc && ti->meant)
+		meant_say(&ti->meant_name,
+			  event_times_others(&sums.times, 0, samples_any_event, NULL));
+	sample_sums_release(&sums);
+	return rc;
+}
+
 /* One recording, the nth of so many in the store. */
 static int print_one(struct tlinput *ti, const struct report_opts *o, size_t nth, size_t of)
 {
@@ -484,7 +508,8 @@ static int print_one(struct tlinput *ti, const struct report_opts *o, size_t nth
 		rc = tlinput_check_findings(
 			ti, tlinput_has_scheduler(ti) ? 0 : ASKED_OF_SAMPLES | ALL_TOPICS,
 			ALL_TOPICS, 0);
-	if (!rc && (tlinput_file_facts(ti, &file, &e) || recount_names(ti, &file, &e)))
+	if (!rc && (tlinput_file_facts(ti, &file, &e) || recount_names(ti, &file, &e) ||
+		    say_others(ti, &e)))
 		rc = input_fail(&ti->in, &e);
 	if (!rc && nth)
 		putchar('\n');

@@ -487,8 +487,8 @@ static int begin(void *opts)
 static void end(void *opts)
 {
 	struct source_opts *o = opts;
-	git_texts_close(&o->texts);
-	git_texts_close(&o->before_texts);
+	git_texts_close(o->texts);
+	git_texts_close(o->before_texts);
 }
 
 static int run(const void *opts, const char *const *files, size_t nfiles)

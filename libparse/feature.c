@@ -137,6 +137,13 @@ static void parse_clock_data(struct features *f, struct bytes *b)
 	f->clockid_ns = clock;
 }
 
+int64_t features_wall_ns(const struct features *f, uint64_t time)
+{
+	if (!f->has_clock_data)
+		return 0;
+	return (int64_t)(f->wall_ns + (time ? time - f->clockid_ns : 0));
+}
+
 static void parse_compressed(struct features *f, struct bytes *b)
 {
 	bytes_skip(b, 4); /* version */

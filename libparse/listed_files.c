@@ -30,7 +30,7 @@ static int parse_line(struct recording *rec, const char *line)
 	int at = 0;
 	if (sscanf(line, "file %" SCNu32 ":%" SCNu32 " %" SCNu64 " %" SCNu64 " %63s %n",
 		   &f.dev_major, &f.dev_minor, &f.ino, &f.generation, id, &at) != 5 ||
-	    !f.ino || line[at] != '/' || !parse_id(id, &f))
+	    line[at] != '/' || !parse_id(id, &f))
 		return 0;
 	f.path = arena_strndup(&rec->strings, line + at, strlen(line + at));
 	return f.path ? vec_push(&rec->files, f) : ERR_NOMEM;

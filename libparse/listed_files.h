@@ -6,7 +6,8 @@
  *	of BYTES			size of the recording that it belongs to
  *	file DEV:DEV INODE GENERATION BUILD-ID PATH
  *					as MMAP2 records it: device, inode, generation (0: not
- *					known), path; other lines are skipped
+ *					known), path; other lines are skipped. Device and inode 0:
+ *					no mapping's, as the file was written over since
  *
  * A build-id of the header belongs to the file that perf found at its path when it ended. These
  * lines say which of the mappings that was, and know the files that had left the path by then.

@@ -86,6 +86,9 @@ struct features {
  * ones. */
 int features_are_ours(const struct features *f);
 
+/* A time of the recording's clock in ns since 1970, 0: as recording began; 0 unless recorded. */
+int64_t features_wall_ns(const struct features *f, uint64_t time);
+
 enum { RECORD_TYPES_COUNTED = 128 };
 
 /* Records skipped because they break their own layout. Zero-initialised: none. */

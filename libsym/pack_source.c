@@ -114,7 +114,7 @@ int packlist_add_sources(struct packlist *l, const struct profile *p,
 				    &name);
 		if (!rc && name.text && *name.text)
 			continue; /* it is in the binary */
-		rc = rc ? rc : source_text_load(&t, from, &name);
+		rc = rc ? rc : source_text_load(&t, from, &name, e);
 		*absent += !rc && !t.path;
 		if (!rc && t.path)
 			rc = add(l, h, &t, path);

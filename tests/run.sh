@@ -3,7 +3,7 @@
 # (cli/tail, unit/libsym/plt) or a part of several names.
 #
 # A cli test is a sh script that exits 0 (passed), 77 (skipped, last line says why) or anything
-# else (failed; so does one that takes over 15 minutes, or $TEST_SECONDS). It finds perfkit in $PERFKIT, the sources
+# else (failed; so does one that takes over 15 minutes, an hour under a sanitizer, or $TEST_SECONDS). It finds perfkit in $PERFKIT, the sources
 # in $SRC, a private empty directory as its working directory and another as $HOME. Failures are
 # printed again at the end, for logs that keep only their end. The last line is the sum: N passed,
 # N failed, N skipped.
@@ -26,6 +26,8 @@ PERFKIT_CHECKS=1 # base/check.h
 export SRC O PERFKIT PERFKIT_CHECKS
 # What a sanitizer reports is a status that no test expects.
 sanitized=$(nm -D "$PERFKIT" 2>/dev/null | grep -o '__[a-z]*san_' | head -1)
+seconds=${TEST_SECONDS:-900}
+[ -z "$sanitized" ] || seconds=${TEST_SECONDS:-3600}
 report='^==[0-9]+==ERROR: [A-Z][a-z]*Sanitizer|^WARNING: ThreadSanitizer: .*[(]pid=|[a-z]:[0-9]+:[0-9]+: runtime error: '
 ASAN_OPTIONS=exitcode=66${ASAN_OPTIONS:+:$ASAN_OPTIONS}
 UBSAN_OPTIONS=exitcode=66:print_stacktrace=1${UBSAN_OPTIONS:+:$UBSAN_OPTIONS}
@@ -110,7 +112,7 @@ try()
 	[ "$sees" != live ] || set -- sh "$SRC/tests/busy.sh" "$@"
 	# What nohup or a background job ignores, tests would inherit.
 	# shellcheck disable=SC2086
-	env $signals timeout -k 10 "${TEST_SECONDS:-900}" "$@" </dev/null
+	env $signals timeout -k 10 "$seconds" "$@" </dev/null
 }
 
 # Each side of the sum of tests that have run: passed, failed, skipped.

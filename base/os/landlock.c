@@ -27,6 +27,7 @@ struct path_beneath {
 #define WRITE_FILE (1ull << 1)
 #define READ_FILE (1ull << 2)
 #define READ_DIR (1ull << 3)
+#define REMOVE_DIR (1ull << 4)
 #define CHANGE_DIR (0x1ff0ull) /* REMOVE_DIR to MAKE_SYM */
 #define REFER (1ull << 13)
 #define TRUNCATE (1ull << 14)
@@ -112,6 +113,11 @@ void landlock_allow_writing(struct landlock *s, const char *path)
 void landlock_allow_reading(struct landlock *s, const char *path)
 {
 	allow(s, path, s->reads);
+}
+
+void landlock_allow_rmdir(struct landlock *s, const char *path)
+{
+	allow(s, path, s->writes & REMOVE_DIR);
 }
 
 int landlock_enter(struct landlock *s)

@@ -40,6 +40,9 @@ void landlock_allow_writing(struct landlock *s, const char *path);
 /* The same for reading. */
 void landlock_allow_reading(struct landlock *s, const char *path);
 
+/* Allow removing empty folders below this one. */
+void landlock_allow_rmdir(struct landlock *s, const char *path);
+
 /* Enter it permanently, with all threads made later, unless s->shortage is set: 1 if it holds. */
 int landlock_enter(struct landlock *s);
 

@@ -296,6 +296,12 @@ void landlock_allow_writing(struct landlock *s, const char *path)
 	(void)path;
 }
 
+void landlock_allow_rmdir(struct landlock *s, const char *path)
+{
+	(void)s;
+	(void)path;
+}
+
 void landlock_allow_reading(struct landlock *s, const char *path)
 {
 	(void)s;

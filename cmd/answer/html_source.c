@@ -173,7 +173,7 @@ static int put_function(struct making *m, struct json *j, uint32_t function)
 				       .ndirs = o->dirs.n,
 				       .maps = o->maps.v,
 				       .nmaps = o->maps.n,
-				       .git = o->texts.pid ? &o->texts : NULL};
+				       .git = o->texts};
 	int rc = source_rows_of(&rows, s, function, 1);
 	struct source_text *texts = mem_zalloc(rows.files.n + 1, sizeof(*texts));
 	rc = rc || texts ? rc : ERR_NOMEM;

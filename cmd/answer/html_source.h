@@ -14,7 +14,7 @@ struct html_source_opts {
 				     * of the samples or waits */
 	struct opt_list dirs, maps;
 	const char *git;
-	struct git_texts texts; /* of it, once they have begun */
+	struct git_texts *texts; /* of it, once they have begun */
 };
 
 /* Write the lines of the samples' and waits' functions as JSON into *b, and which of them each

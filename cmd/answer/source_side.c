@@ -25,6 +25,10 @@ static int choose_event(struct source_side *s)
 {
 	struct samples *x = &s->src.samples;
 	s->src.event = s->opt.wait.tl.in.events.n ? NO_ID : samples_default(x);
+	if (x->events.n)
+		samples_say_others(x, s->src.event == NO_ID ? 0 : s->src.event,
+				   s->src.event == NO_ID ? samples_any_event
+							 : samples_same_event);
 	s->src.is = samples_same_event;
 	s->src.any_order = 1;
 	return samples_check_findings(x, s->src.event);
@@ -186,13 +190,12 @@ int source_side_text(const struct source_side *s, const struct source_rows *rows
 	const struct source_opts *o = s->o;
 	int own = s->is_before && (o->before_dirs.n || o->before_git);
 	const struct opt_list *dirs = own ? &o->before_dirs : &o->dirs;
-	const struct git_texts *git = own ? &o->before_texts : &o->texts;
 	struct source_options roots = {.dirs = dirs->v,
 				       .ndirs = dirs->n,
 				       .maps = o->maps.v,
 				       .nmaps = o->maps.n,
 				       .fetch = !s->is_choosing,
-				       .git = git->pid ? git : NULL,
+				       .git = own ? o->before_texts : o->texts,
 				       .here = !in->opt->no_local && !in->bundle.recording};
 	return tlinput_text(s->src.ti, &roots, &s->src.stacks->strings, part->file,
 			    rows->v.v[part->first].dso, out, e);

@@ -14,7 +14,7 @@ struct source_opts {
 	int offcpu, tail, instructions, inlines;
 	struct opt_list dirs, maps, before_dirs;
 	const char *against, *git, *before_git;
-	struct git_texts texts, before_texts; /* of these, once they have begun */
+	struct git_texts *texts, *before_texts; /* of these, once they have begun */
 };
 
 struct source_side {

@@ -223,6 +223,7 @@ static void describe_event(struct svg_drawn *out, const struct svg_request *rq,
 	samples_event_shown(s, event, &name);
 	warn_left_out(&s->ti.in, buf_cstr(&name), src->shown, src->left_out,
 		      "--event draws another, --split event all");
+	samples_say_others(s, event, is);
 	hint_at_waits(s, ev);
 	out->title = all ? "Event" : title_of(ev->name, ev->tracepoint);
 	out->unit = all ? "samples" : ev->unit;

@@ -67,6 +67,7 @@ static int choose_columns(struct exporting *x, struct err *e)
 		return err_nomem(e);
 	x->rows.shown = shown_column(s, x->column);
 	x->rows.seconds = samples_seconds(s, 0, samples_any_event);
+	samples_say_others(s, 0, samples_any_event);
 	return 0;
 }
 

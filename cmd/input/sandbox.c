@@ -23,6 +23,7 @@ enum place {
 	/* These if a server is asked; the verb may connect then, too. */
 	FETCHED = 1 << 4,    /* of debuginfod's client */
 	EXTENSIONS = 1 << 5, /* of DuckDB, for tables at a URL */
+	PRIVATE = 1 << 6,    /* a new folder in $TMPDIR, which is $TMPDIR then */
 };
 
 #define READS (OUTPUTS | SCRATCH | CACHE | FETCHED)
@@ -40,7 +41,7 @@ static const struct row {
 	{"fleet", NULL, MAY_READ | MAY_EXECUTE | MAY_FORK, SCRATCH | EXTENSIONS},
 	{"html", NULL, MAY_READ, READS},
 	{"import", NULL, MAY_READ, READS},
-	{"mcp", NULL, MAY_FORK, SCRATCH | CACHE},
+	{"mcp", NULL, MAY_FORK, PRIVATE | CACHE},
 	{"pack", NULL, MAY_READ | MAY_SEE_PROCESSES, FETCHED},
 	{"record", "like", MAY_READ, READS},
 	{"report", NULL, MAY_READ, READS},
@@ -162,6 +163,18 @@ static void allow_scratch(struct landlock *s)
 	}
 }
 
+/* What may not read all of $TMPDIR gets a folder there, which it removes when it ends. */
+static void allow_private(struct landlock *s)
+{
+	const char *path;
+	char place[PATH_MAX];
+	if (scratch_dir(&path, NULL) || setenv("TMPDIR", path, 1))
+		return;
+	landlock_allow_writing(s, path);
+	folder_of(path, place);
+	landlock_allow_rmdir(s, place);
+}
+
 static void allow_cache(struct landlock *s)
 {
 	char path[BUNDLE_CACHE_PATH];
@@ -232,6 +245,8 @@ static void allow_places(struct landlock *s, unsigned writes, const struct verb 
 		landlock_allow_writing(s, ".");
 	if (writes & SCRATCH)
 		allow_scratch(s);
+	if (writes & PRIVATE)
+		allow_private(s);
 	if (writes & CACHE && !is_given(v, opts, "no-cache"))
 		allow_cache(s);
 	if (writes & (FETCHED | EXTENSIONS))

@@ -290,7 +290,7 @@ int scratch_dir(const char **path, struct err *e)
 {
 	const char *dirs[SCRATCH_PLACES];
 	*path = scratch_path;
-	if (scratch_owner)
+	if (scratch_owner == getpid())
 		return 0;
 	scratch_places(dirs);
 	int rc = keep_spares();

@@ -1,4 +1,6 @@
 #include "cmd/query/meant_input.h"
+#include "base/count.h"
+#include "cmd/cli/say.h"
 #include "libtime/population/meant.h"
 #include "libtime/record/recorded_for.h"
 #include "render/text/escape.h"
@@ -19,11 +21,13 @@ static int may_choose(const struct recording *rec)
 
 int meant_prepare(struct input *in, const struct tlinput_opts *opt)
 {
-	if (!opt->meant || tlinput_names_threads(opt) || !may_choose(in->profile->rec))
+	const struct recording *rec = in->profile->rec;
+	int unsaid = !opt->meant && (opt->in.quiet || recording_is_stream(rec));
+	if (unsaid || tlinput_names_threads(opt) || !may_choose(rec))
 		return 0;
-	in->fold.aggregate.by |= BY_PID;
 	in->fold.aggregate.activity = 1;
-	return 1;
+	in->fold.aggregate.by |= opt->meant ? BY_PID : 0;
+	return opt->meant;
 }
 
 static int row_order(const void *a, const void *b)
@@ -80,4 +84,52 @@ void meant_text(struct buf *b, const struct buf *name)
 {
 	escape_visible(b, name->v, name->n);
 	buf_str(b, ", which was recorded; --all for the whole machine");
+}
+
+static void say_left_out(const struct buf *name, const char *what)
+{
+	struct buf b = {0};
+	escape_visible(&b, name->v, name->n);
+	say("of %s, which was recorded; left out %s of other programs (--all)", buf_cstr(&b),
+	    what);
+	buf_release(&b);
+}
+
+void meant_say(const struct buf *name, uint64_t samples)
+{
+	if (samples)
+		say_left_out(name, COUNT(samples, "sample"));
+}
+
+void meant_say_threads(const struct tlinput *ti)
+{
+	uint64_t n = 0;
+	for (size_t i = 0; i < ti->tl.threads.n; i++)
+		n += !(ti->tl.threads.v[i].flags & (THREAD_MEANT | THREAD_IDLE_TASK));
+	if (ti->meant && n)
+		say_left_out(&ti->meant_name, COUNT(n, "thread"));
+}
+
+/* 1 if not everybody of a recording is meant. */
+static int is_about_some(const struct input *in)
+{
+	struct recorded_for w;
+	struct meant meant = {0};
+	if (!in->fold.aggregate.activity)
+		return 0;
+	int some =
+		!recorded_for_read(&w, in->profile->rec, NULL) &&
+		!meant_find(&meant, &w, &in->profile->machine, &in->profile->activity, NULL) &&
+		meant.pids.n;
+	meant_release(&meant);
+	recorded_for_release(&w);
+	return some;
+}
+
+void meant_say_everybody(const struct tlinput *ti)
+{
+	int some = ti->meant_name.n || (ti->in.profile && is_about_some(&ti->in));
+	if (some && !ti->opt->in.quiet && !tlinput_names_threads(ti->opt))
+		say("of all programs; svg, report and others are of what was recorded for, "
+		    "unless --all");
 }

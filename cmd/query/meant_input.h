@@ -8,7 +8,7 @@
 #include "cmd/query/timeline_input.h"
 
 /* Before input_fold: 1 if the answer may be about some processes only; the samples are then
- * also folded by process. */
+ * also folded by process. What meant_say_everybody needs is collected in any case. */
 int meant_prepare(struct input *in, const struct tlinput_opts *opt);
 
 /* Rows of a fold. Zero-initialised: none. */
@@ -24,6 +24,16 @@ struct meant_rows {
  */
 int meant_rows_of(struct profile *p, unsigned by, struct meant_rows *out, struct buf *name,
 		  struct err *e);
+
+/* Say that an answer is of these programs, and leaves out so many samples of others … */
+void meant_say(const struct buf *name, uint64_t samples);
+
+/* … or, one about waits, their threads, if it is of some programs. */
+void meant_say_threads(const struct tlinput *ti);
+
+/* Say of an answer about everybody that other commands would leave out who was not recorded for,
+ * if that is so. */
+void meant_say_everybody(const struct tlinput *ti);
 
 /* Append "redis-server, which was recorded; --all for the whole machine". */
 void meant_text(struct buf *b, const struct buf *name);

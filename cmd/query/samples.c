@@ -23,7 +23,8 @@ static int read_profile(struct samples *s)
 					  .skid = (uint8_t)event_skid(ev),
 					  .counts = (uint8_t)event_role(ev),
 					  .group = event_group(p->rec->events.v, (uint32_t)i)};
-		struct event_time t = {p->first_of_event[i], p->last_of_event[i]};
+		struct event_time t = {.first = p->first_of_event[i],
+				       .last = p->last_of_event[i]};
 		if (vec_push(&s->events, x) || vec_push(&s->sums.times.v, t))
 			return ERR_NOMEM;
 	}
@@ -56,8 +57,12 @@ static int open_recording(struct samples *s, const char *verb, const struct tlin
 	if (meant_rows_of(in->profile, by, &s->meant, &s->ti.meant_name, &e))
 		return input_fail(in, &e);
 	s->ti.meant = s->ti.meant_name.n > 0;
+	for (size_t i = 0; i < s->n; i++)
+		s->sums.times.v.v[s->v[i].event].others += s->v[i].samples;
 	s->v = s->meant.v.v;
 	s->n = s->meant.v.n;
+	for (size_t i = 0; i < s->n; i++)
+		s->sums.times.v.v[s->v[i].event].others -= s->v[i].samples;
 	return 0;
 }
 
@@ -185,6 +190,12 @@ double samples_seconds(const struct samples *s, uint32_t event, event_is *is)
 uint64_t samples_start(const struct samples *s, uint32_t event, event_is *is)
 {
 	return event_times_start(&s->sums.times, event, is, s);
+}
+
+void samples_say_others(const struct samples *s, uint32_t event, event_is *is)
+{
+	if (s->ti.meant)
+		meant_say(&s->ti.meant_name, event_times_others(&s->sums.times, event, is, s));
 }
 
 int samples_same_event(const void *samples, uint32_t a, uint32_t b)

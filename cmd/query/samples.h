@@ -53,6 +53,9 @@ double samples_seconds(const struct samples *s, uint32_t event, event_is *is);
 /* Time of the first sample of such an event on the recording's clock; UINT64_MAX: unknown. */
 uint64_t samples_start(const struct samples *s, uint32_t event, event_is *is);
 
+/* Say whose samples of such events are shown, and how many others are not. */
+void samples_say_others(const struct samples *s, uint32_t event, event_is *is);
+
 /* 1 for events with equal names, except for the kind of core; for all. */
 event_is samples_same_event, samples_any_event;
 

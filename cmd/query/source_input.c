@@ -193,8 +193,7 @@ int tlinput_text(struct tlinput *ti, const struct source_options *roots,
 				&name))
 		rc = err_nomem(e);
 	opt.kept = kept.text && !name.text ? &kept : NULL;
-	if (!rc && source_text_load(out, &opt, &name))
-		rc = err_nomem(e);
+	rc = rc ? rc : source_text_load(out, &opt, &name, e);
 	mem_free(kept.text);
 	return rc;
 }

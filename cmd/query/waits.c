@@ -2,6 +2,7 @@
 #include "base/mem.h"
 #include "base/text/name_id.h"
 #include "cmd/cli/say.h"
+#include "cmd/query/meant_input.h"
 #include "render/text/escape.h"
 #include "render/tail/site_words.h"
 
@@ -101,6 +102,7 @@ int tl_thread_passes(const struct tlinput *ti, uint32_t thread, uint32_t comm)
 void tl_say_hidden(struct tlinput *ti, const struct set_apart *x)
 {
 	struct buf b = {0};
+	meant_say_threads(ti);
 	if (!ti->opt->in.quiet && set_apart_any(x)) {
 		describe_hidden(&b, &ti->tl, x);
 		say("hidden: %s", buf_cstr(&b));

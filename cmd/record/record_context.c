@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 enum {
@@ -23,6 +24,8 @@ enum {
 	UNIX_FLAGS = 3, /* and of /proc/net/unix */
 	UNIX_INODE = 6,
 	COLUMNS = 10,
+	IS_UNIX = 1, /* families of sockets */
+	IS_OTHER = 2,
 };
 
 /* A network namespace, and a process in it. */
@@ -33,7 +36,7 @@ struct space {
 
 struct snapshot {
 	struct buf *out;
-	struct u64map wanted; /* inodes of sockets that a process has open */
+	struct u64map wanted; /* inodes of sockets that a process has open → families */
 	VEC(struct space) spaces;
 	struct host_cgroups cgroups;
 };
@@ -71,6 +74,15 @@ static void add_epoll(struct snapshot *s, long pid, const char *number)
 		fclose(f);
 }
 
+/* The family that the socket itself says, as bits: a row of /proc/net/unix may be written by
+ * whoever has a line break in a path. */
+static uint32_t family_of(const char *path)
+{
+	char protocol[32] = "";
+	ssize_t n = getxattr(path, "system.sockprotoname", protocol, sizeof(protocol) - 1);
+	return n <= 0 ? IS_UNIX | IS_OTHER : !strncmp(protocol, "UNIX", 4) ? IS_UNIX : IS_OTHER;
+}
+
 static void add_descriptor(struct snapshot *s, long pid, const char *number)
 {
 	char path[PROC_PATH], target[256];
@@ -80,7 +92,7 @@ static void add_descriptor(struct snapshot *s, long pid, const char *number)
 		return;
 	buf_fmt(s->out, "fd %.16s %s\n", number, target);
 	if (sscanf(target, "socket:[%" SCNu64 "]", &inode) == 1 &&
-	    u64map_put(&s->wanted, inode, 1))
+	    u64map_put(&s->wanted, inode, family_of(path)))
 		s->out->failed = ERR_NOMEM;
 	if (!strcmp(target, "anon_inode:[eventpoll]"))
 		add_epoll(s, pid, number);
@@ -141,15 +153,15 @@ static void split(const char *line, char column[COLUMNS][32])
 static int is_wanted(const struct snapshot *s, const char *line, int is_unix)
 {
 	char column[COLUMNS][32];
-	uint32_t yes;
+	uint32_t family;
 	split(line, column);
 	const char *inode = column[is_unix ? UNIX_INODE : INET_INODE];
 	if (!isdigit((unsigned char)*inode))
 		return 0; /* the heading */
-	if (is_unix ? strtoul(column[UNIX_FLAGS], NULL, 16) & 0x10000
-		    : !strcmp(column[INET_STATE], "0A"))
-		return 1;
-	return u64map_get(&s->wanted, strtoull(inode, NULL, 10), &yes);
+	if (u64map_get(&s->wanted, strtoull(inode, NULL, 10), &family))
+		return (family & (is_unix ? IS_UNIX : IS_OTHER)) != 0;
+	return is_unix ? (strtoul(column[UNIX_FLAGS], NULL, 16) & 0x10000) != 0
+		       : !strcmp(column[INET_STATE], "0A");
 }
 
 static void add_net(struct snapshot *s, const struct space *space, const char *file)

@@ -6,6 +6,7 @@
 #include "cmd/record/record_run.h"
 #include "libparse/listed_files.h"
 #include "libparse/sample.h"
+#include "libparse/source.h"
 #include "libsym/elf/file_at.h"
 
 #include <ctype.h>
@@ -16,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 
 /* The kernel stamps inodes by a clock that may be a tick behind. */
 enum { CLOCK_TICK_NS = 20000000 };
@@ -26,6 +28,7 @@ struct mapped {
 	uint64_t start, end, pgoff;
 	const char *path;
 	long pid;
+	int64_t first; /* when the file was first mapped, since 1970; 0: not known */
 };
 
 /* A line of /proc/PID/maps with a file's code: 1 and *m, whose path is in the line. */
@@ -130,12 +133,13 @@ void record_files_of_processes(struct buf *out, const char *pids)
 /* --- after -------------------------------------------------------------------------------- */
 
 struct mappings {
-	VEC(struct mapped) of; /* the latest mapping of each file by each path */
-	struct u64map index;   /* key_of → index of these */
+	VEC(struct mapped)
+	of;                  /* the latest mapping of each file by each path, but for `first` */
+	struct u64map index; /* key_of → index of these */
 	struct strtab paths;
 };
 
-static int note_mapping(struct mappings *all, const struct record_mmap *r)
+static int note_mapping(struct mappings *all, const struct record_mmap *r, int64_t when)
 {
 	struct mapped m = {.file = {.ino = r->ino,
 				    .generation = r->ino_generation,
@@ -143,7 +147,8 @@ static int note_mapping(struct mappings *all, const struct record_mmap *r)
 				    .dev_minor = r->dev_minor},
 			   .start = r->addr,
 			   .pgoff = r->pgoff,
-			   .pid = r->pid};
+			   .pid = r->pid,
+			   .first = when};
 	uint32_t at, id;
 	if (!r->ino || *r->filename != '/' || !(r->prot & PROT_EXEC) || r->pid <= 0)
 		return 0;
@@ -152,6 +157,8 @@ static int note_mapping(struct mappings *all, const struct record_mmap *r)
 		return ERR_NOMEM;
 	m.path = strtab_get(&all->paths, id);
 	if (u64map_get(&all->index, key, &at)) {
+		if (all->of.v[at].first < when)
+			m.first = all->of.v[at].first;
 		all->of.v[at] = m;
 		return 0;
 	}
@@ -187,6 +194,13 @@ static void note_run(const struct recording *rec, const struct record_run *run,
 	note_time(rec, last, paid);
 }
 
+static int64_t when_of(const struct recording *rec, const struct record *r)
+{
+	struct record_id id;
+	recording_id(rec, r, &id);
+	return features_wall_ns(&rec->features, id.has_time ? id.time : 0);
+}
+
 static int read_mappings(struct mappings *all, const char *path, struct price_paid *paid)
 {
 	struct recording *rec;
@@ -202,7 +216,7 @@ static int read_mappings(struct mappings *all, const char *path, struct price_pa
 		if (rc || recording_next(rec, &r, NULL) != 1)
 			break;
 		if (r.type == PERF_RECORD_MMAP2 && !record_mmap_decode(&r, rec->swap, &m, NULL))
-			rc = note_mapping(all, &m);
+			rc = note_mapping(all, &m, when_of(rec, &r));
 		else if (r.type == PERF_RECORD_SAMPLE)
 			note_time(rec, r.p, paid);
 	}
@@ -245,7 +259,15 @@ static int find_in_process(struct mapped *m)
 	return found;
 }
 
-/* If another file is at the path, perf has taken its build-id: that is listed, too. */
+/* 1 when the mapped file is still there, but was written over since it was first mapped. */
+static int is_overwritten(const struct mapped *m)
+{
+	struct stat st;
+	return m->first && !stat(m->path, &st) && source_mtime_ns(&st) > m->first;
+}
+
+/* If another file is at the path, or the file has other content, perf has taken that one's
+ * build-id, which is listed, too: the other content as that of no file. */
 static void add_file(struct buf *out, const struct mapped *m, int64_t began)
 {
 	struct mapped there = *m, other = *m;
@@ -254,6 +276,12 @@ static void add_file(struct buf *out, const struct mapped *m, int64_t began)
 	int64_t born = 0;
 	int any = file_at(m->path, &other.file, &born);
 	int same = any && is_at_path(m, &other.file, born, began);
+	if (same && is_overwritten(m)) {
+		other.file = (struct file_id){0};
+		if (read_id(m->path, &id))
+			add_line(out, &other, 0, &id);
+		return;
+	}
 	if (any && file_compare(&m->file, &other.file) == FILE_OTHER && read_id(m->path, &id))
 		add_line(out, &other, other.file.generation, &id);
 	if (same ? read_id(m->path, &id)

@@ -9,9 +9,12 @@
 
 #include "base/mem.h"
 
+#include <dirent.h>
 #include <dlfcn.h>
+#include <limits.h>
 #include <stdatomic.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -34,7 +37,7 @@ enum {
 	SLOWEST = 10000, /* bytes a second, after that */
 	LONGEST_S = 3600,
 };
-static const int64_t LARGEST = (int64_t)4 << 30; /* bytes of a file */
+static const int64_t LARGEST = (int64_t)4 << 30; /* bytes of a file, as it is unpacked */
 static atomic_int given_up;
 
 struct client {
@@ -46,7 +49,9 @@ struct client {
 	const struct dso_options *opt;
 	struct dso_fetch fetch;
 	int asked; /* a server was */
-	int64_t begun, patience;
+	int64_t begun, patience, largest;
+	int64_t looked, written; /* when its file was looked at, and how large that was */
+	char folder[2 * BUILD_ID_MAX + 3]; /* of its file in the cache: "/ID/" */
 };
 
 /* The client of a handle: callbacks get only the handle. */
@@ -74,12 +79,40 @@ static int64_t patience_s(void)
 	return s > 0 && s < LONGEST_S ? s : PATIENCE_S;
 }
 
+static int64_t largest(void)
+{
+	const char *own =
+		getenv("DEBUGINFOD_MAXSIZE"); /* which the library asks of what is announced */
+	long long n = own ? strtoll(own, NULL, 10) : 0;
+	return n > 0 && n < LARGEST ? n : LARGEST;
+}
+
+/* Look how large the file is that the library writes: it unpacks what a server has compressed,
+ * and tells how much came. It opens the file itself; nothing else is open in that folder. */
+static void look_at_file(struct client *c)
+{
+	int64_t now = now_s();
+	DIR *d = now > c->looked ? opendir("/proc/self/fd") : NULL;
+	for (const struct dirent *x; d && (x = readdir(d));) {
+		char path[PATH_MAX];
+		struct stat st;
+		ssize_t n = readlinkat(dirfd(d), x->d_name, path, sizeof(path) - 1);
+		path[n > 0 ? n : 0] = '\0';
+		if (strstr(path, c->folder) && !fstat(atoi(x->d_name), &st))
+			c->written = st.st_size;
+	}
+	if (d)
+		closedir(d);
+	c->looked = now;
+}
+
 /* 1 if it is too much or takes too long. `done` is a small number while nothing is known. */
-static int is_beyond(const struct client *c, int64_t done, int64_t total)
+static int is_beyond(struct client *c, int64_t done, int64_t total)
 {
 	int64_t took = now_s() - c->begun;
-	return done > LARGEST || total > LARGEST || took > LONGEST_S ||
-	       (took > c->patience && done / took < SLOWEST);
+	look_at_file(c);
+	return done > c->largest || total > c->largest || c->written > c->largest ||
+	       took > LONGEST_S || (took > c->patience && done / took < SLOWEST);
 }
 
 static int on_progress(void *handle, long done, long total)
@@ -138,10 +171,13 @@ static int client_open(struct client *c)
 /* The open file, with its path (heap), or -1. Only client_close follows. */
 static int fetch(struct client *c, const struct build_id *id, char **path)
 {
+	char hex[2 * BUILD_ID_MAX + 1];
 	c->fetch.url = getenv("DEBUGINFOD_URLS");
 	if (!c->fetch.url || !*c->fetch.url || !id->len || given_up || !client_open(c))
 		return -1;
 	c->patience = patience_s();
+	c->largest = largest();
+	snprintf(c->folder, sizeof(c->folder), "/%s/", build_id_hex(id, hex));
 	c->begun = now_s();
 	int fd = c->find_source ? c->find_source(c->handle, id->v, id->len, c->fetch.path, path)
 				: c->find(c->handle, id->v, id->len, path);

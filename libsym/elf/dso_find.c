@@ -119,12 +119,13 @@ static struct claim claim_of(const struct dso_search *s)
 			      .owner = s->beside ? s->beside->owner : 0};
 }
 
-/* 1 for a file written after the recording: when a linker replaces a file, the new one may get
- * the old inode number. */
-static int is_newer(const struct dso_search *s, const struct stat *st)
+/* 1 for a file written after it was mapped, or after the recording: when a linker replaces a
+ * file, the new one may get the old inode number. */
+static int is_newer(const struct dso_options *opt, const struct file_id *mapped,
+		    const struct stat *st)
 {
-	return s->opt->host_is_ours && s->opt->written_ns &&
-	       source_mtime_ns(st) > s->opt->written_ns;
+	int64_t at = mapped->mapped_ns ? mapped->mapped_ns : opt->written_ns;
+	return opt->host_is_ours && at && source_mtime_ns(st) > at;
 }
 
 /* 1 unless the file, as it was opened, is shown to be another one than the mapped; notes why. */
@@ -134,8 +135,8 @@ static int is_mapped_one(struct dso_search *s, const struct claimed *c)
 	char text[DSO_DETAIL_MAX];
 	if (s->is_it == BY_ID)
 		return 1;
-	enum file_match is = is_newer(s, &c->st) ? FILE_OTHER
-			     : !s->mapped.ino    ? FILE_UNSURE
+	enum file_match is = is_newer(s->opt, &s->mapped, &c->st) ? FILE_OTHER
+			     : !s->mapped.ino                     ? FILE_UNSURE
 			     : !file_at_fd(c->fd, &here, NULL)
 				     ? FILE_UNSURE
 				     : file_compare(&s->mapped, &here);
@@ -351,15 +352,20 @@ int dso_id_is_others(const struct dso_options *opt, const char *path, const stru
 		     const struct file_id *mapped, struct file_id *here)
 {
 	struct elf_file *f = NULL;
+	struct stat st;
 	int64_t born;
 	int fd;
 	if (!mapped->id_of_path || !mapped->ino || !id->len || opt->no_local ||
 	    !opt->host_is_ours || path[0] != '/' || is_special(path) ||
 	    file_open(path, REGULAR_NO_PSEUDO, &fd, NULL))
 		return 0;
-	int is = file_at_fd(fd, here, &born) && file_compare(mapped, here) == FILE_OTHER &&
-		 born <= opt->written_ns && !elf_file_open_fd(fd, path, &f, NULL) &&
-		 build_id_equal(&f->id, id);
+	int is = file_at_fd(fd, here, &born) && !elf_file_open_fd(fd, path, &f, NULL) &&
+		 build_id_equal(&f->id, id),
+	    other = file_compare(mapped, here) == FILE_OTHER;
+	is = is &&
+	     (other ? born <= opt->written_ns : !fstat(fd, &st) && is_newer(opt, mapped, &st));
+	if (!other) /* what it was then has left no trace */
+		*here = (struct file_id){0};
 	elf_file_close(f);
 	close(fd);
 	return is;

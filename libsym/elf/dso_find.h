@@ -100,8 +100,8 @@ struct dso_files {
 /*
  * 1 when a build-id that the header has for `path` is not that of the mapped file: perf took it
  * from the path when it ended, and there is, on the recorded machine, since before then,
- * another file (*here) with this build-id. So it is for programs in a chroot, and for those
- * that were replaced while they ran.
+ * another file (*here) with this build-id, or the same, written over since it was mapped (*here
+ * is zero). So it is for programs in a chroot, and for those that were replaced while they ran.
  */
 int dso_id_is_others(const struct dso_options *opt, const char *path, const struct build_id *id,
 		     const struct file_id *mapped, struct file_id *here);

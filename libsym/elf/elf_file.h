@@ -32,6 +32,8 @@ struct file_id {
 	uint64_t ino;
 	uint64_t generation; /* of the inode number, which is used again; 0: not recorded */
 	uint32_t dev_major, dev_minor;
+	int64_t mapped_ns;   /* when it was first mapped, since 1970: what was written into it
+			      later is not what ran; 0: not known */
 	uint8_t id_read;     /* the kernel read the file's build-id as it mapped it */
 	uint8_t shared_path; /* several files had its path: only this very file may be used */
 	uint8_t id_of_path;  /* its build-id is that of the file at its path in the end */

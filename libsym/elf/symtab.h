@@ -13,7 +13,8 @@
  *  - functions, indirect functions, objects in executable sections, and labels without a type
  *    in sections called *text*; no section, file or TLS symbols, no absolute ones, no
  *    mapping symbols of ARM and RISC-V ($x, $d, $a, $t);
- *  - a symbol of size 0 extends to the next symbol, at most to the end of its section;
+ *  - a symbol of size 0 extends to the next symbol, at most to the end of its section (here also
+ *    at most to the next function that .eh_frame_hdr lists);
  *  - of several at one address: one with a size, not weak, global, with fewer leading
  *    underscores (all after demangling), the longer name, the first.
  * Beyond perf, whose tree search cannot: where symbols nest, the innermost that covers the

@@ -2,6 +2,7 @@
 #include "libsym/elf/symtab.h"
 
 #include "base/mem.h"
+#include "base/search.h"
 #include "libsym/elf/decompress.h"
 #include "libsym/elf/plausible.h"
 
@@ -259,6 +260,50 @@ static void keep_if_plausible(struct symtab_builder *b, size_t from,
 	b->doubt = "its debug file has other addresses (prelink?)";
 }
 
+/* The functions that .eh_frame_hdr lists, by address; n 0 unless its table has the only form that
+ * linkers write: signed 32-bit words, relative to the section. */
+struct fde_starts {
+	const uint8_t *p;
+	size_t n;
+	uint64_t base;
+	int swap;
+};
+
+static uint64_t fde_start(const struct fde_starts *t, size_t i)
+{
+	return t->base + (uint64_t)(int64_t)(int32_t)load_u32(t->p + i * 8, t->swap);
+}
+
+static void fde_starts_of(struct fde_starts *t, struct elf_file *f)
+{
+	enum { HEAD = 12, VERSION = 1, UDATA4 = 0x03, DATAREL_SDATA4 = 0x3b };
+	GElf_Shdr s;
+	const uint8_t *p;
+	size_t n;
+	*t = (struct fde_starts){.swap = f->swap};
+	if (elf_file_section(f, ".eh_frame_hdr", &s, &p, &n, NULL) != 1 || n < HEAD ||
+	    p[0] != VERSION || p[2] != UDATA4 || p[3] != DATAREL_SDATA4)
+		return;
+	uint32_t listed = load_u32(p + 8, f->swap);
+	t->p = p + HEAD;
+	t->n = listed < (n - HEAD) / 8 ? listed : (n - HEAD) / 8;
+	t->base = s.sh_addr;
+}
+
+/* strip may have removed the next symbol: one without a size ends where unwinding information
+ * says that another function begins. */
+static void limit_sizeless(struct symtab_builder *b, struct elf_file *runtime)
+{
+	struct fde_starts t;
+	fde_starts_of(&t, runtime);
+	for (size_t i = 0; i < b->raw.n && t.n; i++) {
+		struct raw_symbol *s = &b->raw.v[i];
+		size_t next = PARTITION_POINT(k, 0, t.n, fde_start(&t, k) <= s->start);
+		if (s->start == s->end && next < t.n && fde_start(&t, next) < s->limit)
+			s->limit = fde_start(&t, next);
+	}
+}
+
 static int collect(struct symtab_builder *b, struct elf_file *runtime, struct elf_file *debug,
 		   const struct plt_shapes *plt, uint8_t **image, struct elf_file **mini)
 {
@@ -274,6 +319,8 @@ static int collect(struct symtab_builder *b, struct elf_file *runtime, struct el
 		rc = symtab_builder_add_go(b, runtime);
 	if (!rc && runtime)
 		rc = add_table(b, runtime, SHT_DYNSYM, FUNCTIONS);
+	if (!rc && runtime)
+		limit_sizeless(b, runtime);
 	if (!rc && !runtime)
 		rc = add_table(b, debug, SHT_DYNSYM, FUNCTIONS);
 	if (!rc && runtime)

@@ -43,7 +43,7 @@ static int add_line(struct perfmap *m, char *p, char *end)
 	return vec_push(&m->lines, l);
 }
 
-/* --- pieces: the last line over each range ------------------------------- */
+/* --- pieces: the last line over each range, if all lines there have one name ------------- */
 
 /* Lines that are open at the sweep's position, the last one of the file on top. */
 struct heap {
@@ -78,86 +78,90 @@ static void heap_pop(struct heap *h)
 	}
 }
 
-static int add_piece(struct perfmap *m, uint64_t start, uint64_t end, uint32_t line)
-{
-	if (start >= end)
-		return 0;
-	if (m->pieces.n) {
-		struct perfmap_piece *last = &m->pieces.v[m->pieces.n - 1];
-		if (last->line == line && last->end == start) {
-			last->end = end;
-			return 0;
-		}
-	}
-	struct perfmap_piece p = {.start = start, .end = end, .line = line};
-	return vec_push(&m->pieces, p);
-}
-
-/* Give [from, to) to the top line, the rest to those below; remove ended lines. */
-static int cover(struct perfmap *m, struct heap *h, uint64_t from, uint64_t to)
-{
-	while (h->of.n && from < to) {
-		uint32_t top = h->of.v[0];
-		uint64_t end = m->lines.v[top].end;
-		if (end > from) {
-			uint64_t stop = end < to ? end : to;
-			if (add_piece(m, from, stop, top))
-				return ERR_NOMEM;
-			from = stop;
-		}
-		if (end <= from)
-			heap_pop(h);
-	}
-	return 0;
-}
-
-struct start {
+/* Where a line starts or ends. */
+struct border {
 	uint64_t at;
-	uint32_t line;
+	uint32_t line, starts;
 };
 
-static int by_start(const void *a, const void *b)
+static int by_place(const void *a, const void *b)
 {
-	const struct start *x = a, *y = b;
+	const struct border *x = a, *y = b;
 	if (x->at != y->at)
 		return x->at < y->at ? -1 : 1;
 	return x->line < y->line ? -1 : x->line > y->line;
 }
 
-/* Count the lines that do not own all of their bytes. */
-static int count_overlaps(struct perfmap *m)
+struct sweep {
+	struct border *borders;
+	struct heap open;
+	struct strtab texts;
+	uint32_t *names; /* of each line, of texts */
+	uint32_t *count; /* of each of texts: open lines that have it */
+	size_t distinct; /* … and how many are not 0 */
+};
+
+static int sweep_init(struct sweep *w, const struct perfmap *m)
 {
-	uint64_t *owned = mem_zalloc(m->lines.n, sizeof(*owned));
-	if (!owned)
+	size_t n = m->lines.n;
+	w->borders = mem_zalloc(2 * n + 1, sizeof(*w->borders));
+	w->names = mem_zalloc(n + 1, sizeof(*w->names));
+	w->count = mem_zalloc(n + 1, sizeof(*w->count));
+	if (!w->borders || !w->names || !w->count)
 		return ERR_NOMEM;
-	for (size_t i = 0; i < m->pieces.n; i++)
-		owned[m->pieces.v[i].line] += m->pieces.v[i].end - m->pieces.v[i].start;
-	for (size_t i = 0; i < m->lines.n; i++)
-		m->overlaps += owned[i] != m->lines.v[i].end - m->lines.v[i].start;
-	mem_free(owned);
+	for (size_t i = 0; i < n; i++) {
+		const struct perfmap_line *l = &m->lines.v[i];
+		if (strtab_intern(&w->texts, m->text + l->name, &w->names[i]))
+			return ERR_NOMEM;
+		w->borders[2 * i] = (struct border){l->start, (uint32_t)i, 1};
+		w->borders[2 * i + 1] = (struct border){l->end, (uint32_t)i, 0};
+	}
+	qsort(w->borders, 2 * n, sizeof(*w->borders), by_place);
 	return 0;
+}
+
+static int pass_border(struct sweep *w, const struct border *b)
+{
+	uint32_t *n = &w->count[w->names[b->line]];
+	if (b->starts)
+		w->distinct += !(*n)++;
+	else
+		w->distinct -= !--*n;
+	return b->starts ? heap_push(&w->open, b->line) : 0;
+}
+
+/* What lines the sweep has open, from `start` to `end`. */
+static int add_piece(struct perfmap *m, struct sweep *w, uint64_t start, uint64_t end)
+{
+	while (w->open.of.n && m->lines.v[w->open.of.v[0]].end <= start)
+		heap_pop(&w->open);
+	if (start == end || !w->open.of.n)
+		return 0;
+	uint32_t line = w->distinct > 1 ? PERFMAP_SEVERAL : w->open.of.v[0];
+	struct perfmap_piece *last = m->pieces.n ? &m->pieces.v[m->pieces.n - 1] : NULL;
+	if (last && last->line == line && last->end == start) {
+		last->end = end;
+		return 0;
+	}
+	struct perfmap_piece p = {.start = start, .end = end, .line = line};
+	return vec_push(&m->pieces, p);
 }
 
 static int make_pieces(struct perfmap *m)
 {
-	struct heap h = {0};
-	int rc = 0;
-	struct start *s = mem_zalloc(m->lines.n, sizeof(*s));
-	if (!s)
-		return ERR_NOMEM;
-	for (size_t i = 0; i < m->lines.n; i++)
-		s[i] = (struct start){.at = m->lines.v[i].start, .line = (uint32_t)i};
-	qsort(s, m->lines.n, sizeof(*s), by_start);
-	for (size_t i = 0; !rc && i < m->lines.n; i++) {
-		rc = heap_push(&h, s[i].line);
-		if (!rc)
-			rc = cover(m, &h, s[i].at,
-				   i + 1 < m->lines.n ? s[i + 1].at : UINT64_MAX);
+	struct sweep w = {0};
+	int rc = sweep_init(&w, m);
+	for (size_t i = 0; !rc && i < 2 * m->lines.n; i++) {
+		const struct border *b = &w.borders[i];
+		rc = pass_border(&w, b);
+		if (!rc && i + 1 < 2 * m->lines.n)
+			rc = add_piece(m, &w, b->at, b[1].at);
 	}
-	if (!rc)
-		rc = count_overlaps(m);
-	vec_release(&h.of);
-	mem_free(s);
+	mem_free(w.borders);
+	mem_free(w.names);
+	mem_free(w.count);
+	vec_release(&w.open.of);
+	strtab_release(&w.texts);
 	return rc;
 }
 
@@ -221,6 +225,8 @@ int perfmap_find(const struct perfmap *m, uint64_t addr, struct symbol_hit *hit)
 	size_t lo = PARTITION_POINT(i, 0, m->pieces.n, m->pieces.v[i].start <= addr);
 	if (!lo || addr >= m->pieces.v[lo - 1].end)
 		return 0;
+	if (m->pieces.v[lo - 1].line == PERFMAP_SEVERAL)
+		return 2;
 	const struct perfmap_line *l = &m->lines.v[m->pieces.v[lo - 1].line];
 	*hit = (struct symbol_hit){.name = m->text + l->name, .start = l->start, .end = l->end};
 	return 1;

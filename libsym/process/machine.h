@@ -52,6 +52,7 @@ struct dso {
 	uint32_t process;    /* … and that process: pids are used again; else NO_ID */
 	uint32_t recorded;   /* strings id: name (DSO_VDSO: path) before the table gave one */
 	uint8_t id_given;    /* id is not from the mappings, but from the table or a list */
+	uint64_t first;      /* time of its earliest mapping; 0: before recording began */
 	uint8_t at_start, later; /* mapped when recording began (from /proc); afterwards */
 	uint8_t mixed;           /* mapped with and without generation */
 	uint8_t mount;           /* where it was mapped: enum dso_mount, decided late */

@@ -134,8 +134,11 @@ int machine_add_map(struct machine *m, uint32_t space, const struct pending *p, 
 		return 0;
 	if (machine_dso(m, d, &map.dso) || vec_push(&m->maps, map))
 		return ERR_NOMEM;
-	m->dsos.v[map.dso].at_start |= !p->time;
-	m->dsos.v[map.dso].later |= !!p->time;
+	struct dso *known = &m->dsos.v[map.dso];
+	if (p->time < known->first || !(known->at_start | known->later))
+		known->first = p->time;
+	known->at_start |= !p->time;
+	known->later |= !!p->time;
 	return insert_map(m, space, (uint32_t)(m->maps.n - 1));
 }
 

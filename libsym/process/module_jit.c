@@ -159,15 +159,6 @@ int modules_jit_cfi(struct modules *ms, uint16_t machine, uint32_t space, uint64
 
 /* --- names ---------------------------------------------------------------------------- */
 
-/* When a process began, in ns since 1970; 0: not known. */
-static int64_t began_ns(const struct recording *rec, const struct process *p)
-{
-	const struct features *f = &rec->features;
-	return f->has_clock_data && p->life.start
-		       ? (int64_t)(f->wall_ns + (p->life.start - f->clockid_ns))
-		       : 0;
-}
-
 static void refuse(struct err *why, const char *path)
 {
 	if (!why->code)
@@ -180,9 +171,11 @@ static int perfmap_open(struct modules *ms, uint32_t process, struct module *mod
 			struct err *why)
 {
 	const struct machine *m = ms->machine;
+	uint64_t began = m->processes.v[process].life.start;
 	struct jit_process p = {.pid = m->processes.v[process].pid,
 				.ended = machine_has_ended(m, process),
-				.began_ns = began_ns(ms->rec, &m->processes.v[process])};
+				.began_ns = began ? features_wall_ns(&ms->rec->features, began)
+						  : 0};
 	if (machine_is_pid_reused(m, process)) {
 		if (!why->code)
 			err_set(why, ERR_REFUSED,
@@ -262,7 +255,15 @@ int jit_read(struct modules *ms, uint32_t dso, struct module **mod)
 	return (*mod)->maps_tried ? 0 : maps_open(ms, ms->machine->dsos.v[dso].process, *mod);
 }
 
-static int lookup_code(struct modules *ms, const struct module *mod, uint64_t ip, uint64_t time,
+/* Say why code of its map has no name. */
+static void note_reused(struct module *mod)
+{
+	mod->files.reason = DSO_UNREADABLE;
+	snprintf(mod->files.detail, DSO_DETAIL_MAX, "%s: " MODULES_REUSED, mod->perfmap_path);
+}
+
+/* 0, 1 if several functions had the address, or ERR_NOMEM. */
+static int lookup_code(struct modules *ms, struct module *mod, uint64_t ip, uint64_t time,
 		       struct module_lookup *out)
 {
 	const struct jit_code *code;
@@ -279,9 +280,10 @@ static int lookup_code(struct modules *ms, const struct module *mod, uint64_t ip
 		out->frames[0].line = line;
 		return strtab_intern(ms->machine->strings, file, &out->frames[0].file);
 	}
-	if (!perfmap_find(&mod->perfmap, ip, &hit))
-		return 0;
-	return lookup_named(ms, &hit, 1, out);
+	int got = perfmap_find(&mod->perfmap, ip, &hit);
+	if (got == 2)
+		note_reused(mod);
+	return got == 1 ? lookup_named(ms, &hit, 1, out) : got == 2;
 }
 
 int lookup_jit(struct modules *ms, const struct map *map, uint64_t ip, uint64_t time, int how,
@@ -290,7 +292,8 @@ int lookup_jit(struct modules *ms, const struct map *map, uint64_t ip, uint64_t 
 	struct module *mod;
 	if (jit_read(ms, map->dso, &mod))
 		return ERR_NOMEM;
-	return lookup_code(ms, mod, ip - (how == LOOKUP_RETURN), time, out);
+	int rc = lookup_code(ms, mod, ip - (how == LOOKUP_RETURN), time, out);
+	return rc > 0 ? 0 : rc;
 }
 
 /* --- of forked processes -------------------------------------------------------------- */
@@ -340,7 +343,7 @@ int modules_lookup_inherited(struct modules *ms, const struct map *map, uint32_t
 	if (!rc && !out->n)
 		rc = lookup_jit(ms, map, ip, forked, how, out);
 	pthread_mutex_unlock(&ms->lock);
-	return rc;
+	return rc > 0 ? 0 : rc;
 }
 
 /* --- code ----------------------------------------------------------------------------- */

@@ -86,6 +86,15 @@ const struct frame_table *modules_frames(const struct modules *ms)
 	return ms->frames;
 }
 
+/* The mapped file, and since when. */
+static struct file_id file_of(const struct modules *ms, const struct dso *d)
+{
+	struct file_id file = d->file;
+	if (d->at_start | d->later)
+		file.mapped_ns = features_wall_ns(&ms->rec->features, d->first);
+	return file;
+}
+
 static int module_open(struct modules *ms, uint32_t dso, struct module *mod)
 {
 	const struct dso *d = &ms->machine->dsos.v[dso];
@@ -100,7 +109,8 @@ static int module_open(struct modules *ms, uint32_t dso, struct module *mod)
 		if (!mod->recorded)
 			return ERR_NOMEM;
 	}
-	if (dso_find(&ms->opt.find, path, &d->id, &d->file, &mod->files, NULL) == ERR_NOMEM)
+	struct file_id file = file_of(ms, d);
+	if (dso_find(&ms->opt.find, path, &d->id, &file, &mod->files, NULL) == ERR_NOMEM)
 		return ERR_NOMEM;
 	/* symbols of a path are believed of none of several files that had it */
 	return d->kind == DSO_FILE && !mod->shared && !mod->files.runtime && !mod->files.debug
@@ -399,8 +409,9 @@ void modules_list_others(const struct modules *ms, struct buf *out)
 	for (size_t i = 0; i < m->dsos.n; i++) {
 		const struct dso *d = &m->dsos.v[i];
 		const char *path = strtab_get(m->strings, d->path);
+		struct file_id file = file_of(ms, d);
 		if (d->kind == DSO_FILE && !strpbrk(path, "\n\r") &&
-		    dso_id_is_others(&ms->opt.find, path, &d->id, &d->file, &here))
+		    dso_id_is_others(&ms->opt.find, path, &d->id, &file, &here))
 			buf_fmt(out, LISTED_FILE, here.dev_major, here.dev_minor, here.ino,
 				here.generation, build_id_hex(&d->id, hex), path);
 	}

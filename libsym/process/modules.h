@@ -285,4 +285,7 @@ void modules_list_others(const struct modules *ms, struct buf *out);
  */
 int modules_is_interrupt_entry(const char *name);
 
+/* Why generated code has no name, though a perf map lists it. */
+#define MODULES_REUSED "several functions had these addresses, and its lines have no times"
+
 #endif

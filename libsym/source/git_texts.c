@@ -2,16 +2,23 @@
 #include "base/child.h"
 #include "base/mem.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
-enum { NOT_FOUND = 127 };
+enum {
+	NOT_FOUND = 127,
+	PATIENCE_MS = 30000, /* for an answer: a repository may hold a pipe instead of a file */
+};
 
 /* Links are followed within the commit. The repository may be a stranger's, and its config names
  * programs: for what is read from the index, and what fetches objects that a partial clone lacks;
@@ -33,6 +40,32 @@ static void become_git(const char *dir, const int in[2], const int out[2])
 	_exit(NOT_FOUND);
 }
 
+/* End git when perfkit closes its end of the pipe or ends: from its sandbox it cannot. */
+__attribute__((noreturn)) static void watch_git(const char *dir, const int in[2],
+						const int out[2])
+{
+	enum { INHERITED = 256 }; /* no more than a few are open so early */
+	int status = -1;
+	pid_t git = fork();
+	if (!git)
+		become_git(dir, in, out);
+	struct pollfd p = {.fd = dup2(in[0], STDIN_FILENO)};
+	for (int fd = STDIN_FILENO + 1; fd < INHERITED; fd++)
+		close(fd);
+	while (git > 0 && poll(&p, 1, -1) < 0 && errno == EINTR)
+		;
+	if (git > 0 && !kill(git, SIGKILL))
+		waitpid(git, &status, 0);
+	_exit(WIFEXITED(status) ? WEXITSTATUS(status) : 1);
+}
+
+static int64_t now_ms(void)
+{
+	struct timespec t = {0};
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * INT64_C(1000) + t.tv_nsec / 1000000;
+}
+
 static int begin(struct git_texts *g, const char *dir, struct err *e)
 {
 	int in[2], out[2];
@@ -46,38 +79,82 @@ static int begin(struct git_texts *g, const char *dir, struct err *e)
 	fflush(NULL);
 	g->pid = fork();
 	if (!g->pid)
-		become_git(dir, in, out);
+		watch_git(dir, in, out);
 	close(in[0]);
 	close(out[1]);
 	/* what is run later must not keep it alive */
 	fcntl(in[1], F_SETFD, FD_CLOEXEC);
 	fcntl(out[0], F_SETFD, FD_CLOEXEC);
-	g->to = fdopen(in[1], "w");
-	g->from = fdopen(out[0], "r");
-	return g->pid > 0 && g->to && g->from ? 0 : err_sys(e, "git");
+	g->to = in[1];
+	g->from = out[0];
+	if (g->pid > 0)
+		return 0;
+	close(g->to);
+	close(g->from);
+	return err_sys(e, "git");
 }
 
 /* A name as a line; git may have ended. */
-static int send_name(const struct git_texts *g, const char *name)
+static int send_name(struct git_texts *g, const char *name)
 {
+	size_t n = strlen(name);
+	char *line = mem_alloc(n + 1);
+	if (!line)
+		return ERR_NOMEM;
+	memcpy(line, name, n);
+	line[n] = '\n';
 	void (*was)(int) = signal(SIGPIPE, SIG_IGN);
-	fprintf(g->to, "%s\n", name);
-	int failed = fflush(g->to);
+	g->failed |= write(g->to, line, n + 1) != (ssize_t)n + 1;
 	signal(SIGPIPE, was);
-	return failed;
+	mem_free(line);
+	g->until = now_ms() + PATIENCE_MS;
+	return g->failed ? ERR_IO : 0;
+}
+
+/* Have something unread of the answer. ERR_IO: git has ended, or said nothing for too long. */
+static int fill(struct git_texts *g)
+{
+	while (g->at == g->n && !g->failed) {
+		struct pollfd p = {.fd = g->from, .events = POLLIN};
+		int64_t left = g->until - now_ms();
+		int ready = left > 0 ? poll(&p, 1, (int)left) : 0;
+		ssize_t n = ready > 0 ? read(g->from, g->piece, sizeof(g->piece)) : ready;
+		if (n < 0 && errno == EINTR)
+			continue;
+		g->at = 0;
+		g->n = n > 0 ? (size_t)n : 0;
+		g->silent |= !ready;
+		g->failed |= n <= 0;
+	}
+	return g->failed ? ERR_IO : 0;
+}
+
+/* The next line, without its end; what is too long is cut. */
+static int receive_line(struct git_texts *g, char *line, size_t size)
+{
+	size_t n = 0;
+	for (char c = 0; c != '\n';) {
+		if (fill(g))
+			return ERR_IO;
+		c = g->piece[g->at++];
+		if (c != '\n' && n + 1 < size)
+			line[n++] = c;
+	}
+	line[n] = '\0';
+	return 0;
 }
 
 /* Read n bytes of an answer and the newline behind them into *out (NULL: away). */
-static int receive(const struct git_texts *g, size_t n, struct buf *out)
+static int receive(struct git_texts *g, size_t n, struct buf *out)
 {
-	char piece[1 << 14];
 	for (n++; n;) {
-		size_t m = fread(piece, 1, n < sizeof(piece) ? n : sizeof(piece), g->from);
-		if (!m)
+		if (fill(g))
 			return ERR_IO;
+		size_t m = g->n - g->at < n ? g->n - g->at : n;
 		n -= m;
 		if (out)
-			buf_add(out, piece, m - !n);
+			buf_add(out, g->piece + g->at, m - !n);
+		g->at += m;
 	}
 	return out ? buf_failed(out) : 0;
 }
@@ -88,22 +165,24 @@ static int receive(const struct git_texts *g, size_t n, struct buf *out)
  *	OID TYPE SIZE | NAME missing | dangling SIZE, symlink SIZE (a link out of the commit)
  *
  * 1 if it is of this type and at most `max` long, with its id in *oid and its bytes in *out
- * (NULL: not wanted); 0; ERR_NOMEM.
+ * (NULL: not wanted); 0; ERR_NOMEM; ERR_IO, then and from then on, if git gives no answer.
  */
-static int ask(const struct git_texts *g, const char *name, const char *type, size_t max,
+static int ask(struct git_texts *g, const char *name, const char *type, size_t max,
 	       char oid[GIT_OID], struct buf *out)
 {
 	char line[PATH_MAX + 256], is[16];
 	size_t size = 0;
-	if (send_name(g, name) || !fgets(line, sizeof(line), g->from))
-		return 0;
+	int rc = send_name(g, name);
+	rc = rc ? rc : receive_line(g, line, sizeof(line));
+	if (rc)
+		return rc;
 	const char *last = strrchr(line, ' ');
 	if (!last || sscanf(last, " %zu", &size) != 1)
 		return 0;
 	int wanted = sscanf(line, "%64[0-9a-f] %15s", oid, is) == 2 && !strcmp(is, type) &&
 		     size <= max;
-	int rc = receive(g, size, wanted ? out : NULL);
-	return rc == ERR_NOMEM ? rc : !rc && wanted;
+	rc = receive(g, size, wanted ? out : NULL);
+	return rc ? rc : wanted;
 }
 
 /* The length of DIR in DIR@REV: both may have more of these; 0: it is no such thing. */
@@ -138,42 +217,55 @@ static int find_commit(struct git_texts *g, const char *rev)
 static int end(struct git_texts *g)
 {
 	int status = 0;
-	if (g->to)
-		fclose(g->to);
-	if (g->from)
-		fclose(g->from);
-	if (g->pid > 0)
-		waitpid(g->pid, &status, 0);
-	*g = (struct git_texts){0};
+	close(g->to);
+	close(g->from);
+	waitpid(g->pid, &status, 0);
+	mem_free(g);
 	return status;
 }
 
-int git_texts_open(struct git_texts *g, const char *spec, struct err *e)
+static int no_answer(const struct git_texts *g, struct err *e)
+{
+	return g->silent ? err_set(e, ERR_IO, "--git %s: no answer from git within %d seconds",
+				   g->spec, PATIENCE_MS / 1000)
+			 : err_set(e, ERR_IO, "--git %s: git ended without an answer", g->spec);
+}
+
+int git_texts_open(struct git_texts **out, const char *spec, struct err *e)
 {
 	size_t n = folder_length(spec);
-	*g = (struct git_texts){.spec = spec};
 	for (const char *p = spec; *p; p++)
 		n = (unsigned char)*p < ' ' ? 0 : n;
 	if (!n)
 		return err_set(e, ERR_USAGE, "--git %s: DIR@REV is expected, with a folder DIR",
 			       spec);
 	char *dir = mem_strndup(spec, n);
-	int rc = dir ? begin(g, dir, e) : err_nomem(e);
+	struct git_texts *g = mem_zalloc(1, sizeof(*g));
+	int rc = dir && g ? begin(g, dir, e) : err_nomem(e);
 	mem_free(dir);
-	if (!rc)
-		rc = find_commit(g, spec + n + 1);
-	if (rc == 1)
+	if (rc) {
+		mem_free(g);
+		return rc;
+	}
+	g->spec = spec;
+	rc = find_commit(g, spec + n + 1);
+	if (rc == 1) {
+		*out = g;
 		return 0;
-	int status = end(g);
-	if (rc)
-		return rc == ERR_NOMEM ? err_nomem(e) : rc;
+	}
+	int silent = g->silent && no_answer(g, e), status = end(g);
+	if (silent)
+		return ERR_IO;
+	if (rc == ERR_NOMEM)
+		return err_nomem(e);
 	return err_set(e, ERR_NOTFOUND, "--git %s: %s", spec,
 		       WIFEXITED(status) && WEXITSTATUS(status) == NOT_FOUND
 			       ? "git is not installed"
 			       : "git has no such commit");
 }
 
-int git_texts_read(const struct git_texts *g, const char *path, size_t max, struct buf *out)
+int git_texts_read(struct git_texts *g, const char *path, size_t max, struct buf *out,
+		   struct err *e)
 {
 	struct buf name = {0};
 	char oid[GIT_OID];
@@ -182,10 +274,11 @@ int git_texts_read(const struct git_texts *g, const char *path, size_t max, stru
 	buf_fmt(&name, "%s:%s", g->commit, path);
 	int rc = buf_failed(&name) ? ERR_NOMEM : ask(g, buf_cstr(&name), "blob", max, oid, out);
 	buf_release(&name);
-	return rc;
+	return rc == ERR_IO ? no_answer(g, e) : rc == ERR_NOMEM ? err_nomem(e) : rc;
 }
 
 void git_texts_close(struct git_texts *g)
 {
-	end(g);
+	if (g)
+		end(g);
 }

@@ -13,26 +13,31 @@
 #include "base/err.h"
 #include "base/text/buf.h"
 
-#include <stdio.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 enum { GIT_OID = 65 };
 
-/* Zero-initialised: closed. */
 struct git_texts {
 	const char *spec; /* as given, borrowed: how texts are named */
-	FILE *to, *from;
+	int to, from;
 	pid_t pid;
 	char commit[GIT_OID]; /* its id */
+	int64_t until;        /* an answer is waited for, on the monotonic clock in ms */
+	size_t at, n;         /* what is unread of `piece` */
+	int failed, silent;   /* git gave no answer; none in time */
+	char piece[1 << 12];
 };
 
 /* Begin with "DIR@REV": a folder of a repository, and what names a commit (or a tree) in it.
  * ERR_USAGE: neither; ERR_NOTFOUND: no git, no repository, or no such commit; ERR_IO. */
-int git_texts_open(struct git_texts *g, const char *spec, struct err *e);
+int git_texts_open(struct git_texts **g, const char *spec, struct err *e);
+/* End git; NULL: nothing is open. */
 void git_texts_close(struct git_texts *g);
 
 /* 1 with the text of the file at `path` below the commit's root appended to *out; 0: it has no
- * such file of at most `max` bytes; ERR_NOMEM. */
-int git_texts_read(const struct git_texts *g, const char *path, size_t max, struct buf *out);
+ * such file of at most `max` bytes; ERR_NOMEM; ERR_IO, from then on, if git gives no answer. */
+int git_texts_read(struct git_texts *g, const char *path, size_t max, struct buf *out,
+		   struct err *e);
 
 #endif

@@ -100,6 +100,7 @@ struct search {
 	struct buf path;            /* normalized */
 	enum source_verdict packed; /* of a bundle's or server's text without an MD5 */
 	struct source_text *out;
+	struct err *e;
 };
 
 static enum source_verdict verdict_of(const struct search *s, const char *text, size_t n,
@@ -211,7 +212,7 @@ static int try_git(struct search *s)
 	for (const char *at = buf_cstr(&s->path); s->o->git && at && !rc;
 	     at = strchr(at + 1, '/')) {
 		struct buf text = {0};
-		rc = git_texts_read(s->o->git, at + 1, TEXT_MAX, &text);
+		rc = git_texts_read(s->o->git, at + 1, TEXT_MAX, &text, s->e);
 		if (rc == 1) {
 			buf_char(&text, '\0');
 			buf_clear(&shown);
@@ -360,14 +361,15 @@ static int index_lines(struct source_text *t)
 }
 
 int source_text_load(struct source_text *out, const struct source_options *o,
-		     const struct source_name *name)
+		     const struct source_name *name, struct err *e)
 {
-	struct search s = {.o = o, .name = name, .path = {.max = PATH_MAX - 1}, .out = out};
+	struct search s = {
+		.o = o, .name = name, .path = {.max = PATH_MAX - 1}, .out = out, .e = e};
 	*out = (struct source_text){0};
 	int rc = find(&s);
 	rc = rc ? rc : index_lines(out);
 	buf_release(&s.path);
-	return rc;
+	return rc == ERR_NOMEM ? err_nomem(e) : rc;
 }
 
 int source_text_line(const struct source_text *t, uint32_t line, const char **text, size_t *n)

@@ -40,7 +40,7 @@ struct source_options {
 	size_t ndirs;
 	const char *const *maps; /* --source-map, "FROM=TO" */
 	size_t nmaps;
-	const struct git_texts *git;    /* --git; NULL: none */
+	struct git_texts *git;          /* --git; NULL: none */
 	const char *symfs;              /* NULL or "": none */
 	const char *bundle;             /* an unpacked bundle; NULL: none */
 	const struct source_text *kept; /* what a store has of the file; NULL: nothing */
@@ -85,9 +85,9 @@ struct source_text {
 void source_text_packed(struct buf *b, const char *path, enum source_verdict verdict);
 
 /* Find and read a text; `out` is released by source_text_release. A file whose MD5 is the line
- * table's is preferred. 0, also if there is none; ERR_NOMEM. */
+ * table's is preferred. 0, also if there is none; ERR_NOMEM; ERR_IO if git gives no answer. */
 int source_text_load(struct source_text *out, const struct source_options *o,
-		     const struct source_name *name);
+		     const struct source_name *name, struct err *e);
 
 /* Line `line` (from 1), without its end: 1 and *text, *n (a view), or 0. */
 int source_text_line(const struct source_text *t, uint32_t line, const char **text, size_t *n);

@@ -284,12 +284,29 @@ static int resolve_epolls(struct fd_context *c, struct u64map *now)
 	return r;
 }
 
-static int resolve_sockets(struct fd_context *c, struct u64map *now)
+/* Index the sockets by inode. Where rows of one socket differ nothing is known of it: the kernel
+ * prints a Unix path as it is, so that its owner may write a row of another socket in it. */
+static int index_sockets(struct fd_context *c)
 {
 	uint32_t at;
 	int r = 0;
-	for (uint32_t i = 0; !r && i < c->sockets.n; i++)
-		r = u64map_put(&c->by_inode, c->sockets.v[i].inode, i);
+	for (uint32_t i = 0; !r && i < c->sockets.n; i++) {
+		const struct socket *s = &c->sockets.v[i];
+		if (!u64map_get(&c->by_inode, s->inode, &at)) {
+			r = u64map_put(&c->by_inode, s->inode, i);
+			continue;
+		}
+		struct socket *first = &c->sockets.v[at];
+		if (first->net != s->net || first->kind != s->kind || first->place != s->place)
+			first->kind = ARG_SOCKET;
+	}
+	return r;
+}
+
+static int resolve_sockets(struct fd_context *c, struct u64map *now)
+{
+	uint32_t at;
+	int r = index_sockets(c);
 	for (size_t i = 0; !r && i < c->fds.n; i++) {
 		struct descriptor *d = &c->fds.v[i];
 		if (d->kind == ARG_SOCKET && u64map_get(&c->by_inode, d->inode, &at))

@@ -276,6 +276,12 @@ static int file_remedy(const char *host, const struct wanted *d, struct buf *out
 static int jit_remedy(const char *host, const struct wanted *d, struct buf *out)
 {
 	char path[64];
+	if (d->reason == DSO_UNREADABLE && strstr(d->detail, MODULES_REUSED)) {
+		buf_str(out,
+			"# next time let it write a jitdump, which has times, and record with "
+			"-k mono");
+		return 1;
+	}
 	if (d->reason == DSO_UNREADABLE && !strncmp(d->detail, "/proc/", 6)) {
 		if (!strstr(d->detail, strerror(EACCES))) /* the sandbox's answer */
 			return 0;

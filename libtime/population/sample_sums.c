@@ -68,6 +68,16 @@ uint64_t event_times_start(const struct event_times *t, uint32_t event, event_is
 	return first;
 }
 
+uint64_t event_times_others(const struct event_times *t, uint32_t event, event_is *is,
+			    const void *ctx)
+{
+	uint64_t n = 0;
+	for (size_t i = 0; i < t->v.n; i++)
+		if (is(ctx, (uint32_t)(i % t->events), event))
+			n += t->v.v[i].others;
+	return n;
+}
+
 /* --- sums ----------------------------------------------------------------------------- */
 
 struct summing {
@@ -123,6 +133,7 @@ static int add_sample(struct summing *c, const struct tl_sample *x, int32_t pid,
 			   .weight = x->period,
 			   .samples = 1};
 	note_time(&c->times[x->event], x->time_ns);
+	c->times[x->event].others += !is_meant;
 	if (!is_meant)
 		return 0;
 	if (c->s->split &&
@@ -195,6 +206,8 @@ static int add_sums(struct summing *c, size_t from, size_t to)
 			note_time(t, x->last_ns);
 		if (!c->s->of.meant || x->meant)
 			rc = add_row(c->out, &f);
+		else
+			t->others += x->samples;
 	}
 	return rc;
 }

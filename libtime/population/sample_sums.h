@@ -27,6 +27,7 @@ int event_sample_is_selected(const struct sample_selection *s, const struct time
 /* First and last sample of an event, ns; first UINT64_MAX: none. */
 struct event_time {
 	uint64_t first, last; /* last 0: without times */
+	uint64_t others;      /* samples of processes that are not meant */
 };
 
 /* Of every event in every recording: v[recording * events + event]. */
@@ -48,6 +49,10 @@ double event_times_seconds(const struct event_times *t, uint32_t event, event_is
 /* Time of the first sample of such an event; UINT64_MAX: unknown. */
 uint64_t event_times_start(const struct event_times *t, uint32_t event, event_is *is,
 			   const void *ctx);
+
+/* Samples of such events that are left out because their processes are not meant. */
+uint64_t event_times_others(const struct event_times *t, uint32_t event, event_is *is,
+			    const void *ctx);
 
 /* Zero-initialised: empty. */
 struct sample_sums {

@@ -453,15 +453,23 @@ static int add_spans(struct firefox *x, uint32_t thread, size_t *next)
 	return 0;
 }
 
+static int index_processes(struct firefox *x)
+{
+	for (uint32_t i = (uint32_t)x->tl->threads.n; i-- > 0;) {
+		const struct tl_thread *p = &x->tl->threads.v[i];
+		if (p->tid == p->pid && !(p->flags & THREAD_IDLE_TASK) &&
+		    u64map_put(&x->main_of, (uint32_t)p->pid, i))
+			return ERR_NOMEM;
+	}
+	return 0;
+}
+
 /* The name of a thread's process: that of its main thread, where it was seen. */
 static uint32_t process_name(const struct firefox *x, const struct tl_thread *t)
 {
-	for (size_t i = 0; i < x->tl->threads.n; i++) {
-		const struct tl_thread *p = &x->tl->threads.v[i];
-		if (p->pid == t->pid && p->tid == t->pid && !(p->flags & THREAD_IDLE_TASK))
-			return p->comm;
-	}
-	return t->comm;
+	uint32_t i;
+	return u64map_get(&x->main_of, (uint32_t)t->pid, &i) ? x->tl->threads.v[i].comm
+							     : t->comm;
 }
 
 static int put_thread(struct firefox *x, uint32_t thread, size_t *span, struct err *e)
@@ -512,10 +520,10 @@ static int put_rest(struct firefox *x, size_t *span, struct err *e)
 static int put_threads(struct firefox *x, struct err *e)
 {
 	size_t span = 0;
-	int rc =
-		BY_THREAD_BUILD(&x->samples, x->tl->threads.n, x->tl->samples) || index_spans(x)
-			? err_nomem(e)
-			: 0;
+	int rc = BY_THREAD_BUILD(&x->samples, x->tl->threads.n, x->tl->samples) ||
+				 index_spans(x) || index_processes(x)
+			 ? err_nomem(e)
+			 : 0;
 	json_open(&x->j, "threads", '[');
 	for (uint32_t i = 0; i < x->tl->threads.n && !rc; i++)
 		rc = put_thread(x, i, &span, e);
@@ -543,6 +551,7 @@ static void release(struct firefox *x)
 	firefox_release_tables(x);
 	buf_release(&x->b);
 	buf_release(&x->name);
+	u64map_release(&x->main_of);
 	by_thread_release(&x->samples);
 	vec_release(&x->rows);
 	vec_release(&x->markers);

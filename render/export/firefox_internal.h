@@ -60,6 +60,7 @@ struct firefox {
 	VEC(struct func { uint32_t dso, source; })
 	func_of; /* by func: strings ids, 0: none; the source is its first frame's */
 	struct u64map waker_of, waker_stack_of; /* thread, path → the text's index */
+	struct u64map main_of;                  /* process → index of its first main thread */
 	struct by_thread samples;
 	VEC(struct row) rows;
 	VEC(struct marker) markers;

@@ -100,6 +100,24 @@ for verb in doctor 'import -f -o x.db' 'export -f --to pprof -o x.gz' 'html -o x
 	status 0 '' timeout 40$slow "$PERFKIT" $verb --no-local events.data
 done
 rm -f x.db x.gz x.html
+# Nor of the threads, here of a process whose first one was not seen.
+python3 - <<'E2'
+from struct import pack
+def record(kind, body):
+    return pack("<IHH", kind, 2, 8 + len(body)) + body
+data = []
+for i in range(2, 300000):
+    data.append(record(9, pack("<QIIQQ", 0x400000, 1, i, i, 1000)))
+data = b"".join(data)
+with open("threads.data", "wb") as f:
+    f.write(b"PERFILE2" + pack("<QQQQQQQQ", 104, 144, 104, 144, 248, len(data), 0, 0) + bytes(32))
+    f.write(pack("<IIQQQQQ", 1, 128, 0, 1000, 0x107, 0, 1 << 13) + bytes(80) + pack("<QQ", 0, 0) + data)
+E2
+bound=$limit limit=unlimited # each thread of perfkit's has an arena
+for verb in report doctor 'export --to firefox -o x.gz' 'html -o x.html' 'import -o x.db'; do
+	status 0 '' timeout 20$slow "$PERFKIT" $verb -q --no-local threads.data
+done
+rm -f x.db x.gz x.html threads.data && limit=$bound
 
 # No file may become larger than this; SIGXFSZ would end the program without a word.
 for verb in collapse 'svg --wall' 'timeline' 'import'; do

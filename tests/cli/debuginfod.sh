@@ -81,9 +81,9 @@ if command -v script >/dev/null; then
 fi
 
 # A server that redirects to a file of this machine, announces more than any file has, sends without
-# an end or hardly anything: no name, and not asked for the other files.
+# an end, hardly anything, or little that unpacks to much: no name, and not asked for the other files.
 cat >hostile.py <<'PY'
-import http.server, socketserver, time
+import http.server, socketserver, time, zlib
 class Hostile(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
         mode, path = open("mode").read().split()
@@ -91,11 +91,17 @@ class Hostile(http.server.BaseHTTPRequestHandler):
         self.send_response(302 if mode == "link" else 200)
         self.send_header("Location", path) if mode == "link" else None
         self.send_header("Content-Length", str(1 << 40)) if mode == "large" else None
+        self.send_header("Content-Encoding", "gzip") if mode == "bomb" else None
         self.end_headers()
+        piece = b"x" * (1 << 20 if mode == "large" else 1)
         try:
+            if mode == "bomb": # blocks of a megabyte that begin anew
+                z = zlib.compressobj(9, zlib.DEFLATED, 31)
+                self.wfile.write(z.compress(b"x") + z.flush(zlib.Z_FULL_FLUSH))
+                piece = z.compress(b"x" * (1 << 20)) + z.flush(zlib.Z_FULL_FLUSH)
             while mode != "link":
-                self.wfile.write(b"x" * (1 << 20 if mode == "large" else 1))
-                time.sleep(0 if mode == "large" else 0.1)
+                self.wfile.write(piece)
+                time.sleep(0 if mode == "large" else 0.01 if mode == "bomb" else 0.1)
         except OSError:
             pass
     def log_message(self, *a):
@@ -110,7 +116,9 @@ python3 hostile.py >port2 &
 server="$server $!"
 for _ in 1 2 3 4 5 6 7 8 9 10; do [ -s port2 ] && break; sleep 0.3; done
 export DEBUGINFOD_URLS="http://127.0.0.1:$(cat port2)" DEBUGINFOD_TIMEOUT=1
-for mode in link large slow; do
+export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0" # of dprintf(3) in libdebuginfod
+for mode in link large slow bomb; do
+	[ $mode != bomb ] || export DEBUGINFOD_TIMEOUT=60 DEBUGINFOD_MAXSIZE=50000000
 	rm -rf cache asked && mkdir cache
 	echo "$mode file://$binary" >mode
 	timeout 60 "$PERFKIT" collapse --buildid-dir /nonexistent "$recording" >named 2>err || { echo "$mode: status $?, $(cat err)"; exit 1; }

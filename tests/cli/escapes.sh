@@ -101,6 +101,25 @@ for f in glob.glob("*.csv"):
     rows = list(csv.reader(open(f, newline="")))
     assert len(rows) > 1 and len({len(r) for r in rows}) == 1, (f, [len(r) for r in rows])
 END
+# each text of a store in turn
+command -v python3 >/dev/null && { python3 - "$PERFKIT" <<'END' || failed=1; }
+import re, shutil, sqlite3, subprocess, sys
+db = sqlite3.connect("nasty.db")
+columns = [(t, c[1]) for t, in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+           for c in db.execute("PRAGMA table_info(%s)" % t) if c[2] == "TEXT"]
+assert len(columns) > 30, columns
+bad = 0
+for table, column in columns:
+    shutil.copy("nasty.db", "spoilt.db")
+    with sqlite3.connect("spoilt.db") as db:
+        db.execute("UPDATE %s SET %s = %s || ? || hex(randomblob(4))" % (table, column, column), ("\x1b[2J\x07\x9b\r",))
+    for verb in ("doctor", "report --brief", "tail --force --idle"):
+        p = subprocess.run([sys.argv[1], *verb.split(), "spoilt.db"], capture_output=True)
+        if re.search(rb"[\0-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f]", p.stdout + p.stderr):
+            print(verb, "prints the controls of", table, column)
+            bad = 1
+sys.exit(bad)
+END
 printf 'a\033[2J;b\n' | "$PERFKIT" svg - -o x.svg >out 2>err
 check "svg of folded text"
 exit $failed

@@ -68,6 +68,11 @@ if command -v git >/dev/null; then
 	done
 	"$PERFKIT" html -q --no-local --symfs "$dir/symfs" --git repo@HEAD "$dir/perf.data" -o git.html >said 2>&1 || bad "html --git: $(cat said)"
 	[ ! -e ran ] || bad "the config of a repository was run"
+	# a pipe in the place of a file is no reason to wait for ever, and no answer without that text
+	cp -r repo piped
+	for object in piped/.git/objects/??/*; do rm -f "$object" && mkfifo "$object"; done
+	timeout 100 "$PERFKIT" source -q --no-local --symfs "$dir/symfs" --git piped@first power "$dir/perf.data" >said 2>&1
+	[ $? = 1 ] && grep -q 'piped@first: no answer from git within 30 seconds' said || bad "pipes in a repository: $(cat said)"
 else
 	echo "left out: git"
 fi
@@ -187,6 +192,27 @@ if command -v sqlite3 >/dev/null; then
 	"$PERFKIT" export -q --to parquet -f -o tab b.db 2>err || bad "--force: $(cat err)"
 else
 	echo "left out: sqlite3"
+fi
+
+# A path with a line break, which the kernel lists as it is, is no row of another's socket.
+if command -v python3 >/dev/null && perf record -q -a -e sched:sched_switch -o try.data true 2>/dev/null; then
+	python3 - >inode <<'END' &
+import os, socket, time
+other, evil = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW), socket.socket(socket.AF_UNIX)
+inode = os.fstat(other.fileno()).st_ino
+evil.bind("x\n0000000000000000: 00000002 00000000 00010000 0001 01 %d evil" % inode)
+evil.listen()
+print(inode, flush=True)
+time.sleep(60)
+END
+	forger=$!
+	while [ ! -s inode ] && kill -0 $forger; do sleep 0.2; done
+	"$PERFKIT" record tail --no-lock-owner -p $forger --duration 1 -o forged.data >said 2>&1 || bad "record: $(cat said)"
+	kill $forger
+	grep -q "socket:\[$(cat inode)\]" forged.data.context || bad "no socket is seen: $(cat said)"
+	grep "$(cat inode) evil" forged.data.context && bad "a path made a row of another's socket"
+else
+	echo "left out: a socket's path with a line break"
 fi
 
 # No command to paste leaves its folder, or has what ssh, or a shell at either end, would interpret.

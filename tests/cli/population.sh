@@ -30,6 +30,33 @@ done
 "$PERFKIT" tail -q --no-local --comm 'other*' "$data" | grep -qF '(comm=other*)' || wrong "--comm"
 "$PERFKIT" svg -q --no-local "$data" | grep -qF 'only: waits, which was recorded; --all for the whole machine' ||
 	wrong "svg does not say who was recorded"
+# no command answers for fewer samples than another without a word, -q or not
+sum() { awk '{ n += $NF } END { printf "%.0f\n", n }'; }
+"$PERFKIT" collapse --no-local "$data" 2>err >folded
+grep -qx 'perfkit: of all programs; svg, report and others are of what was recorded for, unless --all' err || wrong "collapse: $(cat err)"
+total=$(sum <folded)
+[ "$("$PERFKIT" svg -q folded | sed -n 's/^total //p')" = "$total" ] || wrong "svg of folded text"
+[ "$("$PERFKIT" svg -q --all --no-local "$data" 2>err | sed -n 's/^total //p')" = "$total" ] || wrong "svg --all"
+grep programs err && wrong "--all leaves nothing out"
+others() {
+	echo $(($("$PERFKIT" collapse -q --weight samples --no-local "$@" "$data" 2>err | sum) - $("$PERFKIT" collapse -q --weight samples --no-local --pid 1293 "$@" "$data" 2>err | sum)))
+}
+"$PERFKIT" import -q --no-local -f -o run.db "$data"
+for f in "$data" run.db; do
+	for verb in "svg -o x" source "export --to pprof -o x" "export --to speedscope -o x"; do
+		case $verb in export*) left=$(others --all-events) ;; *) left=$(others) ;; esac
+		"$PERFKIT" $verb -q "$f" 2>said >out
+		tr -d , <said >err
+		grep -q "^perfkit: of waits which was recorded; left out $left samples of other programs (--all)$" err ||
+			wrong "$verb $f: $(cat err), $left left out"
+	done
+done
+for f in "$data" run.db; do
+	for verb in "svg --offcpu -o x" "svg --wall -o x" "html -f -o x" "export --to pprof --offcpu -f -o x"; do
+		"$PERFKIT" $verb -q "$f" 2>err >out
+		grep -q '^perfkit: of waits, which was recorded; left out [1-9][0-9]* threads of other programs (--all)$' err || wrong "$verb $f: $(cat err)"
+	done
+done
 # the whole machine: whose the worst are, and how to ask about one of them
 "$PERFKIT" tail -q --no-local --all --top 20 "$data" >all
 grep -q '^worst  *time  *longest  *program  *option$' all && grep -q '^ *13 .* waits  *--pid 1293$' all || wrong "programs: $(cat all)"

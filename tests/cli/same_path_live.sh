@@ -43,6 +43,18 @@ is "upgrade, listed" "$(leaves up.data)" "[app] new_build "
 perf record -q --buildid-all -e cpu-clock -g -o plain.data -- sh -c "$upgrade" >/dev/null 2>&1
 is "upgrade, on its host" "$(leaves plain.data)" "[app] new_build "
 is "upgrade, elsewhere" "$(leaves --no-local --symfs / plain.data)" "[app] "
+# cp writes into the file that is there: one inode, two programs
+rm -f app
+over='cp old app; ./app 0.3; sleep 0.02; cp new app; ./app 0.3'
+perf record -q -k mono --buildid-all -e cpu-clock -g -o over.data -- sh -c "$over" >/dev/null 2>&1
+is "written over, on its host" "$(leaves over.data)" "[app] "
+"$PERFKIT" pack -q over.data -o over.tar.zst
+is "written over, its bundle" "$(leaves --no-local --symfs / over.tar.zst)" "[app] "
+rm -f app
+"$PERFKIT" record cpu --stacks fp -o overl.data -- sh -c "$over" >/dev/null 2>&1
+is "written over, listed" "$(leaves --no-local --symfs / overl.data)" "[app] "
+is "written before it ran" "$("$PERFKIT" record cpu --stacks fp -o made.data -- sh -c 'rm -f app; cp new app; sleep 0.02; ./app 0.3' >/dev/null 2>&1
+	leaves made.data)" "new_build "
 # both still run when perf ends; then the path is another file's
 cp -f old app
 ./app 4 & a=$!

@@ -174,6 +174,9 @@ planted "$PERFKIT" svg -q --no-local --wall "$waits" -o /dev/null
 # Scratch and cache stay open.
 at=$PWD/tmp && echo old >tmp/x.old && planted "$PERFKIT" report -q --no-local "$waits"
 [ "$did" = "$paths" ] || wrong "scratch: could $did"
+# For mcp only a folder of its own is, which it removes.
+planted "$PERFKIT" mcp tables
+[ "$did" = "${none:-unreadable}" ] && ! ls tmp | grep perfkit || wrong "mcp in \$TMPDIR: could $did"
 at=$PWD/home/.cache/perfkit && echo old >"$at/x.old" && planted "$PERFKIT" report -q --no-local "$waits"
 [ "$did" = "$paths" ] || wrong "cache: could $did"
 at=

@@ -40,6 +40,28 @@ if command -v xz >/dev/null && grep -q 'HAVE_LZMA=1' "$SRC/config.mk"; then
 	"$symdump" with-mini | cmp - want || fail "MiniDebugInfo differs"
 fi
 
+# An exported label without a size, in front of functions whose names strip removes: it ends
+# where they begin.
+cat >label.S <<'S'
+	.text
+	.globl label
+label:
+	.cfi_startproc
+	nop
+	ret
+	.cfi_endproc
+	.section .note.GNU-stack,"",%progbits
+S
+$cc -O1 -rdynamic -o labelled label.S p.c || exit 1
+at=$(nm labelled | sed -n 's/^0*\([0-9a-f]*\) t hidden$/\1/p')
+for how in -s -x; do
+	strip $how -o stripped labelled
+	"$symdump" stripped | awk -v at="0x$at" '$3 == "label" { print $1, $2 }' | {
+		read -r from to
+		[ $((0x$from)) -lt $((0x$at)) ] && [ $((0x$to)) -le $((0x$at)) ]
+	} || fail "strip $how: a label without a size covers what follows it: $("$symdump" stripped | grep label), hidden is at $at"
+done
+
 tried=0
 try_link()
 {

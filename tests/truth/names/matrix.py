@@ -76,6 +76,11 @@ def c_program(compiler="gcc", flags=(), after=None, how=None):
     return make
 
 
+def c_shell(text, flags=(), how=None):
+    """The same, and a shell script makes something of "app"."""
+    return c_program(flags=flags, how=how, after=("sh", "-e", "-c", 'cd "${0%/*}"\n' + text))
+
+
 def script(text, **builds):
     """A shell script over several builds of native.c; $d is the directory, $s how long each runs."""
     def make(d):
@@ -112,6 +117,32 @@ UPGRADE_RUNNING = """
 mv app_old app; ./app log $s & sleep 0.2; mv app_new app; ./app log $s; wait"""
 DELETED = """
 ./app log $s & sleep 0.2; rm app; wait"""
+OVERLAY = """
+if [ "$1" != in ]; then
+	mkdir -p low up work root
+	mv app_old low/app; mv app_new app
+	mount -t overlay overlay -o lowerdir=low,upperdir=up,workdir=work root 2>/dev/null ||
+		{ mount -t tmpfs tmpfs up; mkdir up/up up/work; mount -t overlay overlay -o lowerdir=low,upperdir=up/up,workdir=up/work root; }
+	./app log $s & unshare -m sh run.sh in; wait
+	(sleep 3; umount root; umount up) >/dev/null 2>&1 &
+	exit
+fi
+exec root/app log $s"""
+REUSED = """
+for i in 1 2 3 4 5 6 7 8 9; do
+	: >log
+	./app_old log 0.5 & first=$!; wait
+	echo $((first - 1)) >/proc/sys/kernel/ns_last_pid
+	./app_new log 0.5 & second=$!; wait
+	[ $first = $second ] && exit 0
+done
+exit 1"""
+LOADER = """
+exec /lib64/ld-linux-x86-64.so.2 ./app log $s"""
+SHARE = """
+mv p1.so plugin.so; ./app log $s share $d/plugin.so & sleep 0.4; mv p2.so plugin.so; wait"""
+OVERWRITTEN = """
+mv p1.so plugin.so; exec ./app log $s $d/plugin.so $d/p2.so"""
 PLUGIN = """
 mv p1.so plugin.so; ./app log $s $d/plugin.so & sleep 0.4; mv p2.so plugin.so; wait"""
 
@@ -184,7 +215,7 @@ def inlined(compiler, *flags):
 # which others may stand in the program's own file.
 
 C_START = r"main|_start|__libc_.*|_dl_relocate_static_pie|clock_gettime|__clock_gettime.*|syscall|__syscall.*|_dl_.*|_init"
-NATIVE = (r"(.*)", C_START + "|now|phases_until|frame_dummy|memcpy|__memmove.*|fprintf.*|mremap|mprotect")
+NATIVE = (r"(.*)", C_START + "|now|phases_until|frame_dummy|memcpy|__memmove.*|fprintf.*|mremap|mprotect|libc_start_main_stage2")
 CPP = (r"(?:void )?(.*?)(?:\(.*\))?(?: const)?", C_START + "|now|fprintf")
 GO = (r"(.*)", r"(?:internal/)?runtime[./].*|_rt0_.*|indexbytebody|main\.now|syscall\..*|_start|main|__libc.*|x_cgo.*|crosscall.*|threadentry"
       r"|internal/runtime.*|os\..*|fmt\..*|gogo|__GI_.*|_cgo_.*|start_thread")
@@ -219,6 +250,34 @@ cell("upgraded between two runs", script(UPGRADE, app_old=OLD, app_new=NEW))
 cell("upgraded while it runs", script(UPGRADE_RUNNING, app_old=OLD, app_new=NEW))
 cell("deleted while it runs", script(DELETED, app=()))
 cell("plugin replaced and loaded again", plugin(PLUGIN))
+cell("plugin written over and loaded again", plugin(OVERWRITTEN))
+cell("plugin loaded by a process that shares the memory", plugin(SHARE))
+cell("overlay, another file at the path", script(OVERLAY, app_old=OLD, app_new=NEW))
+cell("pid used again by another file", script(REUSED, app_old=OLD, app_new=NEW))
+cell("run by the dynamic loader", script(LOADER, app=()))
+for how in ("memfd", "thread", "protect", "jit"):
+    cell("C gcc, " + how, c_program(how=how))
+for linker in ("bfd", "gold", "lld", "mold"):
+    ld = "-fuse-ld=" + linker
+    cell("C " + linker, c_program(flags=(ld,)), stacks=("dwarf",))
+    if linker != "gold":
+        one = "-Wl,--no-rosegment" if linker == "lld" else "-Wl,-z,noseparate-code"
+        cell(f"C {linker}, one segment", c_program(flags=(ld, one)), stacks=("dwarf",))
+    cell(f"C {linker}, exports only", c_program(flags=(ld, "-rdynamic"), after=("strip",)))
+cell("C gcc, another base", c_program(flags=("-pie", "-Wl,-Ttext-segment=0x10000000")), stacks=("dwarf",))
+cell("C gcc, another base, no PIE, big pages", c_program(flags=("-no-pie", "-Wl,-z,max-page-size=0x200000")), stacks=("dwarf",))
+cell("C gcc, LTO", c_program(flags=("-flto",)), stacks=("dwarf",))
+cell("C gcc, functions in sections", c_program(flags=("-ffunction-sections", "-Wl,--gc-sections")), stacks=("dwarf",))
+cell("C musl, static", c_program("musl-gcc", ("-static", "-idirafter", "/usr/include", "-idirafter", "/usr/include/x86_64-linux-gnu")),
+     stacks=("dwarf",))
+SPLIT_OFF = """objcopy --only-keep-debug %s app app.debug; strip app; objcopy --add-gnu-debuglink=app.debug app"""
+for way in ("", "--compress-debug-sections=zlib", "--compress-debug-sections=zstd"):
+    cell("C gcc, split debug " + way.split("=")[-1], c_shell(SPLIT_OFF % way), stacks=("dwarf",))
+cell("C gcc, split debug, dwz", c_shell("cp app two; dwz -m app.dwz app two; " + SPLIT_OFF % ""), stacks=("dwarf",))
+cell("C gcc, .dwo", c_program(flags=("-gsplit-dwarf",)), stacks=("dwarf",))
+cell("C gcc, .dwp", c_shell("llvm-dwp -e app -o app.dwp; rm -f *.dwo", ("-gsplit-dwarf",)), stacks=("dwarf",))
+cell("C gcc, assembler without sizes", c_program(flags=(src("sizeless.S"), "-DASM")))
+cell("C gcc, assembler without sizes, exports only", c_program(flags=(src("sizeless.S"), "-DASM", "-rdynamic"), after=("strip",)))
 for v in ("1.21.13", "1.22.12", "1.23.12", "1.24.13", "1.25.7", "1.26.8"):
     minor = v.rsplit(".", 1)[0]
     cell(f"Go {minor}", go(v), GO, ("fp",))
@@ -319,7 +378,7 @@ def judge(frames, chain, lang, own):
             elif name.startswith("[") and not dso.startswith("/"):
                 leaf_named = False
             continue
-        if dso != own and not dso.endswith("/plugin.so"):
+        if dso != own and not re.search(r"/plugin\.so|/app(_old|_new)?$|/memfd:app|^app$|^/tmp/perf-\d+\.map$", dso):
             continue
         if unnamed(name):
             leaf_named = False
@@ -367,6 +426,9 @@ def measure(c, how, keep):
                 examples[why + " in " + ";".join(chain)] += 1
         return counts, examples
     finally:
+        for f in os.listdir("/tmp"):  # those of native.c's "jit"
+            if re.fullmatch(r"perf-\d+\.map", f) and "tn_jit_one" in open("/tmp/" + f, errors="replace").read(200):
+                os.unlink("/tmp/" + f)
         if keep:
             print("    kept:", d, flush=True)
         else:

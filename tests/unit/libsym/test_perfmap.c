@@ -41,50 +41,62 @@ static void names_keep_their_blanks(void **state)
 	expect(&m, 0x3ef50000, NULL, 0);
 	expect(&m, 0x3ef60000, "py::f:/x.py", 0x3ef60000);
 	assert_int_equal(m.lines.n, 3);
-	assert_int_equal(m.overlaps, 0);
 	perfmap_release(&m);
 }
 
-static void the_last_line_wins_where_they_overlap(void **state)
+static void what_lines_of_several_names_cover_has_none(void **state)
 {
 	(void)state;
-	struct perfmap m = parse("1000 100 old\n"
-				 "1040 10 middle\n"
-				 "1080 100 later\n"
-				 "1044 4 last\n");
-	expect(&m, 0x103f, "old", 0x1000);
-	expect(&m, 0x1043, "middle", 0x1040);
-	expect(&m, 0x1044, "last", 0x1044);
-	expect(&m, 0x1048, "middle", 0x1040);
-	expect(&m, 0x1050, "old", 0x1000);
-	expect(&m, 0x1080, "later", 0x1080);
-	expect(&m, 0x117f, "later", 0x1080);
-	assert_int_equal(m.overlaps, 2);
+	struct perfmap m = parse("1000 100 f\n"
+				 "1040 10 f\n"
+				 "1080 100 g\n"
+				 "1090 4 g\n"
+				 "2000 10 h\n"
+				 "2000 10 h\n"
+				 "3000 10 i\n"
+				 "3000 10 j\n");
+	struct symbol_hit h;
+	expect(&m, 0x103f, "f", 0x1000);
+	expect(&m, 0x1043, "f", 0x1040);
+	expect(&m, 0x1050, "f", 0x1000);
+	assert_int_equal(perfmap_find(&m, 0x1080, &h), 2);
+	assert_int_equal(perfmap_find(&m, 0x10ff, &h), 2);
+	expect(&m, 0x1100, "g", 0x1080);
+	expect(&m, 0x117f, "g", 0x1080);
+	expect(&m, 0x2004, "h", 0x2000);
+	assert_int_equal(perfmap_find(&m, 0x300f, &h), 2);
+	assert_int_equal(perfmap_find(&m, 0x3010, &h), 0);
 	perfmap_release(&m);
 }
 
 static void random_overlaps_equal_painting(void **state)
 {
 	(void)state;
-	enum { SPAN = 512, LINES = 100, ROUNDS = 200 };
+	enum { SPAN = 512, LINES = 100, ROUNDS = 200, NAMES = 5, SEVERAL = NAMES, NONE = -1 };
 	srand(7);
 	for (int round = 0; round < ROUNDS; round++) {
 		char text[LINES * 32];
 		int paint[SPAN], n = 0, lines = rand() % LINES;
 		for (int i = 0; i < SPAN; i++)
-			paint[i] = -1;
+			paint[i] = NONE;
 		for (int i = 0; i < lines; i++) {
-			int start = rand() % SPAN, size = 1 + rand() % (SPAN / 4);
-			n += sprintf(text + n, "%x %x f%d\n", start, size, i);
+			int start = rand() % SPAN, size = 1 + rand() % 8, name = rand() % NAMES;
+			n += sprintf(text + n, "%x %x f%d\n", start, size, name);
 			for (int k = start; k < start + size && k < SPAN; k++)
-				paint[k] = i;
+				paint[k] =
+					paint[k] == NONE || paint[k] == name ? name : SEVERAL;
 		}
 		text[n] = '\0';
 		struct perfmap m = parse(text);
 		for (int i = 0; i < SPAN; i++) {
 			struct symbol_hit h;
 			int found = perfmap_find(&m, (uint64_t)i, &h);
-			assert_int_equal(found ? atoi(h.name + 1) : -1, paint[i]);
+			assert_int_equal(found == 1 ? atoi(h.name + 1)
+					 : found    ? SEVERAL
+						    : NONE,
+					 paint[i]);
+			assert_true(found != 1 ||
+				    (h.start <= (uint64_t)i && (uint64_t)i < h.end));
 		}
 		perfmap_release(&m);
 	}
@@ -152,7 +164,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names_keep_their_blanks),
-		cmocka_unit_test(the_last_line_wins_where_they_overlap),
+		cmocka_unit_test(what_lines_of_several_names_cover_has_none),
 		cmocka_unit_test(random_overlaps_equal_painting),
 		cmocka_unit_test(a_file_is_read_and_only_its_lines_are_written),
 		cmocka_unit_test(any_damage_is_survived),

@@ -41,7 +41,7 @@ static enum source_verdict look(const struct source_options *o, const char *path
 {
 	struct source_text t;
 	struct source_name name = {.path = path};
-	assert_int_equal(source_text_load(&t, o, &name), 0);
+	assert_int_equal(source_text_load(&t, o, &name, NULL), 0);
 	enum source_verdict v = t.verdict;
 	if (want)
 		assert_string_equal(t.text, want);
@@ -115,10 +115,10 @@ static void what_is_not_a_source_needs_its_sum(void **state)
 	uint8_t sum[MD5_BYTES] = {0};
 	struct source_name name = {.path = "/mine/.ssh/id_rsa", .md5 = sum};
 	struct source_text t;
-	assert_int_equal(source_text_load(&t, ways, &name), 0);
+	assert_int_equal(source_text_load(&t, ways, &name, NULL), 0);
 	assert_null(t.text);
 	md5_of("text\n", 5, sum);
-	assert_int_equal(source_text_load(&t, ways, &name), 0);
+	assert_int_equal(source_text_load(&t, ways, &name, NULL), 0);
 	assert_int_equal(t.verdict, SOURCE_SAME);
 	source_text_release(&t);
 }
@@ -157,20 +157,20 @@ static void folders_that_are_roots_by_themselves(void **state)
 	for (int i = 0; i < 3; i++) {
 		struct source_text t;
 		names[i].program = in_root("/p/prog");
-		assert_int_equal(source_text_load(&t, &o, &names[i]), 0);
+		assert_int_equal(source_text_load(&t, &o, &names[i], NULL), 0);
 		assert_int_equal(t.text != NULL, i == 0);
 		source_text_release(&t);
 	}
 	struct source_text t;
 	names[0].program = in_root("/p/build/prog");
-	assert_int_equal(source_text_load(&t, &o, &names[0]), 0);
+	assert_int_equal(source_text_load(&t, &o, &names[0], NULL), 0);
 	assert_null(t.text);
 	/* of what is private, root sees what the program's owner owns */
 	names[0].program = in_root("/p/prog");
 	assert_int_equal(chmod(in_root("/p/src/a.c"), 0600), 0);
 	for (uid_t owner = 0; owner < 2 && !geteuid(); owner++) {
 		assert_int_equal(chown(names[0].program, owner, 0), 0);
-		assert_int_equal(source_text_load(&t, &o, &names[0]), 0);
+		assert_int_equal(source_text_load(&t, &o, &names[0], NULL), 0);
 		assert_int_equal(t.text != NULL, !owner);
 		source_text_release(&t);
 	}
@@ -199,7 +199,7 @@ static void the_text_that_was_compiled_is_preferred(void **state)
 	struct source_text t;
 	const char *line;
 	size_t n;
-	assert_int_equal(source_text_load(&t, &o, &name), 0);
+	assert_int_equal(source_text_load(&t, &o, &name, NULL), 0);
 	assert_int_equal(t.verdict, SOURCE_SAME);
 	assert_int_equal(source_text_line(&t, 2, &line, &n), 1);
 	assert_int_equal(n, 6);
@@ -210,14 +210,14 @@ static void the_text_that_was_compiled_is_preferred(void **state)
 	assert_int_equal(source_text_line(&t, 0, &line, &n), 0);
 	source_text_release(&t);
 	o.ndirs = 1;
-	assert_int_equal(source_text_load(&t, &o, &name), 0);
+	assert_int_equal(source_text_load(&t, &o, &name, NULL), 0);
 	assert_int_equal(t.verdict, SOURCE_OTHER);
 	source_text_release(&t);
 	assert_int_equal(look(&o, "/x/a.c", "int old;\n"), SOURCE_UNCHECKED);
 	o.written_ns = 1000000000;
 	assert_int_equal(look(&o, "/x/a.c", "int old;\n"), SOURCE_NEWER);
 	name.text = "embedded\n";
-	assert_int_equal(source_text_load(&t, &(struct source_options){0}, &name), 0);
+	assert_int_equal(source_text_load(&t, &(struct source_options){0}, &name, NULL), 0);
 	assert_int_equal(t.verdict, SOURCE_SAME);
 	assert_string_equal(t.text, "embedded\n");
 	source_text_release(&t);

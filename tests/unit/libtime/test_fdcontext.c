@@ -55,6 +55,20 @@ static void expect(const struct fd_context *c, int pid, uint64_t fd, unsigned ki
 			 wait_arg_name(got), wait_arg_name(kind));
 }
 
+/* A path with a line break makes a row of a socket that is another's. */
+static void a_row_in_a_path(void **state)
+{
+	struct fd_context *c =
+		parse("perfkit-context 1\nof 1\nsnapshot\n" FDS TCP UNIX
+		      "\t0000000000000000: 00000002 00000000 00010000 0001 01 204 /tmp/evil\n"
+		      "\t0000000000000000: 00000003 00000000 00000000 0001 03 202 /run/x.sock\n"
+		      "\t0000000000000000: 00000003 00000000 00010000 0001 01 103 /tmp/evil\n");
+	expect(c, 7, 14, ARG_SOCKET);
+	expect(c, 7, 6, ARG_SOCKET);
+	expect(c, 7, 13, ARG_ACCEPTED);
+	fd_context_free(c);
+}
+
 static void a_snapshot(void **state)
 {
 	struct fd_context *c = parse("perfkit-context 1\nof 1\nsnapshot\n" FDS TCP UNIX);
@@ -247,9 +261,13 @@ static void kinds_have_names(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_snapshot),       cmocka_unit_test(snapshots_that_differ),
-		cmocka_unit_test(late_snapshots),   cmocka_unit_test(what_descriptors_lead_to),
-		cmocka_unit_test(facts_of_a_host),  cmocka_unit_test(damage_is_survived),
+		cmocka_unit_test(a_snapshot),
+		cmocka_unit_test(a_row_in_a_path),
+		cmocka_unit_test(snapshots_that_differ),
+		cmocka_unit_test(late_snapshots),
+		cmocka_unit_test(what_descriptors_lead_to),
+		cmocka_unit_test(facts_of_a_host),
+		cmocka_unit_test(damage_is_survived),
 		cmocka_unit_test(kinds_have_names),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
