@@ -126,9 +126,8 @@ static const struct opt rows[] = {
 	 "a build-id with each mapping (perf 5.12), for containers with\n"
 	 "other files at one path; may crash other perf processes that run meanwhile"},
 	{"recorder", 0, OPT_STRING, AT(recorder), "WHICH",
-	 "what records switches, wakeups and interrupts: kernel (a BPF\nprogram of perfkit's: "
-	 "a "
-	 "tenth of the cost, stacks of the longest waits), perf, or auto (default)"},
+	 "what records switches, wakeups, interrupts:\nkernel (perfkit's own BPF program), perf, "
+	 "or auto (default)"},
 	{"perf", 0, OPT_STRING, AT(perf), "FILE", "the perf to run (default: perf)"},
 	OPT_END,
 };

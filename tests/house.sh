@@ -213,7 +213,7 @@ externs()
 	[ -f "$O/libbase.a" ] || { wrong "$O is not built"; return; }
 	# of sources that are gone, objects may still lie there
 	objects=$(for d in $libraries; do archive "$d"; done
-		find cmd -name '*.c' | sed "s|^|$O/|; s|c\$|o|" | xargs ls 2>/dev/null)
+		find cmd -name '*.c' ! -name '*.bpf.c' | sed "s|^|$O/|; s|c\$|o|" | xargs ls 2>/dev/null)
 	# shellcheck disable=SC2086
 	nm -A -g $objects | awk 'NF > 2 { print $NF, $(NF - 1) }' >"$tmp/externs"
 	# a sanitizer adds symbols, and its builds do not bound their memory

@@ -146,6 +146,7 @@ static const struct option_use uses[] = {
 	{"quiet", 0, "scripts"},
 	{"random", 1, "flamegraph.pl has it"},
 	{"recording", 0, "a store holds several"},
+	{"recorder", 1, "what is recorded must be exactly what perf would record"},
 	{"region", 0, "each call of a function is a measurement"},
 	{"reverse", 0, "who calls a hot function"},
 	{"rows", 0, "a terminal's height"},

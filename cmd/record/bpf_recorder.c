@@ -23,7 +23,7 @@
 #include <unistd.h>
 
 /* The compiled recorder.bpf.c. */
-__asm__(".section .rodata\n.balign 8\n.global recorder_bpf, recorder_bpf_end\n"
+__asm__(".section .rodata\n.balign 8\n"
 	"recorder_bpf: .incbin \"" RECORDER_BPF "\"\nrecorder_bpf_end: .byte 0\n.text\n");
 extern const char recorder_bpf[], recorder_bpf_end[];
 
