@@ -13,8 +13,9 @@
 #include <string.h>
 
 /*
- * The number in the host's order. A branch that is not taken, since the empty asm keeps compilers
- * from computing both and choosing one: WebAssembly has no instruction that swaps bytes.
+ * The number in the host's order. A branch that is not taken, since the empty asm keeps
+ * compilers from computing both and choosing one: WebAssembly has no instruction that swaps
+ * bytes.
  */
 #define BYTES_SWAPPED(bits)                                                      \
 	static inline uint##bits##_t swapped_u##bits(uint##bits##_t x, int swap) \

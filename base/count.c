@@ -8,7 +8,7 @@ static uint64_t magnitude(int64_t x)
 	return x < 0 ? -(uint64_t)x : (uint64_t)x;
 }
 
-/* Long multiplication in halves and long division by bits: 32-bit compilers have no __int128. */
+/* Multiplies in halves and divides by bits: 32-bit compilers have no __int128. */
 int64_t count_mul_div(int64_t a, int64_t b, int64_t c)
 {
 	uint64_t x = magnitude(a), y = magnitude(b), by = magnitude(c);
