@@ -503,6 +503,8 @@ truth20: all $(TRUTH_BIN)
 shots: all $(O)/tests/prog/flameapi $(O)/tests/prog/timelineapi
 	$(Q)PYTHONPATH=tests/browser python3 tests/browser/shots.py $(O)/perfkit \
 		$(O)/tests/prog/flameapi $(O)/tests/prog/timelineapi $(O)/shots
+	$(Q)cd $(O) && PYTHONPATH=$(CURDIR)/tests/browser python3 $(CURDIR)/tests/browser/looks.py \
+		$(abspath $(O))/perfkit $(CURDIR) $(abspath $(O))/shots
 
 # The pictures the README shows; check compares them with what its commands make.
 pictures: all

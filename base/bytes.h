@@ -12,6 +12,25 @@
 #include <stdint.h>
 #include <string.h>
 
+/*
+ * The number in the host's order. A branch that is not taken, since the empty asm keeps
+ * compilers from computing both and choosing one: WebAssembly has no instruction that swaps
+ * bytes.
+ */
+#define BYTES_SWAPPED(bits)                                                      \
+	static inline uint##bits##_t swapped_u##bits(uint##bits##_t x, int swap) \
+	{                                                                        \
+		if (__builtin_expect(swap, 0)) {                                 \
+			__asm__ volatile("");                                    \
+			x = __builtin_bswap##bits(x);                            \
+		}                                                                \
+		return x;                                                        \
+	}
+BYTES_SWAPPED(16)
+BYTES_SWAPPED(32)
+BYTES_SWAPPED(64)
+#undef BYTES_SWAPPED
+
 struct bytes {
 	const uint8_t *p, *end;
 	uint8_t swap; /* the data has the other byte order than this host */
@@ -69,7 +88,7 @@ static inline uint16_t bytes_u16(struct bytes *b)
 	const void *p = bytes_take(b, sizeof(x));
 	if (p)
 		memcpy(&x, p, sizeof(x));
-	return b->swap ? __builtin_bswap16(x) : x;
+	return swapped_u16(x, b->swap);
 }
 
 static inline uint32_t bytes_u32(struct bytes *b)
@@ -78,7 +97,7 @@ static inline uint32_t bytes_u32(struct bytes *b)
 	const void *p = bytes_take(b, sizeof(x));
 	if (p)
 		memcpy(&x, p, sizeof(x));
-	return b->swap ? __builtin_bswap32(x) : x;
+	return swapped_u32(x, b->swap);
 }
 
 static inline uint64_t bytes_u64(struct bytes *b)
@@ -87,7 +106,7 @@ static inline uint64_t bytes_u64(struct bytes *b)
 	const void *p = bytes_take(b, sizeof(x));
 	if (p)
 		memcpy(&x, p, sizeof(x));
-	return b->swap ? __builtin_bswap64(x) : x;
+	return swapped_u64(x, b->swap);
 }
 
 /* A view of the text up to a NUL, which is consumed, too; NULL and `bad` without one. */
@@ -139,12 +158,12 @@ static inline uint64_t load_u64(const void *p, int swap)
 {
 	uint64_t x;
 	memcpy(&x, p, sizeof(x));
-	return swap ? __builtin_bswap64(x) : x;
+	return swapped_u64(x, swap);
 }
 
 static inline void store_u64(void *p, uint64_t x, int swap)
 {
-	x = swap ? __builtin_bswap64(x) : x;
+	x = swapped_u64(x, swap);
 	memcpy(p, &x, sizeof(x));
 }
 
@@ -152,14 +171,14 @@ static inline uint32_t load_u32(const void *p, int swap)
 {
 	uint32_t x;
 	memcpy(&x, p, sizeof(x));
-	return swap ? __builtin_bswap32(x) : x;
+	return swapped_u32(x, swap);
 }
 
 static inline uint16_t load_u16(const void *p, int swap)
 {
 	uint16_t x;
 	memcpy(&x, p, sizeof(x));
-	return swap ? __builtin_bswap16(x) : x;
+	return swapped_u16(x, swap);
 }
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * count.h - sums that do not wrap; counted nouns in messages: "1 record", "1,234 records".
+ * count.h - sums and products that do not wrap; counted nouns in messages: "1 record".
  */
 #ifndef BASE_COUNT_H
 #define BASE_COUNT_H
@@ -13,6 +13,10 @@ static inline uint64_t count_add(uint64_t a, uint64_t b)
 {
 	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
+
+/* a * b / c, rounded towards zero; the product may need 128 bits. Of a result that needs more
+ * than 64, the low ones. c is not 0. */
+int64_t count_mul_div(int64_t a, int64_t b, int64_t c);
 
 /* "1,234,567" in `text`, which is returned. */
 const char *count_digits(char text[COUNT_TEXT], uint64_t n);

@@ -300,14 +300,16 @@ static int next_in_stream(struct recording *rec, struct stream *st, struct recor
 }
 
 /* The end of the samples that begin at p; *n counts them. */
-static const uint8_t *samples_end(const uint8_t *p, const uint8_t *end, int swap, uint64_t *n)
+static const uint8_t *samples_end(const uint8_t *p, const uint8_t *end, int swap, int mapped,
+				  uint64_t *n)
 {
 	uint32_t want = swap ? __builtin_bswap32(PERF_RECORD_SAMPLE) : PERF_RECORD_SAMPLE;
 	while (end - p >= RECORD_HEADER_SIZE && load_u32(p, 0) == want) {
 		uint16_t size = load_u16(p + 6, swap);
 		if (size < RECORD_HEADER_SIZE || size > end - p)
 			break;
-		fetch_ahead(p, size);
+		if (mapped)
+			fetch_ahead(p, size);
 		p += size;
 		++*n;
 	}
@@ -330,11 +332,11 @@ int recording_sample_run(struct recording *rec, size_t max, struct record_run *r
 	if ((size_t)(end - p) > max)
 		end = p + max;
 	run->p = p;
-	run->end = samples_end(p, end, rec->swap, &run->n);
+	run->chunk = inflated ? z->chunk : st->feed.chunk;
+	run->end = samples_end(p, end, rec->swap, !run->chunk, &run->n);
 	if (run->end == p)
 		return 0;
 	run->offset = st->feed.offset;
-	run->chunk = inflated ? z->chunk : st->feed.chunk;
 	if (inflated)
 		z->p += run->end - p;
 	else

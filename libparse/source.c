@@ -34,8 +34,9 @@ static int map_or_stream(struct source *s, int fd, int in_pieces, struct err *e)
 	if (!st.st_size)
 		return err_set(e, ERR_FORMAT, "%s: is empty", s->name);
 	void *p = in_pieces ? NULL : os_map(fd, (uint64_t)st.st_size);
-	if (!p && !in_pieces)
+	if (!p && !in_pieces && errno != EFBIG && errno != ENOMEM)
 		return 0; /* a file system without mmap: read it as a stream */
+	in_pieces = !p;   /* or there is no room for it in 32 bits */
 	s->size = (uint64_t)st.st_size;
 	s->mtime_ns = source_mtime_ns(&st);
 	s->pieces = in_pieces;

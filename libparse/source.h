@@ -2,8 +2,9 @@
  * source.h - where bytes come from: a file, memory, or a pipe, with the same few functions.
  *
  * Files are mapped, so that records are decoded in place, or read in pieces where the system
- * can map only a copy; memory is borrowed; a pipe (or any file that cannot be mapped) is read
- * forward only. First in the data flow: source → header → record → sample.
+ * can map only a copy or has no room for them; memory is borrowed; a pipe (or any file that
+ * cannot be mapped) is read forward only. First in the data flow: source → header → record →
+ * sample.
  */
 #ifndef LIBPARSE_SOURCE_H
 #define LIBPARSE_SOURCE_H

@@ -552,7 +552,8 @@ static int find_address(struct namer *r, uint64_t ip, uint32_t how, struct walk 
 	return 0;
 }
 
-static inline int name_address(struct namer *r, uint64_t ip, struct walk *w, uint32_t *run)
+static inline __attribute__((always_inline)) int name_address(struct namer *r, uint64_t ip,
+							      struct walk *w, uint32_t *run)
 {
 	uint32_t how = walk_context(r, w);
 	const struct cached_word *k = cache_slot(r, ip);

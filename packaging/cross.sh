@@ -9,11 +9,11 @@
 # is made when it is not there.
 set -eu
 cd "$(dirname "$0")/.."
-arch=$1
+arch=$1 flags=
 shift
 case $arch in
 arm64) cc=aarch64-linux-gnu libs=$cc qemu=aarch64 ;;
-i386) cc=i686-linux-gnu libs=i386-linux-gnu qemu=i386 ;;
+i386) cc=i686-linux-gnu libs=i386-linux-gnu qemu=i386 flags='-msse2 -mfpmath=sse' ;; # doubles of 64 bits
 armhf) cc=arm-linux-gnueabihf libs=$cc qemu=arm ;;
 *) cc=$arch-linux-gnu libs=$cc qemu=$arch ;;
 esac
@@ -40,6 +40,6 @@ export PKG_CONFIG_LIBDIR PKG_CONFIG_SYSROOT_DIR
 # All libraries are static there, but for cmocka.
 exec "${MAKE:-make}" O="${O:-build}/$arch" CC=$cc-gcc AR=$cc-ar STRIP=$cc-strip \
 	DEP_CFLAGS="-I$root/usr/include -I$root/usr/include/$libs -I$root/usr/include/traceevent \
--I$root/usr/include/libiberty -DHAVE_LZMA=1 -DHAVE_BZ2=1 -DHAVE_CAPSTONE=0 -D_FILE_OFFSET_BITS=64" \
+-I$root/usr/include/libiberty -DHAVE_LZMA=1 -DHAVE_BZ2=1 -DHAVE_CAPSTONE=0 -D_FILE_OFFSET_BITS=64 $flags" \
 	DEP_LIBS="-L$root/usr/lib/$libs -ltraceevent -lelf -lzstd -lsqlite3 -lxxhash \
 -liberty -llzma -lbz2 -lz" "$@"

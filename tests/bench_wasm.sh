@@ -7,6 +7,7 @@ set -eu
 cli=$O/npm/package/perfkit-cli.js
 command -v node >/dev/null 2>&1 && [ -f "$cli" ] || { echo "bench: no WebAssembly here (make npm, with emscripten and node)"; exit 0; }
 from=${BENCH_FILE:-$dir/fp200.data}
+unset NODE_EXTRA_CA_CERTS # certificates of one machine, which node decodes at each start
 [ -f "$from" ] || { echo "bench: no $from"; exit 0; }
 one=$(command -v taskset >/dev/null 2>&1 && echo taskset -c "$(taskset -pc $$ | sed 's/.*[:, -]//')") || one=
 printf '%-28s %9s %9s %9s %9s %9s\n' 'processor time, s' native wasm ratio 'peak MB' 'wasm MB'

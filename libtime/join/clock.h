@@ -16,6 +16,7 @@
 #ifndef LIBTIME_JOIN_CLOCK_H
 #define LIBTIME_JOIN_CLOCK_H
 
+#include "base/count.h"
 #include "libtime/sched/timeline.h"
 #include "libtime/side/side.h"
 
@@ -53,9 +54,10 @@ static inline int side_clock_apply(const struct side_clock_map *m, uint64_t ns, 
 	if (m->tsc.mult)
 		ns = time_conv_ns(&m->tsc, ns);
 	else if (m->from_ns[1] != m->from_ns[0])
-		ns = m->to_ns[0] + (uint64_t)((__int128)(int64_t)(ns - m->from_ns[0]) *
-					      (int64_t)(m->to_ns[1] - m->to_ns[0]) /
-					      (int64_t)(m->from_ns[1] - m->from_ns[0]));
+		ns = m->to_ns[0] +
+		     (uint64_t)count_mul_div((int64_t)(ns - m->from_ns[0]),
+					     (int64_t)(m->to_ns[1] - m->to_ns[0]),
+					     (int64_t)(m->from_ns[1] - m->from_ns[0]));
 	uint64_t to = ns + (uint64_t)m->offset_ns;
 	*out = to;
 	return m->offset_ns < 0 ? (to > ns ? -1 : 0) : (to > INT64_MAX ? -1 : 0);

@@ -161,12 +161,13 @@ static uint64_t waiting_ns(const struct offcpu *o)
 	return o->unknown ? offcpu_ns(o) : o->blocked_ns;
 }
 
+/* A futex of an unknown kind may be where a thread rests until there is work. */
 static int is_unended(const struct timeline *tl, const struct offcpu *o)
 {
 	const struct tl_thread *t = &tl->threads.v[o->thread];
-	return o->flags & OFF_OPEN && o->end_ns == t->last_ns && o->start_ns > t->first_ns &&
-	       o->unknown != UNKNOWN_EDGE && !(t->flags & THREAD_EXITED) &&
-	       waiting_ns(o) == offcpu_ns(o);
+	return o->flags & OFF_OPEN && o->cause != CAUSE_FUTEX && o->end_ns == t->last_ns &&
+	       o->start_ns > t->first_ns && o->unknown != UNKNOWN_EDGE &&
+	       !(t->flags & THREAD_EXITED) && waiting_ns(o) == offcpu_ns(o);
 }
 
 /* Did an exit wake it: exit_group in a thread of the process, or a signal? */

@@ -1,5 +1,10 @@
 // flame_names.js - shared by graphs and reports: names in narrow places and in links.
 
+// Without the mark of its kind; what has no name in [vdso] is [vdso], too.
+function labelOf(name) {
+	return name.replace(/_\[[kjiw]\]$/, "").replace(/^\[(\[.*\])\]$/, "$1");
+}
+
 // A frame's label in so many characters, as name_fit (simplify.h).
 function fitName(frame, room) {
 	const label = Array.from(frames.label[frame]), short = label.length <= room ? label : Array.from(frames.short[frame]);

@@ -19,7 +19,7 @@ function readFrames() {
 		const [name, kind, dso, src, line, to, color, short, own, thin] = num.subarray(10 * i, 10 * i + 10);
 		frames.thin[i] = thin;
 		frames.name.push(strings[name]);
-		frames.label.push(strings[name].replace(/_\[[kjiw]\]$/, ""));
+		frames.label.push(labelOf(strings[name]));
 		frames.short.push(short ? strings[short] : frames.label[i]);
 		frames.own.push(own);
 		frames.kind[i] = kind;

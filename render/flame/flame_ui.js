@@ -120,7 +120,7 @@ function showDrawn(pruned) {
 // --- drawing -------------------------------------------------------------------------------
 
 // Rows of narrower boxes are folded if there are this many and they are this small a share.
-const FOLD_PX = 3, FOLD_ROWS = 4, FOLD_SHARE = 0.02;
+const NARROW = 600, FOLD_PX = 3, FOLD_ROWS = 4, FOLD_SHARE = 0.02;
 
 // Where the rows shown begin and end: towers of slivers end at the last row with a box to point at. With
 // the number and weight of the omitted rows.
@@ -175,9 +175,9 @@ function showFolded(folded, y) {
 		return;
 	ui.folded.setAttribute("x", conf.width / 2);
 	ui.folded.setAttribute("y", y);
-	ui.folded.textContent = (state.towers ? "\u25be fold " : "\u25b8 ") + folded.rows +
-		" more rows of frames narrower than " + FOLD_PX + " px (" + weightText(folded.weight) + ", " +
-		percent(folded.weight, view.trees[0].whole) + "): " + (state.towers ? "hide" : "show") + " them (t)";
+	const what = (state.towers ? "\u25be fold " : "\u25b8 ") + folded.rows + " more rows";
+	ui.folded.textContent = conf.width < NARROW ? what + " (t)" : what + " of frames narrower than " + FOLD_PX + " px (" +
+		weightText(folded.weight) + ", " + percent(folded.weight, view.trees[0].whole) + "): " + (state.towers ? "hide" : "show") + " them (t)";
 }
 
 // Head, bar and graph for the current width.

@@ -4,6 +4,9 @@
 
 const BARE_HEIGHT = 40; // of the bar that stays on top
 const DIFFERENCES = 6; // rows
+const PATH_ROOM = 36; // characters of a name in a call path
+const SHARES = 310; // px of the columns before a name
+const NARROW_SHARES = 215;
 
 // Those of the chosen threads, if they have any.
 function caseEpisodes() {
@@ -56,7 +59,7 @@ function causeText(x) {
 
 function waitedLines(ep) {
 	const first = ep.root && ep.root.sentence ? ep.root.sentence : (ep.cause || ep.state || "") + " in " + (ep.function || "?") + "()";
-	const path = ownPath(ep.stack || (ep.chain && ep.chain[0] || {}).stack).slice(-4).reverse().join(" \u2039 ");
+	const path = ownPath(ep.stack || (ep.chain && ep.chain[0] || {}).stack).slice(-4).reverse().map((f) => functionText(f, PATH_ROOM)).join(" \u2039 ");
 	const p = placeOf(ep), waker = (ep.chain || [])[1];
 	return [first, [causeText(ep) + (path ? " in " + path : ""),
 		waker && waker.via === "waker" ? "woken by " + threadText(waker) : null,
@@ -132,11 +135,17 @@ function differencePart(ep) {
 		functions.length ? el("tbody", {class: "functions"}, functions.map(([name, a, b]) => row(differingFunction(name), part(a), part(b), a, b, null))) : null);
 }
 
+function differingRoom() {
+	const box = document.getElementById("case");
+	return window.innerWidth > 900 ? roomFor(box, 0.6 * box.clientWidth + SHARES) : roomFor(box, NARROW_SHARES, LEAST_ROOM / 2);
+}
+
 function differingFunction(name) {
-	return el("button", {class: "link", title: functionText(name) === name ? null : name, onclick: () => {
+	const text = functionText(name, differingRoom());
+	return el("button", {class: "link", title: text === name ? null : name, onclick: () => {
 		Object.assign(view, {graph: "tail", of: caseEpisode().rank, fn: name});
 		goTo("flame");
-	}}, functionText(name));
+	}}, text);
 }
 
 // The lines of a function that a link of an episode's chain passed through, with the weights of its time.
@@ -151,9 +160,9 @@ async function toLines(ep, link, name) {
 
 // A frame of such a stack; `link` null: of another episode.
 function frameItem(name, ep, link) {
-	const isOwn = link && name[0] !== "[" && !isPlumbing(name);
-	return el("li", {class: isPlumbing(name) ? "dim" : null}, isOwn ?
-		el("button", {class: "link", title: "its lines, in the time of this episode", onclick: () => toLines(ep, link, name)}, name) : name);
+	const isOwn = link && name[0] !== "[" && !isPlumbing(name), text = functionText(name);
+	return el("li", {class: isPlumbing(name) ? "dim" : null, title: text === name ? null : name}, isOwn ?
+		el("button", {class: "link", title: "its lines, in the time of this episode", onclick: () => toLines(ep, link, name)}, text) : text);
 }
 
 // A stack with its plumbing in one row that opens.
@@ -162,7 +171,7 @@ function shortStack(title, note, stack, ep, link) {
 		return null;
 	const own = ownPath(stack), rest = stack.length - own.length;
 	return el("div", {class: "short"}, el("div", {}, el("strong", {}, title), note ? el("span", {class: "dim"}, " " + note) : null),
-		el("details", {}, el("summary", {}, el("span", {class: "path"}, own.slice().reverse().join(" \u2039 ")),
+		el("details", {}, el("summary", {}, el("span", {class: "path"}, own.slice().reverse().map((f) => functionText(f, PATH_ROOM)).join(" \u2039 ")),
 			rest ? el("span", {class: "dim"}, (own.length ? " and " : "all ") + rest + " of the runtime and the kernel") : null),
 		el("ol", {}, stack.slice().reverse().map((f) => frameItem(f, ep, link)))));
 }
@@ -195,12 +204,14 @@ function showCase(rank) {
 }
 
 function caseHead(ep) {
-	const all = caseEpisodes(), p = placeOf(ep);
+	const all = caseEpisodes(), p = placeOf(ep), no = all.indexOf(ep) + 1;
+	const told = view.who || !head.told || no > head.told.of ? 0 : head.told.of; // of the headline's
 	const button = (text, title, by) => el("button", {title, "aria-label": title, onclick: () => stepEpisode(by)}, text);
 	return el("div", {class: "case-head"}, el("span", {class: "stepper"}, button("\u2039", "the episode before (,)", -1),
-		el("span", {class: "count"}, (all.indexOf(ep) + 1) + "/" + all.length), button("\u203a", "the next episode (.)", 1)),
+		el("span", {class: "count", title: "this report has the " + all.length + " longest"}, no + "/" + (told || all.length)), button("\u203a", "the next episode (.)", 1)),
 		el("h2", {}, threadText(ep) + ", " + timeText(ep.duration_ns)),
-		!view.who && head.told && ep.rank === head.told.rank && ep.rank > 1 ? el("span", {class: "dim"}, "the longest of those") : null,
+		told && ep.rank === head.told.rank && ep.rank > 1 ? el("span", {class: "dim"}, "the longest of those") : null,
+		!told && !view.who && head.told ? el("span", {class: "dim"}, "after the " + head.told.of + " worst") : null,
 		el("span", {class: "choices"}, el("button", {onclick: () => choose({from: Math.max(p.from, 0), to: Math.min(p.to, head.span_ns)}, null)}, "Select its time"),
 			el("button", {onclick: () => chooseEpisode(ep.rank)}, "All about it")));
 }

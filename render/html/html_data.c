@@ -548,7 +548,7 @@ int html_data_gather(struct html_data *d, const struct timeline *tl,
 	flame_input_init(&d->fi, tl->stacks, &d->flame, SPLIT_COMM, 0);
 	d->fi.merge_threads = merge_threads;
 	d->of.label = d->samples.of.label = NULL; /* the page cuts */
-	struct gathering g = {.d = d, .tl = tl, .of = of, .e = e};
+	struct gathering g = {.d = d, .tl = tl, .of = of, .at = d->from_ns, .e = e};
 	return rc ? rc : gather(&g) ? err_nomem(e) : 0;
 }
 

@@ -50,21 +50,29 @@ function readWords(bytes, at, n, width, out) {
 	return out;
 }
 
+// The same of five bytes and more.
+function readLong(bytes, at, n, width, isSigned) {
+	const out = new Float64Array(n), b = at + n, c = b + n, d = c + n, e = d + n;
+	for (let i = 0; i < n; i++) {
+		const low = (bytes[at + i] | bytes[b + i] << 8 | bytes[c + i] << 16 | bytes[d + i] << 24) >>> 0;
+		let high = bytes[e + i];
+		for (let k = 5, by = 256; k < width; k++, by *= 256)
+			high += bytes[at + k * n + i] * by;
+		const x = low + 2 ** 32 * high;
+		out[i] = !isSigned ? x : low & 1 ? -(x + 1) / 2 : x / 2;
+	}
+	return out;
+}
+
 // Signed numbers are doubled, less one if negative.
 function readColumn(bytes, at, n, width, isSigned) {
+	if (width > 4)
+		return readLong(bytes, at, n, width, isSigned);
 	if (width < 2 && !isSigned)
 		return width ? bytes.slice(at, at + n) : new Uint8Array(n);
-	const low = readWords(bytes, at, n, Math.min(width, 4), new (width === 2 && !isSigned ? Uint16Array : Uint32Array)(n));
-	if (width <= 4 && !isSigned)
-		return low;
-	const high = readWords(bytes, at + 4 * n, n, width - 4, new Uint32Array(width > 4 ? n : 0));
-	const out = new (width > 4 ? Float64Array : Int32Array)(n);
-	for (let i = 0; width <= 4 && i < n; i++)
-		out[i] = low[i] >>> 1 ^ -(low[i] & 1);
-	for (let i = 0; width > 4 && i < n; i++) {
-		const x = low[i] + 2 ** 32 * high[i];
-		out[i] = !isSigned ? x : x % 2 ? -(x + 1) / 2 : x / 2;
-	}
+	const out = readWords(bytes, at, n, width, new (width > 2 || isSigned ? isSigned ? Int32Array : Uint32Array : Uint16Array)(n));
+	for (let i = 0; isSigned && i < n; i++)
+		out[i] = out[i] >>> 1 ^ -(out[i] & 1);
 	return out;
 }
 
@@ -121,43 +129,42 @@ function placeSamples(sample) {
 		sample[field] = inOrder(sample[field], order);
 }
 
-// Quick for no more than four types of arrays.
+// By bytes of an element: a loop for each is quick, one for all is not.
+const GATHER = {
+	1: [Uint8Array, (from, order, to) => { for (let i = 0; i < order.length; i++) to[i] = from[order[i]]; }],
+	2: [Uint16Array, (from, order, to) => { for (let i = 0; i < order.length; i++) to[i] = from[order[i]]; }],
+	4: [Uint32Array, (from, order, to) => { for (let i = 0; i < order.length; i++) to[i] = from[order[i]]; }],
+	8: [Float64Array, (from, order, to) => { for (let i = 0; i < order.length; i++) to[i] = from[order[i]]; }],
+};
+
 function inOrder(from, order) {
-	const to = new from.constructor(order.length);
-	for (let i = 0; i < order.length; i++)
-		to[i] = from[order[i]];
+	const [Kind, gather] = GATHER[from.BYTES_PER_ELEMENT], to = new from.constructor(from.length ? order.length : 0);
+	if (from.length)
+		gather(new Kind(from.buffer, from.byteOffset, from.length), order, new Kind(to.buffer));
 	return to;
 }
 
-// The numbers of what is in `keys` by key, where equal as in `from`.
-function orderByKey(keys, shift, from) {
-	const place = new Int32Array(65537), to = new Int32Array(from.length);
-	for (let i = 0; i < keys.length; i++)
-		place[(keys[i] >>> shift & 65535) + 1]++;
-	for (let i = 1; i < place.length; i++)
-		place[i] += place[i - 1];
-	for (let i = 0; i < from.length; i++)
-		to[place[keys[from[i]] >>> shift & 65535]++] = from[i];
-	return to;
-}
-
-// The numbers of what is in v, whole numbers of up to 48 bits, in order: by the lowest 16 bits, then by the
-// next ones.
+// The numbers of what is in v, in order: stretches that are in order already, as those of a CPU, are merged
+// two by two.
 function orderOf(v) {
-	const n = v.length, low = new Uint16Array(n), high = new Uint32Array(n);
-	let least = Infinity, most = -Infinity;
+	const n = v.length, ends = [];
+	let order = new Int32Array(n), other = new Int32Array(n);
 	for (let i = 0; i < n; i++) {
-		least = Math.min(least, v[i]);
-		most = Math.max(most, v[i]);
+		order[i] = i;
+		if (i + 1 === n || v[i + 1] < v[i])
+			ends.push(i + 1);
 	}
-	for (let i = 0; i < n; i++) {
-		high[i] = (v[i] - least) / 65536;
-		low[i] = v[i] - least - high[i] * 65536;
+	while (ends.length > 1) {
+		for (let k = 0, a = 0; k < ends.length; k += 2) {
+			const middle = ends[k], end = ends[Math.min(k + 1, ends.length - 1)];
+			for (let i = a, b = middle, to = a; to < end; to++)
+				other[to] = i < middle && (b >= end || v[order[i]] <= v[order[b]]) ? order[i++] : order[b++];
+			ends[k / 2] = a = end;
+		}
+		ends.length = Math.ceil(ends.length / 2);
+		[order, other] = [other, order];
 	}
-	let order = new Int32Array(n).map((x, i) => i);
-	order = orderByKey(low, 0, order);
-	order = orderByKey(high, 0, order);
-	return most - least < 2 ** 32 ? order : orderByKey(high, 16, order);
+	return order;
 }
 
 // Waits and runs get their threads and times.
@@ -239,7 +246,7 @@ function makeFrames() {
 	for (let i = 0; i < n; i++) {
 		const name = strings[f.name[i]];
 		out.name.push(name);
-		out.label.push(name.replace(/_\[[kjiw]\]$/, ""));
+		out.label.push(labelOf(name));
 		out.short.push(f.short[i] ? strings[f.short[i]] : out.label[i]);
 		out.dso.push(strings[f.dso[i]]);
 		out.src.push(!f.src[i] ? "" : strings[f.src[i]] + (f.line[i] ? ":" + f.line[i] : "") +

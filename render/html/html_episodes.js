@@ -54,7 +54,7 @@ function stateText({state, cause}) {
 }
 
 function didWhat(x) {
-	const name = x.function;
+	const name = x.function && functionText(x.function);
 	return stateText(x) + (name ? " in " + name + (name[0] === "[" ? "" : "()") : "");
 }
 
@@ -89,10 +89,11 @@ function stackList(title, {stack, function: telling}, note) {
 	if (!stack || !stack.length)
 		return null;
 	const all = stack.slice().reverse(), own = all.indexOf(telling), cut = own < 3 ? 0 : own;
+	const item = (f) => el("li", {title: functionText(f) === f ? null : f}, functionText(f));
 	return el("div", {class: "stack"}, el("h4", {}, title), note ? el("p", {class: "note"}, note) : null,
-		cut ? el("details", {}, el("summary", {}, cut + " inner frames, from " + all[cut - 1] + " on"),
-			el("ol", {}, all.slice(0, cut).map((f) => el("li", {}, f)))) : null,
-		el("ol", {start: cut + 1}, all.slice(cut).map((f) => el("li", {}, f))));
+		cut ? el("details", {}, el("summary", {}, cut + " inner frames, from " + functionText(all[cut - 1]) + " on"),
+			el("ol", {}, all.slice(0, cut).map(item))) : null,
+		el("ol", {start: cut + 1}, all.slice(cut).map(item)));
 }
 
 // Its own stack, one of each thread of the chain, and that of an episode as they usually are.

@@ -52,7 +52,7 @@ function largestChange(tree, scale) {
 function flameConf(kind, tree) {
 	const unit = unitOf(kind), {mode, palette} = kinds[kind], isDiff = mode === "diff";
 	const {scale, episode} = isDiff ? givenOf(kind) : {scale: 1, episode: 0};
-	return {width: 1200, frameHeight: 18, minWidth: 0.1, fontSize: 12, fontWidth: 0.59, pad: 0, foot: 26, axisH: 0,
+	return {width: 1200, frameHeight: 18, minWidth: 0.1, fontSize: 12, fontWidth: 0.63, pad: 0, foot: 26, axisH: 0,
 		span: 0, mode, inverted: 1, negate: 0, sorted: 1, reversed: 0, two: tree.self1 ? 1 : 0,
 		scale: 1, factor: 1, beforeScale: scale, maxDelta: isDiff ? largestChange(tree, scale) : 0, total: tree.total[0],
 		before: isDiff ? tree.total1[0] : 0, after: isDiff ? tree.total[0] : 0, unitNs: unit === "ns" ? 1 : 0, palette,

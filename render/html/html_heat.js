@@ -213,7 +213,7 @@ class Heat {
 		const {what} = maps[this.map], many = what[0].toUpperCase() + what.slice(1);
 		return (this.isOffset ? many + ": each column is " + timeText(this.step) + ", from its foot up" :
 			many + " by begin and length" + (this.dots.length ? "; dots: the " + this.dots.length + " longest" : "") +
-			(this.marked().length ? "; triangles: the worst" : "")) + (missing().length ? "; hatched: records missing" : "");
+			(this.marked().length ? "; triangles: the worst" : "")) + (missing().length ? "; hatched: missing" : "");
 	}
 
 	lengthAt(row) {
@@ -332,11 +332,13 @@ class Heat {
 			g.moveTo(HEAT.left, y);
 			g.lineTo(this.width, y);
 			g.stroke();
-			const text = "p99.9 " + timeText(p), room = g.measureText(text).width + 8;
+			// At the end that the shown episode's mark leaves free.
+			const text = "p99.9 " + timeText(p), room = g.measureText(text).width + 8, ep = caseEpisode();
+			const end = ep && this.xOf(placeOf(ep).from) > this.width - room - 8 ? HEAT.left + room + 4 : this.width;
 			g.fillStyle = this.isDark ? "rgba(32,35,40,0.85)" : "rgba(255,255,255,0.85)";
-			g.fillRect(this.width - room, isLow ? y + 1 : y - 14, room, 13);
+			g.fillRect(end - room, isLow ? y + 1 : y - 14, room, 13);
 			g.fillStyle = g.strokeStyle;
-			g.fillText(text, this.width - 4, isLow ? y + 8 : y - 7);
+			g.fillText(text, end - 4, isLow ? y + 8 : y - 7);
 		}
 		g.restore();
 	}

@@ -47,7 +47,7 @@ const page = {
 	get frame() { return data.path.frame; },
 
 	get frames() {
-		pageFrames = pageFrames || frames.label.map((label, i) => ({name: frames.name[i], kind: data.frame.part[i] & 2 ? 1 : 0,
+		pageFrames = pageFrames || frames.label.map((label, i) => ({name: frames.name[i], short: fitName(i, NAME_ROOM), kind: data.frame.part[i] & 2 ? 1 : 0,
 			isRuntime: (data.frame.part[i] & 1) !== 0}));
 		return pageFrames;
 	},

@@ -63,6 +63,8 @@ function functionsOf(tree, graph) {
 		const own = no(i), at = where && isWait(i) ? no(where[i]) : own;
 		self[at] += tree.self[i];
 		self1[at] += two ? tree.self1[i] : 0;
+		if (tree.depth[i] === 1)
+			continue; // a thread, which stands here only for what has no function
 		if (!above[own]++) {
 			total[own] += tree.total[i];
 			total1[own] += two ? tree.total1[i] : 0;
@@ -70,7 +72,7 @@ function functionsOf(tree, graph) {
 		open.push(i);
 	}
 	const isCode = codeNames();
-	return functionNames.map((name, k) => ({name, self: self[k], total: total[k], self1: self1[k], total1: total1[k]}))
+	return functionNames.map((name, k) => ({name, self: self[k], total: Math.max(total[k], self[k]), self1: self1[k], total1: Math.max(total1[k], self1[k])}))
 		.filter((f, k) => (isCode[k] || f.self > 0 || f.self1 > 0) && (f.total > 0 || f.total1 > 0));
 }
 
@@ -91,10 +93,19 @@ function share(x, whole) {
 	return whole > 0 ? (100 * x / whole).toFixed(1) + " %" : "";
 }
 
+let frameByLabel = null;
+
 // A function's name, cut as in the graph.
 function functionText(name, room = NAME_ROOM) {
-	const frame = name.length > room ? frames.label.indexOf(name) : -1;
-	return frame < 0 ? name : fitName(frame, room);
+	if (name.length <= room)
+		return name;
+	frameByLabel = frameByLabel || new Map(frames.label.map((label, i) => [label, i]));
+	return frameByLabel.has(name) ? fitName(frameByLabel.get(name), room) : name;
+}
+
+// How many characters of a name fit into what is left of a box.
+function roomFor(box, taken, least = LEAST_ROOM) {
+	return Math.min(Math.max(Math.floor((box.clientWidth - taken) / CHARACTER), least), NAME_ROOM);
 }
 
 function functionLink(name, room) {
@@ -121,7 +132,7 @@ function drawSandwich(tree, kind) {
 	box.textContent = "";
 	box.classList.toggle("two", isDiff);
 	// What the numbers leave: they are never pushed out.
-	const room = Math.min(Math.max(Math.floor((box.clientWidth - (isDiff ? 400 : NUMBERS)) / CHARACTER), LEAST_ROOM), NAME_ROOM);
+	const room = roomFor(box, isDiff ? 400 : NUMBERS);
 	if (hasWaits(kind))
 		box.append(el("p", {class: "note"}, "self, of waits: the innermost function of the program, without how the runtime and the kernel wait"));
 	box.append(table("Functions of " + kinds[kind].what() + (all.length > TABLE_ROWS ? ", the first " + TABLE_ROWS + " of " + all.length : ""),

@@ -708,10 +708,10 @@ function build() {
 	const answer = document.getElementById("answer"), also = document.getElementById("also"), bar = shareBar();
 	if (answer && bar)
 		answer.after(bar);
-	// One sentence is the headline.
+	// One sentence is the headline, and the bar its share.
 	const [first, ...rest] = answer ? answer.textContent.split(/(?<=\.) (?=[A-Z])/) : [];
-	if (rest.length) {
-		answer.textContent = first;
+	if (bar && answer) {
+		answer.textContent = first.replace(/ \(\d+ % of the time\)/, "");
 		bar.append(el("span", {}, rest.join(" ")));
 	}
 	if (also && bar)

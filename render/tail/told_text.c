@@ -1,5 +1,6 @@
 #include "render/tail/told_text.h"
 #include "base/text/form_text.h"
+#include "libsym/name/name_scan.h"
 #include "libsym/name/simplify.h"
 #include "render/tail/tail_words.h"
 #include "render/text/escape.h"
@@ -14,10 +15,14 @@ enum { LONG_NAME = 36, MOST_CHARS = 120, LONGEST_WORD = 32 };
 /* The end of a short name without its outer scopes that has at most LONG_NAME bytes. */
 static const char *inner_scopes(const char *name)
 {
-	const char *next;
-	while (strlen(name) > LONG_NAME && (next = strstr(name, "::")))
-		name = next + 2;
-	return name;
+	size_t n = strlen(name), from = 0, end;
+	for (size_t i = 0; i < n && n - from > LONG_NAME; i = end) {
+		end = strchr("<([{", name[i]) ? name_group(name, n, i) : 0;
+		end = end ? end : i + 1;
+		if (name_at(name, n, i, "::"))
+			from = end = i + 2;
+	}
+	return name + from;
 }
 
 /* What Node and V8 write: "JS:*report /srv/app.js:2:16" is report, and a function without a name

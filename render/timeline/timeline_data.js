@@ -80,9 +80,9 @@ function shortStack(path, most) {
 		left.push(kernel.length + (kernel.length === 1 ? " kernel frame" : " kernel frames"));
 	if (shown === own && runtime.length)
 		left.push(runtime.length + " of the runtime");
-	return {where: shown.slice(0, most).map((f) => f.name).join(" < ") + (shown.length > most ? " < \u2026" : ""),
+	return {where: shown.slice(0, most).map((f) => f.short || f.name).join(" < ") + (shown.length > most ? " < \u2026" : ""),
 		left: left.length ? "\u2026 " + left.join(", ") + ": " + all.filter((f) => !shown.includes(f))
-			.slice(0, 3).map((f) => f.name).join(" < ") + " \u2026" : ""};
+			.slice(0, 3).map((f) => f.short || f.name).join(" < ") + " \u2026" : ""};
 }
 
 class Reader {

@@ -506,7 +506,8 @@ class Block {
 		}
 		if (room < 3 || text.length > room || !text)
 			return;
-		const t = this.labels.take();
+		const t = this.labels.take(), {color, fill} = conf.paints[paint] || {};
+		t.setAttribute("stroke", row.kind !== ROW.cpu && h >= conf.labelH && fill !== color ? color : "none"); // no stripes behind it
 		t.setAttribute("class", paint === PAINT.run ? "light" : h < conf.labelH ? "above" : "");
 		t.setAttribute("x", round(plotX + x + 3));
 		t.setAttribute("y", round(h < conf.labelH ? y - 1 : y + h / 2 + 4));

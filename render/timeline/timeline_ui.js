@@ -176,7 +176,7 @@ function showDrawn(p) {
 	if (!isWhole(p))
 		parts.push("view: " + timeText(v.to - v.from) + " from " + pointText(v.from - p.zero, v));
 	if (plot.arrowsSeen > plot.arrowsDrawn && plot.arrowsDrawn && !printing)
-		parts.push(plot.arrowsDrawn + " of " + plot.arrowsSeen + " wakeups drawn: those of the row pointed at or selected");
+		parts.push(plot.arrowsDrawn + " of " + plot.arrowsSeen + " wakeups drawn" + (conf.width < 600 ? "" : ": those of the row pointed at or selected"));
 	ui.drawn.textContent = parts.join(" \u00b7 ");
 }
 

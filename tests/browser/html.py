@@ -352,7 +352,7 @@ def check_orders(b):
     compare_wall(b, path, ORDERS)
     compare_timeline(b)
     show(b, path, "#ep=3")
-    check("#ep=3 opens the third episode", b.js("return document.querySelector('#case .count').textContent"), "3/20")
+    check("#ep=3 opens the third episode", b.js("return document.querySelector('#case .count').textContent"), "3/10")
     check("its picture", settled(b, "!!document.querySelector('#case .island').shadowRoot.querySelector('svg')", True), True)
     show(b, path, "#ep=3&pane=episodes")
     check("all about it", b.js("return document.querySelector('#episode h3').textContent.slice(0, 2)"), "#3")
@@ -613,6 +613,14 @@ def compare_source(b, what, rows, *args):
     check(what, got, want)
 
 
+def check_one_thread(b):
+    """A recording whose first thread has waits: no idle task stands before it."""
+    source = SRC + "/testdata/deep/perf.data.gz"
+    show(b, report("deep", source))
+    want = folded(ask("collapse", *LOCAL, "--offcpu", "--unit", "ns", source))
+    check("off-CPU of one thread", (sorted(b.js("return report.foldTree(report.sumOff(0, report.head().span_ns, null))")), len(want) > 1), (want, True))
+
+
 def check_without_worker(b):
     """Where no worker can be made, the page sums up itself."""
     script = b.cdp("Page.addScriptToEvaluateOnNewDocument", source="window.Worker = undefined;")
@@ -649,7 +657,7 @@ def check_map(b):
     path = os.path.abspath("sites.html")
     show(b, path)
     check("the map is explained", b.js("return document.getElementById('says').textContent"),
-          "Spans by begin and length; dots: the 40 longest; triangles: the worst; hatched: records missing")
+          "Spans by begin and length; dots: the 40 longest; triangles: the worst; hatched: missing")
     red = """const c = document.getElementById('heat'), g = c.getContext('2d'), red = (a, z) => {
         const at = (ns) => 62 + ns / report.head().span_ns * (c.clientWidth - 62), w = Math.max(Math.round(at(z) - at(a)) - 2, 1);
         const px = g.getImageData(Math.round(at(a)) + 1, 20, w, 40).data; let n = 0;
@@ -695,10 +703,10 @@ def check_first_screen(b):
     check("what differs", ([rows[0][0], rows[0][-1]], [r for r in rows if r[-1] == "match_order"][0][:2]), (["12.2 ms", "waiting: lock"], ["100 %", "\u2013"]))
     check("no plumbing among it", [r[-1] for r in rows if r[-1] in ("__schedule", "entry_SYSCALL_64_after_hwframe", "start_thread", "__clone3")], [])
     b.js("document.querySelector('#case .stepper button:last-child').click()")
-    check("the next one", settled(b, "document.querySelector('#case .count').textContent", "2/20"), "2/20")
+    check("the next one", settled(b, "document.querySelector('#case .count').textContent", "2/10"), "2/10")
     check("is in the address", "ep=2" in b.url(), True)
     b.js("history.back()")
-    check("Back: the first again", settled(b, "document.querySelector('#case .count').textContent", "1/20"), "1/20")
+    check("Back: the first again", settled(b, "document.querySelector('#case .count').textContent", "1/10"), "1/10")
     where = "const ep = report.head().tail.episodes[3]; return [Number(BigInt(report.head().tail.recording.origin_ns) + BigInt(ep.start_ns) - BigInt(report.head().from_ns)), ep.duration_ns]"
     x, y = b.js(PLACE, *b.js(where))
     b.click(x, y)
@@ -937,6 +945,7 @@ def main():
         check_hostile_label(b)
         check_demo(b)
         check_source(b)
+        check_one_thread(b)
         check_without_worker(b)
         check_hostile(b)
         check_sites(b)

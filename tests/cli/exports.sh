@@ -285,6 +285,23 @@ refuses 2 'srcline' --to pprof --srcline run.db
 refuses 3 'not replaced' --to pprof -q --no-local -o run.db "$waits"
 gzip -c "$waits" >kept.gz
 refuses 3 'not replaced' --to pprof -q --no-local -o kept.gz "$waits"
+# --- what a tool has to load is at most a tenth of what was recorded -------------------------------
+# (of samples alone a seventh: a trace of Perfetto has each by itself; of a program that only spins an eighth)
+small()  # TENTHS FILE...
+{
+	parts=$1
+	shift
+	for f; do
+		case $f in *.zst) mkdir -p un && tar --zstd -xf "$f" -C un && size=$(find un -name perf.data -exec cat {} + | wc -c); rm -rf un ;; *) size=$(wc -c <"$f") ;; esac
+		for to in speedscope firefox perfetto; do
+			"$PERFKIT" export -q --no-local --force --to $to "$f" -o sized 2>err || wrong "export $to $f: $(cat err)"
+			[ $(($(wc -c <sized) * parts)) -le "$size" ] || wrong "$to of $f: $(wc -c <sized) bytes of $size"
+		done
+	done
+}
+small 10 "$waits" "$SRC/testdata/orders/orders.tar.zst" "$SRC/testdata/requests/serve.tar.zst" "$SRC/testdata/incidents/disk.tar.zst"
+small 7 "$SRC/testdata/demo/perf.data"
+small 8 "$SRC/testdata/jitter/spin.tar.zst"
 # an export may be made again, and is the same
 cp demo.pb.gz was.pb.gz
 export_ --to pprof $(at demo) -o demo.pb.gz

@@ -4,6 +4,7 @@
 #include "base/arena.h"
 #include "base/text/buf.h"
 #include "base/bytes.h"
+#include "base/count.h"
 #include "base/err.h"
 #include "base/hash.h"
 #include "base/text/hex.h"
@@ -286,6 +287,24 @@ static void eight_digits_are_those_of_one_at_a_time(void **state)
 			}
 }
 
+static void a_product_needs_more_bits_than_its_quotient(void **state)
+{
+	static const struct {
+		int64_t a, b, c, is;
+	} all[] = {{7, 3, 2, 10},
+		   {-7, 3, 2, -10},
+		   {7, -3, -2, 10},
+		   {0, INT64_MAX, 3, 0},
+		   {INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX},
+		   {INT64_MIN, INT64_MAX, INT64_MAX, INT64_MIN},
+		   {INT64_MAX, 10000000, 10000001, 9223371114517664355},
+		   {3600000000123, 86400000043210, 86400000000000, 3600000001923},
+		   {INT64_MAX, 4, 1, -4}};
+	(void)state;
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
+		assert_int_equal(count_mul_div(all[i].a, all[i].b, all[i].c), all[i].is);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -304,6 +323,7 @@ int main(void)
 		cmocka_unit_test(bytes_past_the_end_are_zero_and_bad),
 		cmocka_unit_test(buf_stops_at_its_ceiling),
 		cmocka_unit_test(arena_aligns_and_serves_large_requests),
+		cmocka_unit_test(a_product_needs_more_bits_than_its_quotient),
 		cmocka_unit_test(eight_digits_are_those_of_one_at_a_time),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -332,7 +332,7 @@ static void damaged_compressed_data_ends_at_the_next_frame(void **state)
 		}
 		assert_int_equal(n, frames ? SAMPLES - 1 : BROKEN);
 		assert_int_equal(rec->stats.bad.n, frames ? 1 : SAMPLES - BROKEN);
-		assert_non_null(strstr(rec->stats.bad.first, "compressed data: "));
+		assert_non_null(strstr(rec->stats.bad.first, "damaged compressed data"));
 		recording_close(rec);
 		buf_release(&image);
 	}

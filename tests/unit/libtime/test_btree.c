@@ -79,7 +79,7 @@ static void make_random_row(size_t i, struct cell row[COLUMNS])
 	size_t length = (r >> 32) % (r % 16 ? 40 : sizeof(text));
 	for (size_t k = 0; k < length; k++)
 		text[k] = (char)hash_u64(r + k);
-	cell_int(&row[0], (int64_t)(i << seed % 24) - 500000000000);
+	cell_int(&row[0], (int64_t)((uint64_t)i << seed % 24) - 500000000000);
 	cell_int(&row[1], (int64_t)(i / 100) - 5);
 	cell_int(&row[2], random_integer(r >> 1));
 	row[3] = (struct cell){.s = text, .type = SQLITE_TEXT, .n = (int)length};

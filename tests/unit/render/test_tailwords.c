@@ -202,6 +202,9 @@ static void a_long_name_keeps_its_own(void **state)
 		 "matching::OrderBook<…>::insert()"},
 		{"a_function_of_c_whose_name_is_longer_than_that",
 		 "a_function_of_c_whose_name_is_longer_than_that()"},
+		{"<alloc::collections::btree::map::IntoIter<u64, T> as "
+		 "core::ops::drop::Drop>::drop",
+		 "drop()"},
 		{"an\033other", "an␛other()"},
 		{"", "[unknown]"},
 	};
