@@ -126,7 +126,8 @@ static const struct opt rows[] = {
 	 "a build-id with each mapping (perf 5.12), for containers with\n"
 	 "other files at one path; may crash other perf processes that run meanwhile"},
 	{"recorder", 0, OPT_STRING, AT(recorder), "WHICH",
-	 "what records switches, wakeups, interrupts:\nkernel (perfkit's own BPF program), perf, "
+	 "what records switches, wakeups, interrupts:\nkernel (perfkit's own BPF program), "
+	 "perf, "
 	 "or auto (default)"},
 	{"perf", 0, OPT_STRING, AT(perf), "FILE", "the perf to run (default: perf)"},
 	OPT_END,

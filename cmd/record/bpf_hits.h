@@ -1,6 +1,6 @@
 /*
- * bpf_hits.h - what recorder.bpf.c hands to bpf_recorder.c, through one ring buffer for each CPU. Times
- * are of CLOCK_MONOTONIC, in ns. Included by both; needs uint8_t … int64_t.
+ * bpf_hits.h - what recorder.bpf.c hands to bpf_recorder.c, through a ring buffer for each CPU.
+ * Times are of CLOCK_MONOTONIC, in ns. Included by both; needs uint8_t … int64_t.
  */
 #ifndef CMD_RECORD_BPF_HITS_H
 #define CMD_RECORD_BPF_HITS_H
@@ -33,8 +33,8 @@ struct kernel_hit {
 	uint8_t raw[];
 };
 
-/* The raw bytes of sched:sched_switch and sched:sched_waking, as they have been since Linux 2.6; what
- * else one may have is refused. Their first 8: struct trace_entry. */
+/* The raw bytes of sched:sched_switch and sched:sched_waking, as they have been since Linux 2.6;
+ * a kernel with others is refused. Their first 8: struct trace_entry. */
 struct raw_entry {
 	uint16_t type;
 	uint8_t flags, preempt_count;

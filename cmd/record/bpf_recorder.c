@@ -157,7 +157,7 @@ static int read_stacks(struct bpf_recorder *k, struct tracepoint *t, const char 
 	return 0;
 }
 
-/* The fields that the program writes, where this kernel has them, and the states that it reports. */
+/* The fields that the program writes, where this kernel has them, and the states it reports. */
 static int check_format(const struct tracepoint *t, struct err *e)
 {
 	static const char *const switched[] = {"prev_comm[16];\toffset:8;\tsize:16;",

@@ -1,10 +1,10 @@
 /*
- * bpf_recorder.h - records the scheduler's and interrupts' tracepoints by a BPF program of our own
- * instead of perf, at a tenth of its cost, and puts them into perf's recording as if perf had taken
- * them. perf records the rest: CPU samples, mappings, names, probes.
+ * bpf_recorder.h - records the scheduler's and interrupts' tracepoints by a BPF program of our
+ * own instead of perf, at a tenth of its cost, and puts them into perf's recording as if perf
+ * had taken them. perf records the rest: CPU samples, mappings, names, probes.
  *
- * Of the chosen threads' waits, the longest have stacks: how long one must be to have one is found
- * all the time, so that stacks take no more than a budget.
+ * Of the chosen threads' waits, the longest have stacks: how long one must be to have one is
+ * found all the time, so that stacks take no more than a budget.
  */
 #ifndef CMD_RECORD_BPF_RECORDER_H
 #define CMD_RECORD_BPF_RECORDER_H
@@ -22,8 +22,8 @@ int bpf_recorder_possible(struct err *e);
 
 /*
  * Load the program for the plan's tracepoints; w->chosen has the threads whose waits may have
- * stacks, of at most `budget` bytes a second. It begins at once. ERR_UNSUPPORTED, with the reason,
- * also where the plan wants what only perf does; ERR_NOMEM.
+ * stacks, of at most `budget` bytes a second. It begins at once. ERR_UNSUPPORTED, with the
+ * reason, also where the plan wants what only perf does; ERR_NOMEM.
  */
 int bpf_recorder_open(struct bpf_recorder **out, const struct record_plan *p,
 		      const struct record_wish *w, uint64_t budget, struct err *e);
@@ -36,8 +36,8 @@ void bpf_recorder_rest(const struct bpf_recorder *k, const struct words *plan,
 		       struct words *out);
 
 /* Stop recording, and put what was recorded into perf's file `recording`, whose header gets the
- * plan's words; with `within`, from perf's first record to its last. On failure perf's file stays as
- * it is. ERR_IO, ERR_UNSUPPORTED, ERR_NOMEM. */
+ * plan's words; with `within`, from perf's first record to its last. On failure perf's file
+ * stays as it is. ERR_IO, ERR_UNSUPPORTED, ERR_NOMEM. */
 int bpf_recorder_finish(struct bpf_recorder *k, const char *recording, int within,
 			const struct words *plan, struct err *e);
 

@@ -117,9 +117,9 @@ static struct scratch *this_scratch(void)
 }
 
 /*
- * preempt_count is a variable of the CPU, whose address only kernels with CONFIG_KALLSYMS_ALL tell.
- * But the current thread's run queue is one of the same CPU's variables, and BTF has the distance
- * of both; that the number beside it is this CPU's shows that it is right.
+ * preempt_count is a variable of the CPU, whose address only kernels with CONFIG_KALLSYMS_ALL
+ * tell. But the current thread's run queue is one of the same CPU's variables, and BTF has the
+ * distance of both; that the number beside it is this CPU's shows that it is right.
  */
 static uint64_t find_count(void)
 {
