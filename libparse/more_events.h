@@ -1,7 +1,7 @@
 /*
- * more_events.h - writes a perf.data file again with more tracepoints, whose samples perf did not
- * take. The result is as perf would have written it: header, formats, samples between perf's own in
- * the order that FINISHED_ROUND promises.
+ * more_events.h - writes a perf.data file again with more tracepoints, whose samples perf did
+ * not take. The result is as perf would have written it: header, formats, samples between perf's
+ * own in the order that FINISHED_ROUND promises.
  *
  * Format: tools/perf/Documentation/perf.data-file-format.txt; of the formats of tracepoints,
  * tools/perf/util/trace-event-read.c.
@@ -55,8 +55,8 @@ struct more_events {
 };
 
 /*
- * Write `recording` with these events to `out`, whose errors the caller checks. At least one of its
- * own events must be a tracepoint, recorded for all CPUs, as which the new ones are declared.
+ * Write `recording` with these events to `out`, whose errors the caller checks. At least one of
+ * its own events must be a tracepoint, recorded for all CPUs, as which the new ones are declared.
  * ERR_UNSUPPORTED if it is not a plain file like that; ERR_FORMAT, ERR_IO, ERR_NOMEM.
  */
 int more_events_write(FILE *out, const char *recording, const struct more_events *m,

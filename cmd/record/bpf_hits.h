@@ -1,9 +1,13 @@
 /*
  * bpf_hits.h - what recorder.bpf.c hands to bpf_recorder.c, through a ring buffer for each CPU.
- * Times are of CLOCK_MONOTONIC, in ns. Included by both; needs uint8_t … int64_t.
+ * Times are of CLOCK_MONOTONIC, in ns. Included by both.
  */
 #ifndef CMD_RECORD_BPF_HITS_H
 #define CMD_RECORD_BPF_HITS_H
+
+#ifndef __bpf__
+#include <stdint.h>
+#endif
 
 enum kernel_kind { KERNEL_HIT, KERNEL_LEFT, KERNEL_WOKEN };
 enum {
@@ -15,7 +19,7 @@ enum {
 	USER_DEPTH = 127,
 	USER_REGS = 20, /* x86-64, in perf's order: ax … ss, r8 … r15 */
 	COPY_MOST = 8192,
-	WINDOW_NS = 50000000,
+	WINDOW_NS = 100000000,
 	VERDICTS = 1 << 16, /* threads whose choice is remembered */
 };
 

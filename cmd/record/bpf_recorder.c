@@ -1,6 +1,6 @@
 #include "cmd/record/bpf_recorder.h"
 
-#if HAVE_BPF && defined(__x86_64__)
+#if HAVE_BPF
 
 #include "base/mem.h"
 #include "base/outfile.h"

@@ -12,7 +12,7 @@
 #include "base/text/buf.h"
 #include "libtime/record/plan.h"
 
-enum { BPF_STACKS_BUDGET = 12000000 }; /* bytes a second, unless the user says how much */
+enum { BPF_STACKS_BUDGET = 8000000 }; /* bytes a second, unless the user says how much */
 
 struct bpf_recorder;
 

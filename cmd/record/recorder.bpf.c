@@ -1,9 +1,10 @@
 /*
- * recorder.bpf.c - runs in the kernel: copies what tracepoints say into rings, and keeps each chosen
- * thread's stack while it waits, of which only long waits' reach a ring (bpf_recorder.h).
+ * recorder.bpf.c - runs in the kernel: copies what tracepoints say into rings, and keeps each
+ * chosen thread's stack while it waits, of which only long waits' reach a ring (bpf_recorder.h).
  *
- * perf copies a stack into its ring at every switch, takes 2 to 6 us for it, and writes all of it to
- * disk. Here a stack is copied over the thread's last one, in 0.4 us, and most are never read.
+ * perf copies a stack into its ring at every switch, takes 2 to 6 us for it, and writes all of
+ * it to disk. Here a stack is copied over the thread's last one, in 0.4 us, and most are never
+ * read.
  */
 typedef unsigned char uint8_t;
 typedef unsigned short uint16_t;
@@ -365,11 +366,13 @@ static uint32_t copy_stack(struct kernel_left *w)
 /* May a wait's stack be handed over? A burst of long ones may exceed a window. */
 static int affords(uint64_t now, uint64_t began, uint32_t size)
 {
-	enum { LONG = 1000000, LONGER = 8, BURST = 4 };
+	enum { LONG = 1000000, LONGER = 8, BURST = 4, LEAST = 4096 };
 	struct scratch *s = this_scratch();
 	uint64_t waited = now - began, room = setup.window_bytes;
 	if (!s || waited < live.over_ns)
 		return 0;
+	if (size < LEAST) /* what it takes besides its bytes */
+		size = LEAST;
 	__sync_fetch_and_add(&live.wanted, size);
 	if (now - s->window >= WINDOW_NS) {
 		s->window = now;
