@@ -227,8 +227,9 @@ static int check_given(const struct record_opts *o, struct record_wish *w, struc
 
 /* What records switches: perfkit's own recorder, if it can and may. */
 struct recorder_choice {
-	int own, must;   /* must: perf may not take its place */
-	uint64_t stacks; /* bytes a second */
+	int own, must;               /* must: perf may not take its place */
+	uint64_t stacks;             /* bytes a second */
+	struct bpf_recorder *kernel; /* NULL: perf records all */
 };
 
 /* A dry run shows the line that any server can run, and so what perf does. */
@@ -516,25 +517,15 @@ static int no_such_task(const struct record_wish *w, struct err *e)
 		       : 0;
 }
 
-static int open_recorder(struct bpf_recorder **out, const struct record_plan *p,
-			 const struct record_wish *w, const struct recorder_choice *c)
-{
-	struct err e = {0};
-	if (!c->own || !bpf_recorder_open(out, p, w, c->stacks, &e))
-		return 0;
-	fprintf(stderr, "perfkit record: %s%s\n", e.msg,
-		c->must ? "" : "; perf records instead");
-	return c->must ? ERR_REFUSED : 0;
-}
-
 /* `to` reads a stream, or NULL. Of a recording, at most `rate` bytes a second; 0: any. */
 static int record(struct record_plan *p, struct record_wish *w, const struct chosen_wish *c,
-		  const struct words *to, double rate, const struct recorder_choice *recorder,
+		  const struct words *to, double rate, struct bpf_recorder *kernel,
 		  struct err *e)
 {
 	/* perf would end the command, too */
 	struct stat before;
-	struct recording_run run = {w->duration, w->output, &before, w->ncommand ? 0 : rate};
+	struct recording_run run = {w->duration, w->output, &before, w->ncommand ? 0 : rate,
+				    kernel};
 	struct buf context = {.max = RECORD_CONTEXT_MAX};
 	struct price_paid paid = {.whole = 1};
 	int reader_status = 0;
@@ -547,14 +538,9 @@ static int record(struct record_plan *p, struct record_wish *w, const struct cho
 			w->mode == RECORD_CPU && w->pid ? "the process" : "all CPUs");
 	int rc = set_probes(p, w, e);
 	int early = !rc && run_interrupted(); /* a file of that name is an old one */
-	struct bpf_recorder *kernel = NULL;
-	if (!rc && !early && open_recorder(&kernel, p, w, recorder))
-		rc = ERR_REFUSED;
-	run.kernel = kernel;
 	int status =
 		rc || early ? 1
 			    : run_perf(p, w, kernel, to, &context, &reader_status, &run, &paid);
-	bpf_recorder_close(kernel);
 	remove_probes(p);
 	if (early)
 		return err_set(e, ERR_IO, "stopped before perf began: nothing was recorded"), 1;
@@ -778,6 +764,35 @@ static void set_defaults(struct record_wish *w, const struct record_opts *o)
 		w->ring = geteuid() ? 0 : cpu ? PLAN_CPU_RING : PLAN_RING;
 }
 
+/* What to do if perfkit's own recorder takes a part, or not. */
+static int make_plan(struct record_plan *plan, struct chosen *chosen,
+		     const struct record_opts *o, struct record_wish *w,
+		     const struct price_budget *budget, char stacks[BUDGET_STACKS],
+		     struct recorder_choice *recorder, struct err *e)
+{
+	int limited = o->max_rate || o->max_cpu;
+	int rc = choose(chosen, o, w, recorder->own, e);
+	rc = rc ? rc : record_plan(plan, w, e);
+	if (rc || !limited)
+		return rc;
+	return recorder->own ? budget_of_stacks(plan, w, budget, &recorder->stacks, e)
+			     : budget_fit(plan, w, budget, stacks, e);
+}
+
+/* Begin with it. Where the kernel does not take it, perf may: then own is 0. */
+static int open_recorder(struct recorder_choice *c, const struct record_plan *p,
+			 const struct record_wish *w, struct err *e)
+{
+	struct err why = {0};
+	if (!bpf_recorder_open(&c->kernel, p, w, c->stacks, &why))
+		return 0;
+	if (c->must)
+		return err_set(e, ERR_REFUSED, "--recorder kernel: %s", why.msg);
+	fprintf(stderr, "perfkit record: %s; perf records all\n", why.msg);
+	c->own = 0;
+	return 0;
+}
+
 /* Plan, and print the plan or run it. `reader` of the stream: NULL unless it is `watch`. */
 static int plan_and_run(const struct record_opts *o, struct record_wish *w,
 			struct words *reader, struct err *e)
@@ -793,12 +808,16 @@ static int plan_and_run(const struct record_opts *o, struct record_wish *w,
 		!rc && o->also && strstr(o->also, "tcp") ? tcp_timers_filter() : NULL;
 	w->tcp_timers = tcp_timers;
 	rc = rc ? rc : choose_recorder(&recorder, o, w, e);
-	rc = rc ? rc : choose(&chosen, o, w, recorder.own, e);
-	rc = rc ? rc : record_plan(&plan, w, e);
-	if (!rc && recorder.own && (o->max_rate || o->max_cpu))
-		rc = budget_of_stacks(&plan, w, &budget, &recorder.stacks, e);
-	else if (!rc && (o->max_rate || o->max_cpu))
-		rc = budget_fit(&plan, w, &budget, stacks, e);
+	rc = rc ? rc : make_plan(&plan, &chosen, o, w, &budget, stacks, &recorder, e);
+	if (!rc && recorder.own && !o->dry_run) {
+		rc = open_recorder(&recorder, &plan, w, e);
+		if (!rc && !recorder.own) {
+			record_plan_release(&plan);
+			chosen_release(&chosen);
+			plan = (struct record_plan){0};
+			rc = make_plan(&plan, &chosen, o, w, &budget, stacks, &recorder, e);
+		}
+	}
 	if (!rc && reader && !o->no_estimate && !w->off_cpu_ms)
 		size_memory(reader, &plan, w);
 	if (rc) {
@@ -811,8 +830,9 @@ static int plan_and_run(const struct record_opts *o, struct record_wish *w,
 	} else {
 		print_stacks(o, w);
 		rc = record(&plan, w, &o->chosen, reader, o->max_rate ? budget.bytes : 0,
-			    &recorder, e);
+			    recorder.kernel, e);
 	}
+	bpf_recorder_close(recorder.kernel);
 	record_plan_release(&plan);
 	chosen_release(&chosen);
 	mem_free(tcp_timers);

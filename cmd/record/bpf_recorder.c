@@ -29,7 +29,8 @@ extern const char recorder_bpf[], recorder_bpf_end[];
 
 enum {
 	MAX_EVENTS = 24,
-	RING = 4 << 20,
+	RING = 4 << 20, /* bytes for each CPU, and at most for all */
+	RINGS = 128 << 20,
 	FORMAT_MAX = 16384,
 	DRAIN_NS = WINDOW_NS,
 	STEER_NS = 200000000
@@ -43,6 +44,12 @@ struct tracepoint {
 	uint32_t size;                  /* of its raw bytes, without a dynamic field's */
 	uint32_t dynamic;               /* offset of the last __data_loc field, 0: none */
 	int stacks, event, stack_event; /* indices in the written file */
+};
+
+/* Places of entries, by time. */
+struct order {
+	struct radix_key *v, *other;
+	size_t n;
 };
 
 struct bpf_recorder {
@@ -62,8 +69,8 @@ struct bpf_recorder {
 	int failed;
 	/* of writing */
 	uint8_t *entries;
-	struct radix_key *order, *other, *stack_order, *stack_other;
-	size_t n, nstacks, at;
+	struct order all, kept; /* hits, stacks */
+	size_t at;
 	uint64_t chain[KERNEL_DEPTH + USER_DEPTH + 2];
 	const struct kernel_entry *stack; /* of the hit at `at`, to be handed out next */
 };
@@ -366,8 +373,11 @@ static int make_rings(struct bpf_recorder *k)
 	k->ring_fds = mem_zalloc(k->nrings, sizeof(*k->ring_fds));
 	if (!k->ring_fds)
 		return ERR_NOMEM;
+	uint32_t size = RING;
+	while (size * k->nrings > RINGS)
+		size /= 2;
 	for (uint32_t i = 0; i < k->nrings; i++) {
-		int fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, NULL, 0, 0, RING, NULL);
+		int fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, NULL, 0, 0, size, NULL);
 		if (fd < 0)
 			return ERR_UNSUPPORTED;
 		k->ring_fds[i] = fd;
@@ -553,7 +563,7 @@ int bpf_recorder_open(struct bpf_recorder **out, const struct record_plan *p,
 	*out = k;
 	if (!k)
 		return err_nomem(e);
-	k->nrings = (size_t)libbpf_num_possible_cpus();
+	k->nrings = (size_t)sysconf(_SC_NPROCESSORS_CONF);
 	k->copy_bytes = PLAN_DUMP;
 	k->budget = budget;
 	int rc = strcmp(w->output, "-") ? 0
@@ -604,37 +614,40 @@ static const struct kernel_entry *entry_at(const struct bpf_recorder *k, uint64_
 	return (const struct kernel_entry *)(k->entries + at);
 }
 
+static int make_order(struct order *o)
+{
+	o->v = mem_alloc((o->n + 1) * sizeof(*o->v));
+	o->other = mem_alloc((o->n + 1) * sizeof(*o->v));
+	return o->v && o->other ? 0 : ERR_NOMEM;
+}
+
+static void sort_order(struct order *o)
+{
+	struct radix_key *sorted = radix_sort(o->v, o->other, o->n);
+	if (sorted != o->v) {
+		o->other = o->v;
+		o->v = sorted;
+	}
+}
+
 /* Hits in order of time, and stacks. */
 static int sort_entries(struct bpf_recorder *k, uint64_t size)
 {
-	size_t n = k->hits, all = n;
-	for (uint64_t at = 0; at + 8 < size; at += 8 + *(uint64_t *)(k->entries + at))
-		k->nstacks += entry_at(k, at + 8)->kind != KERNEL_HIT;
-	k->order = mem_alloc((all + 1) * sizeof(*k->order));
-	k->other = mem_alloc((all + 1) * sizeof(*k->order));
-	k->stack_order = mem_alloc((k->nstacks + 1) * sizeof(*k->order));
-	k->stack_other = mem_alloc((k->nstacks + 1) * sizeof(*k->order));
-	if (!k->order || !k->other || !k->stack_order || !k->stack_other)
-		return ERR_NOMEM;
-	size_t stacks = 0;
-	for (uint64_t at = 0; at + 8 < size; at += 8 + *(uint64_t *)(k->entries + at)) {
-		const struct kernel_entry *x = entry_at(k, at + 8);
-		struct radix_key key = {x->time, at + 8};
-		if (x->kind != KERNEL_HIT)
-			k->stack_order[stacks++] = key;
-		else if (k->n < n)
-			k->order[k->n++] = key;
+	struct order *o = NULL;
+	for (int pass = 0; pass < 2; pass++) { /* counts, then fills */
+		k->all.n = k->kept.n = 0;
+		for (uint64_t at = 0; at < size; at += 8 + *(uint64_t *)(k->entries + at)) {
+			const struct kernel_entry *x = entry_at(k, at + 8);
+			o = x->kind == KERNEL_HIT ? &k->all : &k->kept;
+			if (pass)
+				o->v[o->n] = (struct radix_key){x->time, at + 8};
+			o->n++;
+		}
+		if (!pass && (make_order(&k->all) || make_order(&k->kept)))
+			return ERR_NOMEM;
 	}
-	struct radix_key *sorted = radix_sort(k->order, k->other, k->n);
-	if (sorted != k->order) {
-		k->other = k->order;
-		k->order = sorted;
-	}
-	sorted = radix_sort(k->stack_order, k->stack_other, k->nstacks);
-	if (sorted != k->stack_order) {
-		k->stack_other = k->stack_order;
-		k->stack_order = sorted;
-	}
+	sort_order(&k->all);
+	sort_order(&k->kept);
 	return 0;
 }
 
@@ -644,16 +657,16 @@ static const struct kernel_entry *stack_of(const struct bpf_recorder *k,
 {
 	const struct tracepoint *t = &k->tracepoints[hit->event];
 	int kind = !strcmp(t->name, SWITCH) ? KERNEL_LEFT : KERNEL_WOKEN;
-	size_t low = 0, high = k->nstacks;
+	size_t low = 0, high = k->kept.n;
 	while (t->stacks && low < high) {
 		size_t middle = low + (high - low) / 2;
-		if (k->stack_order[middle].key < hit->time)
+		if (k->kept.v[middle].key < hit->time)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	for (; t->stacks && low < k->nstacks && k->stack_order[low].key == hit->time; low++) {
-		const struct kernel_entry *x = entry_at(k, k->stack_order[low].at);
+	for (; t->stacks && low < k->kept.n && k->kept.v[low].key == hit->time; low++) {
+		const struct kernel_entry *x = entry_at(k, k->kept.v[low].at);
 		if (x->cpu == hit->cpu && x->kind == kind && x->tid == hit->tid)
 			return x;
 	}
@@ -690,7 +703,7 @@ static void fill_stack(struct bpf_recorder *k, const struct kernel_entry *x,
 	int waits = x->kind == KERNEL_LEFT;
 	uint32_t n = waits ? left->frames : woken->frames, users = waits ? 0 : woken->users;
 	const uint64_t *ips = waits ? left->kernel : woken->ip;
-	s->event = (uint32_t)k->tracepoints[entry_at(k, k->order[k->at].at)->event].stack_event;
+	s->event = (uint32_t)k->tracepoints[entry_at(k, k->all.v[k->at].at)->event].stack_event;
 	if (n)
 		k->chain[s->nchain++] = PERF_CONTEXT_KERNEL;
 	for (uint32_t i = 0; i < n && i < KERNEL_DEPTH; i++)
@@ -710,11 +723,11 @@ static void fill_stack(struct bpf_recorder *k, const struct kernel_entry *x,
 static int next_sample(void *ctx, struct more_sample *s)
 {
 	struct bpf_recorder *k = ctx;
-	if (k->at == k->n) {
+	if (k->at == k->all.n) {
 		k->at = 0;
 		return 0;
 	}
-	const struct kernel_entry *hit = entry_at(k, k->order[k->at].at);
+	const struct kernel_entry *hit = entry_at(k, k->all.v[k->at].at);
 	fill_sample(k, hit, s);
 	if (k->stack) {
 		fill_stack(k, k->stack, s);
@@ -814,10 +827,10 @@ void bpf_recorder_close(struct bpf_recorder *k)
 	if (k->spool)
 		fclose(k->spool);
 	mem_free(k->ring_fds);
-	mem_free(k->order);
-	mem_free(k->other);
-	mem_free(k->stack_order);
-	mem_free(k->stack_other);
+	mem_free(k->all.v);
+	mem_free(k->all.other);
+	mem_free(k->kept.v);
+	mem_free(k->kept.other);
 	mem_free(k);
 }
 
