@@ -258,6 +258,36 @@ static void put_stack(struct buf *b, const struct rewrite *w, const struct more_
 	put_u64(b, s->copied);
 }
 
+/* struct perf_event_header. */
+static void set_header(struct buf *b, uint16_t misc, uint32_t type)
+{
+	set_u64(b, 0, (uint64_t)b->n << 48 | (uint64_t)misc << 32 | type);
+}
+
+/* PERF_RECORD_LOST, and its end as perf_event__output_id_sample() writes it. */
+static void make_lost(struct rewrite *w, const struct more_sample *s, uint64_t id)
+{
+	struct buf *b = &w->b;
+	uint64_t bits = sample_type(w, &w->m->events[s->event]);
+	const struct {
+		uint64_t bit, value;
+	} end[] = {
+		{PERF_SAMPLE_TID, (uint64_t)s->tid << 32 | s->pid},
+		{PERF_SAMPLE_TIME, s->time},
+		{PERF_SAMPLE_ID, id},
+		{PERF_SAMPLE_STREAM_ID, id},
+		{PERF_SAMPLE_CPU, s->cpu},
+		{PERF_SAMPLE_IDENTIFIER, id},
+	};
+	put_u64(b, 0);
+	put_u64(b, id);
+	put_u64(b, s->lost);
+	for (size_t i = 0; i < sizeof(end) / sizeof(*end); i++)
+		if (bits & end[i].bit)
+			put_u64(b, end[i].value);
+	set_header(b, 0, PERF_RECORD_LOST);
+}
+
 /* In the order of perf_output_sample() in kernel/events/core.c. */
 static void make_sample(struct rewrite *w, const struct more_sample *s)
 {
@@ -278,6 +308,10 @@ static void make_sample(struct rewrite *w, const struct more_sample *s)
 		{PERF_SAMPLE_PERIOD, 1},
 	};
 	buf_clear(b);
+	if (s->lost) {
+		make_lost(w, s, id);
+		return;
+	}
 	put_u64(b, 0);
 	for (size_t i = 0; i < sizeof(fixed) / sizeof(*fixed); i++)
 		if (bits & fixed[i].bit)
@@ -294,8 +328,7 @@ static void make_sample(struct rewrite *w, const struct more_sample *s)
 	buf_add(b, zeroes, nraw - s->nraw);
 	if (bits & PERF_SAMPLE_REGS_USER)
 		put_stack(b, w, s);
-	/* struct perf_event_header: PERF_RECORD_MISC_KERNEL */
-	set_u64(b, 0, (uint64_t)b->n << 48 | (uint64_t)1 << 32 | PERF_RECORD_SAMPLE);
+	set_header(b, 1 /* PERF_RECORD_MISC_KERNEL */, PERF_RECORD_SAMPLE);
 }
 
 /* The next sample that is taken. */

@@ -30,6 +30,7 @@ struct more_sample {
 	uint32_t event; /* index */
 	const void *raw;
 	uint32_t nraw;
+	uint64_t lost; /* not 0: no hit, but so many were lost on this CPU since the last one */
 	/* with stacks: the callchain with its PERF_CONTEXT_* marks; registers and a copy of the
 	 * user's stack from its pointer on, or NULL */
 	const uint64_t *chain;

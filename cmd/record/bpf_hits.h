@@ -9,7 +9,7 @@
 #include <stdint.h>
 #endif
 
-enum kernel_kind { KERNEL_HIT, KERNEL_LEFT, KERNEL_WOKEN };
+enum kernel_kind { KERNEL_HIT, KERNEL_LOST, KERNEL_LEFT, KERNEL_WOKEN };
 enum {
 	HIT_SMALL =
 		40, /* room for the raw bytes of a tracepoint: what is reserved in a ring is a constant
@@ -35,6 +35,12 @@ struct kernel_entry {
 struct kernel_hit {
 	struct kernel_entry of;
 	uint8_t raw[];
+};
+
+/* Hits of this CPU for which there was no room, between the entry before and `time`. */
+struct kernel_lost {
+	struct kernel_entry of;
+	uint64_t lost;
 };
 
 /* The raw bytes of sched:sched_switch and sched:sched_waking, as they have been since Linux 2.6;
@@ -100,7 +106,7 @@ struct kernel_setup {
 struct kernel_live {
 	uint64_t over_ns; /* stacks of shorter waits are not handed over */
 	uint64_t wanted;  /* bytes of stacks of longer ones, also of those that were too many */
-	uint64_t lost;    /* entries that found no room */
+	uint64_t lost;    /* hits that found no room */
 };
 
 #endif

@@ -32,7 +32,7 @@ enum {
 	RING = 4 << 20, /* bytes for each CPU, and at most for all */
 	RINGS = 128 << 20,
 	FORMAT_MAX = 16384,
-	DRAIN_NS = WINDOW_NS,
+	DRAIN_NS = WINDOW_NS / 2,
 	STEER_NS = 200000000
 };
 enum { COOKIE_ID = 16 };                    /* as in recorder.bpf.c */
@@ -638,7 +638,7 @@ static int sort_entries(struct bpf_recorder *k, uint64_t size)
 		k->all.n = k->kept.n = 0;
 		for (uint64_t at = 0; at < size; at += 8 + *(uint64_t *)(k->entries + at)) {
 			const struct kernel_entry *x = entry_at(k, at + 8);
-			o = x->kind == KERNEL_HIT ? &k->all : &k->kept;
+			o = x->kind <= KERNEL_LOST ? &k->all : &k->kept;
 			if (pass)
 				o->v[o->n] = (struct radix_key){x->time, at + 8};
 			o->n++;
@@ -694,6 +694,17 @@ static void fill_sample(const struct bpf_recorder *k, const struct kernel_entry 
 				  .nraw = n};
 }
 
+static void fill_lost(const struct bpf_recorder *k, const struct kernel_entry *x,
+		      struct more_sample *s)
+{
+	*s = (struct more_sample){.time = x->time,
+				  .pid = x->pid,
+				  .tid = x->tid,
+				  .cpu = x->cpu,
+				  .event = (uint32_t)k->tracepoints[0].event,
+				  .lost = ((const struct kernel_lost *)x)->lost};
+}
+
 /* Innermost first, each part behind its mark. */
 static void fill_stack(struct bpf_recorder *k, const struct kernel_entry *x,
 		       struct more_sample *s)
@@ -728,11 +739,14 @@ static int next_sample(void *ctx, struct more_sample *s)
 		return 0;
 	}
 	const struct kernel_entry *hit = entry_at(k, k->all.v[k->at].at);
-	fill_sample(k, hit, s);
+	if (hit->kind == KERNEL_LOST)
+		fill_lost(k, hit, s);
+	else
+		fill_sample(k, hit, s);
 	if (k->stack) {
 		fill_stack(k, k->stack, s);
 		k->stack = NULL;
-	} else {
+	} else if (hit->kind == KERNEL_HIT) {
 		k->stack = stack_of(k, hit);
 	}
 	k->at += !k->stack;
@@ -797,8 +811,12 @@ void bpf_recorder_text(const struct bpf_recorder *k, struct buf *out)
 		buf_fmt(out, "%llu LOST", (unsigned long long)k->live->lost);
 	else
 		buf_str(out, "none lost");
-	buf_fmt(out, "; %llu waits have stacks", (unsigned long long)k->stacks);
-	if (k->most_over)
+	int stacks = 0;
+	for (size_t i = 0; i < k->ntracepoints; i++)
+		stacks |= k->tracepoints[i].stacks;
+	if (stacks)
+		buf_fmt(out, "; %llu waits have stacks", (unsigned long long)k->stacks);
+	if (stacks && k->most_over)
 		buf_fmt(out, ", at times only those over %.3g ms", (double)k->most_over / 1e6);
 }
 

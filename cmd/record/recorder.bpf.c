@@ -102,6 +102,8 @@ struct {
 struct scratch {
 	uint64_t count;         /* address of the CPU's preempt_count */
 	uint64_t window, spent; /* when it began, and bytes of stacks since */
+	uint64_t lost,
+		lost_at; /* hits that were not handed over yet, and when the last one was */
 	struct kernel_woken woken;
 };
 struct {
@@ -165,17 +167,37 @@ static void fill(struct kernel_entry *e, uint64_t now, int kind, int event)
 static void hand_over(void *entry, uint64_t size)
 {
 	void *ring = this_ring();
-	if (!ring || bpf_ringbuf_output(ring, entry, size, BPF_RB_NO_WAKEUP))
-		__sync_fetch_and_add(&live.lost, 1);
+	if (ring)
+		bpf_ringbuf_output(ring, entry, size, BPF_RB_NO_WAKEUP);
 }
 
-/* Room for an entry of this type, or 0 and counted. */
+/* The hits that were lost before, now that there is room again. */
+static __always_inline void put_lost(void *ring, struct scratch *s)
+{
+	struct kernel_lost *e = bpf_ringbuf_reserve(ring, sizeof(*e), 0);
+	if (!e)
+		return;
+	fill(&e->of, s->lost_at, KERNEL_LOST, 0);
+	e->lost = s->lost;
+	s->lost = 0;
+	bpf_ringbuf_submit(e, BPF_RB_NO_WAKEUP);
+}
+
+/* Room for a hit, or 0 and counted. */
 static __always_inline void *reserve(uint64_t size)
 {
 	void *ring = this_ring();
-	void *e = ring ? bpf_ringbuf_reserve(ring, size, 0) : 0;
-	if (!e)
+	struct scratch *s = this_scratch();
+	if (!ring || !s)
+		return 0;
+	if (s->lost)
+		put_lost(ring, s);
+	void *e = s->lost ? 0 : bpf_ringbuf_reserve(ring, size, 0);
+	if (!e) {
+		s->lost++;
+		s->lost_at = bpf_ktime_get_ns();
 		__sync_fetch_and_add(&live.lost, 1);
+	}
 	return e;
 }
 #define RESERVE(e) ((e) = reserve(sizeof(*(e))))

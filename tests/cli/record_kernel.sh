@@ -36,4 +36,23 @@ grep -q "waits have stacks" err || bad "hold: $(cat err)"
 grep -q "snapshot: held the lock, asleep in write_snapshot()" out || bad "tail: $(head -30 out)"
 perf report --header-only -i hold.data 2>/dev/null | grep -q "cmdline.*sched:sched_switch" || bad "no command line"
 perf script -i hold.data >out 2>err && grep -q "sched:sched_switch:" out || bad "perf script: $(head -3 err)"
+
+# While nobody reads the rings, hits are lost: the recording says so, where and how many.
+taskset -c 0 "$O/tests/truth/pingpong" /dev/null --rounds 10000019 >/dev/null 2>&1 &
+load=$!
+"$PERFKIT" record offcpu --recorder kernel --stacks none -d 3 -o lost.data 2>err &
+record=$!
+sleep 1
+kill -STOP $record
+sleep 1.5
+kill -CONT $record
+wait $record || bad "lost: $(cat err)"
+kill $load 2>/dev/null
+if grep -q "none lost" err; then
+	echo "left out: what is lost (the load was too small)"
+else
+	n=$(sed -n 's/^kernel: .*, \([0-9]*\) LOST.*/\1/p' err)
+	"$PERFKIT" doctor lost.data >out 2>&1
+	grep -q "perf lost .* records while recording" out || bad "lost $n, doctor: $(head -20 out)"
+fi
 [ "$fails" = 0 ]

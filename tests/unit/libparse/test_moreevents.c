@@ -219,6 +219,44 @@ static void samples_outside_of_the_recording_are_left_out(void **state)
 	unlink(path);
 }
 
+/* One LOST record, then the end. */
+static int lost(void *ctx, struct more_sample *s)
+{
+	int *given = ctx;
+	*s = (struct more_sample){.time = 77, .pid = 5, .tid = 6, .cpu = 1, .lost = 9};
+	*given = !*given;
+	return *given;
+}
+
+static void what_was_lost_is_a_record_of_its_cpu(void **state)
+{
+	(void)state;
+	int given = 0, found = 0;
+	const struct more_event ev = {"more:hit", format, ID, 0};
+	const struct more_events m = {.events = &ev, .nevents = 1, .next = lost, .ctx = &given};
+	struct record_id id;
+	struct record r;
+	char path[] = "/tmp/perfkit-more-XXXXXX";
+	FILE *f = fdopen(mkstemp(path), "w");
+	assert_int_equal(more_events_write(f, file, &m, NULL), 0);
+	fclose(f);
+	struct recording *rec = opened(path);
+	while (recording_next(rec, &r, NULL) == 1) {
+		if (r.type != PERF_RECORD_LOST)
+			continue;
+		found++;
+		recording_id(rec, &r, &id);
+		assert_int_equal(id.time, 77);
+		assert_int_equal(id.cpu, 1);
+		assert_int_equal(id.tid, 6);
+		assert_string_equal(id.event->name, "more:hit");
+	}
+	assert_int_equal(found, 1);
+	assert_int_equal(rec->stats.lost, 9);
+	recording_close(rec);
+	unlink(path);
+}
+
 static void what_is_no_such_recording_is_refused(void **state)
 {
 	(void)state;
@@ -251,6 +289,7 @@ int main(void)
 		cmocka_unit_test(all_records_and_all_samples_are_there_in_order),
 		cmocka_unit_test(fields_have_the_new_format_and_old_ones_theirs),
 		cmocka_unit_test(samples_outside_of_the_recording_are_left_out),
+		cmocka_unit_test(what_was_lost_is_a_record_of_its_cpu),
 		cmocka_unit_test(what_is_no_such_recording_is_refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

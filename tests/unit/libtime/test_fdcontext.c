@@ -58,6 +58,7 @@ static void expect(const struct fd_context *c, int pid, uint64_t fd, unsigned ki
 /* A path with a line break makes a row of a socket that is another's. */
 static void a_row_in_a_path(void **state)
 {
+	(void)state;
 	struct fd_context *c =
 		parse("perfkit-context 1\nof 1\nsnapshot\n" FDS TCP UNIX
 		      "\t0000000000000000: 00000002 00000000 00010000 0001 01 204 /tmp/evil\n"
