@@ -40,11 +40,11 @@ perf script -i hold.data >out 2>err && grep -q "sched:sched_switch:" out || bad 
 # While nobody reads the rings, hits are lost: the recording says so, where and how many.
 taskset -c 0 "$O/tests/truth/pingpong" /dev/null --rounds 10000019 >/dev/null 2>&1 &
 load=$!
-"$PERFKIT" record offcpu --recorder kernel --stacks none -d 3 -o lost.data 2>err &
+"$PERFKIT" record offcpu --recorder kernel --stacks none -d 5 -o lost.data 2>err &
 record=$!
 sleep 1
 kill -STOP $record
-sleep 1.5
+sleep 3
 kill -CONT $record
 wait $record || bad "lost: $(cat err)"
 kill $load 2>/dev/null
