@@ -22,6 +22,13 @@ enum {
 /* Samples of the new events are told apart by ids that no perf hands out. */
 static const uint64_t FIRST_ID = (uint64_t)1 << 62;
 
+/* A record of perf's. */
+struct placed {
+	const uint8_t *p;
+	uint64_t time; /* 0: not known */
+	uint32_t size, cpu;
+};
+
 struct rewrite {
 	FILE *out;
 	struct recording *rec;
@@ -30,10 +37,9 @@ struct rewrite {
 	const struct more_events *m;
 	const uint8_t *like; /* attr of an event that is a tracepoint */
 	uint64_t attr_size, data, data_size;
-	size_t ids;           /* of each event: one for each CPU */
-	uint64_t first, last; /* times of samples that are taken */
-	struct more_sample next;
-	int more;
+	size_t ids;               /* of each event: one for each CPU */
+	uint64_t first, last;     /* times of samples that are taken */
+	VEC(struct placed) round; /* perf's records since its last FINISHED_ROUND */
 	struct buf b;
 };
 
@@ -331,33 +337,39 @@ static void make_sample(struct rewrite *w, const struct more_sample *s)
 	set_header(b, 1 /* PERF_RECORD_MISC_KERNEL */, PERF_RECORD_SAMPLE);
 }
 
-/* The next sample that is taken. */
-static void advance(struct rewrite *w)
+/* The next sample of a CPU that is taken, in w->b; 0: there is none until then. */
+static int next_sample(struct rewrite *w, uint32_t cpu, uint64_t until)
 {
+	struct more_sample s;
 	do
-		w->more = w->m->next(w->m->ctx, &w->next);
-	while (w->more && (w->next.time < w->first || w->next.time > w->last));
+		if (!w->m->next(w->m->ctx, cpu, until, &s))
+			return 0;
+	while (s.time < w->first || s.time > w->last);
+	make_sample(w, &s);
+	return 1;
 }
 
 /* Bytes of all new samples. */
 static uint64_t samples_size(struct rewrite *w)
 {
 	uint64_t n = 0;
-	for (advance(w); w->more; advance(w)) {
-		make_sample(w, &w->next);
-		n += w->b.n;
-	}
+	for (uint32_t cpu = 0; cpu < w->m->ncpus; cpu++)
+		while (next_sample(w, cpu, UINT64_MAX))
+			n += w->b.n;
 	return n;
 }
 
-/* When a record was made; 0: it does not say. Those that perf itself adds have none. */
-static uint64_t time_of(const struct rewrite *w, const struct record *r)
+/* Time and CPU of a record, time 0: it does not say. Those that perf itself adds have none. */
+static struct placed place_of(const struct rewrite *w, const struct record *r)
 {
+	struct placed x = {.p = r->p, .size = r->size};
 	struct record_id id;
 	if (r->type >= PERF_RECORD_HEADER_ATTR)
-		return 0;
+		return x;
 	recording_id(w->rec, r, &id);
-	return id.has_time ? id.time : 0;
+	x.time = id.has_time && id.cpu < w->m->ncpus ? id.time : 0;
+	x.cpu = id.cpu;
+	return x;
 }
 
 static int find_bounds(struct rewrite *w, struct err *e)
@@ -367,7 +379,7 @@ static int find_bounds(struct rewrite *w, struct err *e)
 	w->first = w->m->within ? UINT64_MAX : 0;
 	w->last = w->m->within ? 0 : UINT64_MAX;
 	while (w->m->within && (got = recording_next(w->rec, &r, e)) == 1) {
-		uint64_t time = time_of(w, &r);
+		uint64_t time = place_of(w, &r).time;
 		if (!time)
 			continue;
 		w->first = time < w->first ? time : w->first;
@@ -376,33 +388,52 @@ static int find_bounds(struct rewrite *w, struct err *e)
 	return got < 0 ? got : recording_rewind(w->rec, e);
 }
 
-static void put_until(struct rewrite *w, uint64_t time)
+static void put_until(struct rewrite *w, uint32_t cpu, uint64_t time)
 {
-	for (; w->more && w->next.time <= time; advance(w)) {
-		make_sample(w, &w->next);
+	while (next_sample(w, cpu, time))
 		if (!buf_failed(&w->b))
 			fwrite(w->b.v, 1, w->b.n, w->out);
-	}
 }
 
-/* A round promises that what follows is not older than what preceded the round before it. */
+/* perf's records and the samples between them, of one CPU after the other, as perf reads its ring
+ * buffers. */
+static void put_round(struct rewrite *w, uint64_t until)
+{
+	for (size_t i = 0; i < w->round.n; i++)
+		if (!w->round.v[i].time)
+			fwrite(w->round.v[i].p, 1, w->round.v[i].size, w->out);
+	for (uint32_t cpu = 0; cpu < w->m->ncpus; cpu++) {
+		for (size_t i = 0; i < w->round.n; i++) {
+			const struct placed *x = &w->round.v[i];
+			if (!x->time || x->cpu != cpu)
+				continue;
+			put_until(w, cpu, x->time);
+			fwrite(x->p, 1, x->size, w->out);
+		}
+		put_until(w, cpu, until);
+	}
+	w->round.n = 0;
+}
+
+/* A FINISHED_ROUND promises that what follows is not older than what preceded the one before it. */
 static int put_data(struct rewrite *w, struct err *e)
 {
 	struct record r;
-	uint64_t newest = 0;
-	int got;
-	advance(w);
-	while ((got = recording_next(w->rec, &r, e)) == 1) {
-		uint64_t time = time_of(w, &r);
-		newest = time > newest ? time : newest;
-		if (r.type == PERF_RECORD_FINISHED_ROUND)
-			put_until(w, newest);
-		fwrite(r.p, 1, r.size, w->out);
-		if (r.extra)
-			fwrite(r.extra, 1, r.extra_size, w->out);
+	uint64_t newest = 0, before = 0;
+	int got = 0, rc = 0;
+	while (!rc && (got = recording_next(w->rec, &r, e)) == 1) {
+		struct placed x = place_of(w, &r);
+		newest = x.time > newest ? x.time : newest;
+		if (r.type == PERF_RECORD_FINISHED_ROUND) {
+			put_round(w, before);
+			fwrite(r.p, 1, r.size, w->out);
+			before = newest;
+		} else {
+			rc = vec_push(&w->round, x);
+		}
 	}
-	put_until(w, UINT64_MAX);
-	return got < 0 ? got : buf_failed(&w->b) ? err_nomem(e) : 0;
+	put_round(w, UINT64_MAX);
+	return rc || buf_failed(&w->b) ? err_nomem(e) : got < 0 ? got : 0;
 }
 
 /* --- all of it ---------------------------------------------------------------------------- */
@@ -411,8 +442,8 @@ static int look(struct rewrite *w, struct err *e)
 {
 	struct recording *rec = w->rec;
 	w->file = recording_file(rec, &w->size);
-	if (!w->file || !recording_is_mapped(rec) || rec->swap || w->size < HEAD ||
-	    rec->cut_off)
+	if (!w->file || !recording_is_plain(rec) || !recording_is_mapped(rec) || rec->swap ||
+	    w->size < HEAD || rec->cut_off)
 		return err_set(e, ERR_UNSUPPORTED, "%s: not a whole file of this machine",
 			       rec->name);
 	w->attr_size = u64_at(w->file + HEAD_ATTR_SIZE);
@@ -454,6 +485,7 @@ int more_events_write(FILE *out, const char *recording, const struct more_events
 		rc = put_features(&w, head.n + size, e);
 	buf_release(&head);
 	buf_release(&w.b);
+	vec_release(&w.round);
 	recording_close(w.rec);
 	return rc;
 }

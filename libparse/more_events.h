@@ -49,9 +49,10 @@ struct more_events {
 	const char *const
 		*argv; /* the command line that the header is to have; NULL: its own */
 	size_t nargv;
-	/* the next sample, in order of time; 0: there are no more, and the next call begins anew.
-	 * Views until the next call */
-	int (*next)(void *ctx, struct more_sample *s);
+	uint32_t ncpus;
+	/* the next sample of a CPU, in order of time, if it is not later than `until`; else 0. That
+	 * of UINT64_MAX: it has no more, and the next call begins anew. Views until the next call */
+	int (*next)(void *ctx, uint32_t cpu, uint64_t until, struct more_sample *s);
 	void *ctx;
 };
 

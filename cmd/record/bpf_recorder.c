@@ -50,6 +50,8 @@ struct tracepoint {
 struct order {
 	struct radix_key *v, *other;
 	size_t n;
+	size_t at;                        /* the next to be handed out */
+	const struct kernel_entry *stack; /* … after this stack of the same hit */
 };
 
 struct bpf_recorder {
@@ -69,10 +71,8 @@ struct bpf_recorder {
 	int failed;
 	/* of writing */
 	uint8_t *entries;
-	struct order all, kept; /* hits, stacks */
-	size_t at;
+	struct order kept, *hits_of; /* stacks; hits of each CPU */
 	uint64_t chain[KERNEL_DEPTH + USER_DEPTH + 2];
-	const struct kernel_entry *stack; /* of the hit at `at`, to be handed out next */
 };
 
 /* --- which tracepoints ------------------------------------------------------------------- */
@@ -614,41 +614,41 @@ static const struct kernel_entry *entry_at(const struct bpf_recorder *k, uint64_
 	return (const struct kernel_entry *)(k->entries + at);
 }
 
-static int make_order(struct order *o)
+/* Make room for those that were counted, or sort them. */
+static int settle(struct order *o, int filled)
 {
+	if (filled) {
+		struct radix_key *sorted = radix_sort(o->v, o->other, o->n);
+		o->other = sorted == o->v ? o->other : o->v;
+		o->v = sorted;
+		return 0;
+	}
 	o->v = mem_alloc((o->n + 1) * sizeof(*o->v));
 	o->other = mem_alloc((o->n + 1) * sizeof(*o->v));
+	o->n = 0;
 	return o->v && o->other ? 0 : ERR_NOMEM;
-}
-
-static void sort_order(struct order *o)
-{
-	struct radix_key *sorted = radix_sort(o->v, o->other, o->n);
-	if (sorted != o->v) {
-		o->other = o->v;
-		o->v = sorted;
-	}
 }
 
 /* Hits in order of time, and stacks. */
 static int sort_entries(struct bpf_recorder *k, uint64_t size)
 {
-	struct order *o = NULL;
-	for (int pass = 0; pass < 2; pass++) { /* counts, then fills */
-		k->all.n = k->kept.n = 0;
+	k->hits_of = mem_zalloc(k->nrings, sizeof(*k->hits_of));
+	for (int pass = 0; pass < 2 && k->hits_of; pass++) { /* counts, then fills */
 		for (uint64_t at = 0; at < size; at += 8 + *(uint64_t *)(k->entries + at)) {
 			const struct kernel_entry *x = entry_at(k, at + 8);
-			o = x->kind <= KERNEL_LOST ? &k->all : &k->kept;
+			struct order *o =
+				x->kind > KERNEL_LOST ? &k->kept : &k->hits_of[x->cpu];
 			if (pass)
 				o->v[o->n] = (struct radix_key){x->time, at + 8};
 			o->n++;
 		}
-		if (!pass && (make_order(&k->all) || make_order(&k->kept)))
+		int failed = 0;
+		for (size_t i = 0; i <= k->nrings; i++)
+			failed |= settle(i < k->nrings ? &k->hits_of[i] : &k->kept, pass);
+		if (failed)
 			return ERR_NOMEM;
 	}
-	sort_order(&k->all);
-	sort_order(&k->kept);
-	return 0;
+	return k->hits_of ? 0 : ERR_NOMEM;
 }
 
 /* What was kept of a hit: of the same CPU, time, and kind. */
@@ -714,7 +714,6 @@ static void fill_stack(struct bpf_recorder *k, const struct kernel_entry *x,
 	int waits = x->kind == KERNEL_LEFT;
 	uint32_t n = waits ? left->frames : woken->frames, users = waits ? 0 : woken->users;
 	const uint64_t *ips = waits ? left->kernel : woken->ip;
-	s->event = (uint32_t)k->tracepoints[entry_at(k, k->all.v[k->at].at)->event].stack_event;
 	if (n)
 		k->chain[s->nchain++] = PERF_CONTEXT_KERNEL;
 	for (uint32_t i = 0; i < n && i < KERNEL_DEPTH; i++)
@@ -731,25 +730,27 @@ static void fill_stack(struct bpf_recorder *k, const struct kernel_entry *x,
 	s->copied = left->copied;
 }
 
-static int next_sample(void *ctx, struct more_sample *s)
+static int next_sample(void *ctx, uint32_t cpu, uint64_t until, struct more_sample *s)
 {
 	struct bpf_recorder *k = ctx;
-	if (k->at == k->all.n) {
-		k->at = 0;
+	struct order *o = &k->hits_of[cpu];
+	if (o->at == o->n || o->v[o->at].key > until) {
+		o->at = until == UINT64_MAX ? 0 : o->at;
 		return 0;
 	}
-	const struct kernel_entry *hit = entry_at(k, k->all.v[k->at].at);
+	const struct kernel_entry *hit = entry_at(k, o->v[o->at].at);
 	if (hit->kind == KERNEL_LOST)
 		fill_lost(k, hit, s);
 	else
 		fill_sample(k, hit, s);
-	if (k->stack) {
-		fill_stack(k, k->stack, s);
-		k->stack = NULL;
+	if (o->stack) {
+		fill_stack(k, o->stack, s);
+		s->event = (uint32_t)k->tracepoints[hit->event].stack_event;
+		o->stack = NULL;
 	} else if (hit->kind == KERNEL_HIT) {
-		k->stack = stack_of(k, hit);
+		o->stack = stack_of(k, hit);
 	}
-	k->at += !k->stack;
+	o->at += !o->stack;
 	return 1;
 }
 
@@ -763,6 +764,7 @@ static int write_all(struct bpf_recorder *k, const char *recording, int within,
 				.within = within,
 				.argv = (const char *const *)plan->v.v,
 				.nargv = plan->v.n,
+				.ncpus = (uint32_t)k->nrings,
 				.next = next_sample,
 				.ctx = k};
 	struct outfile out;
@@ -845,8 +847,11 @@ void bpf_recorder_close(struct bpf_recorder *k)
 	if (k->spool)
 		fclose(k->spool);
 	mem_free(k->ring_fds);
-	mem_free(k->all.v);
-	mem_free(k->all.other);
+	for (size_t i = 0; k->hits_of && i < k->nrings; i++) {
+		mem_free(k->hits_of[i].v);
+		mem_free(k->hits_of[i].other);
+	}
+	mem_free(k->hits_of);
 	mem_free(k->kept.v);
 	mem_free(k->kept.other);
 	mem_free(k);

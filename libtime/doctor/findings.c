@@ -27,6 +27,7 @@ const struct finding_kind finding_kinds[] = {
 	{"holes",
 	 "Waits that this may change by 1 % or more are suspect and left out of percentiles.",
 	 WAITING, 0},
+	{"short-waits", "What the others waited for may be unknown.", WAITING, 0},
 	{"late-records",
 	 "Read from a file, they are sorted into place; from a pipe, they count when they "
 	 "arrived.",

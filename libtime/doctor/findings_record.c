@@ -4,6 +4,7 @@
 #include "libparse/simpleperf.h"
 #include "libtime/build/build.h"
 #include "libtime/doctor/findings_internal.h"
+#include "libtime/sched/facts.h"
 #include "libtime/record/calls.h"
 #include "libtime/sched/timeline_answers.h"
 
@@ -325,6 +326,16 @@ static void diagnose_holes(struct diagnosis *j)
 	remedy_holes(j, f);
 }
 
+static void diagnose_short_waits(struct diagnosis *j)
+{
+	uint64_t over;
+	if (!fact_own_recorder(j->in->timeline, &over) || !over)
+		return;
+	struct finding *f = diagnose_add(j, FORM_SHORT_WAITS, SEVERITY_ADVICE,
+					 FACTS(fact_number("over", FACT_TIME, over)));
+	diagnose_remedy(j, f, FORM_MORE_STACKS, NO_FACTS);
+}
+
 static void diagnose_throttle(struct diagnosis *j)
 {
 	uint64_t n = j->rec->stats.by_type[PERF_RECORD_THROTTLE], asked = 0;
@@ -354,6 +365,8 @@ void diagnose_loss(struct diagnosis *j)
 	diagnose_lost(j);
 	if (tl)
 		diagnose_holes(j);
+	if (tl)
+		diagnose_short_waits(j);
 	diagnose_throttle(j);
 }
 

@@ -87,7 +87,13 @@
 	F(HOLES_FILTER, "holes/filter", "{option} leaves switches out: record without it")     \
 	F(NOT_THE_BUFFERS, "not-the-buffers",                                                  \
 	  "no buffer was full (perf would have reported it): look for pauses (--control), "    \
-	  "filters, or a virtual machine whose perf misses its idle CPUs")                     \
+	  "filters, or a virtual machine whose perf misses its idle CPUs (record --recorder "  \
+	  "kernel does not)")                                                                  \
+	F(SHORT_WAITS, "short-waits",                                                          \
+	  "while the machine was busy, only waits over {over:@ms} have stacks")                \
+	F(MORE_STACKS, "more-stacks",                                                          \
+	  "choose fewer threads (-p, --comm), copy less (--stacks dwarf:2048), or let perf "   \
+	  "record all stacks (--recorder perf)")                                               \
 	F(THROTTLED, "throttled",                                                              \
 	  "the kernel throttled sampling {times:time}: the rate was lower than requested")     \
 	/* order */                                                                            \

@@ -237,13 +237,20 @@ const char *fact_device(const struct timeline *tl, uint32_t thread, const char *
 	return find(tl, thread, "mount", "/", "device") ? source_of(tl, thread, "/") : NULL;
 }
 
-int fact_own_recorder(const struct timeline *tl)
+int fact_own_recorder(const struct timeline *tl, uint64_t *over)
 {
 	uint32_t kind;
-	if (!strtab_find(&tl->stacks->strings, "recorder", &kind))
+	int found = 0;
+	uint64_t most = 0;
+	if (!tl->facts.n || !strtab_find(&tl->stacks->strings, "recorder", &kind))
 		return 0;
-	for (size_t i = 0; i < tl->facts.n; i++)
-		if (tl->facts.v[i].kind == kind)
-			return 1;
-	return 0;
+	for (size_t i = 0; i < tl->facts.n; i++) {
+		const struct tl_fact *f = &tl->facts.v[i];
+		uint64_t ns = f->kind == kind ? strtoull(text(tl, value_of(f)), NULL, 10) : 0;
+		found |= f->kind == kind;
+		most = ns > most ? ns : most;
+	}
+	if (over)
+		*over = most;
+	return found;
 }

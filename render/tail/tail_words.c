@@ -254,7 +254,7 @@ void describe_missing(const struct timeline *tl, unsigned missing,
 			       : "no CPU samples were recorded; -e cpu-clock/freq=1999/ shows "
 				 "what ran"},
 	};
-	if (missing & MISSING_STACK && fact_own_recorder(tl)) {
+	if (missing & MISSING_STACK && fact_own_recorder(tl, NULL)) {
 		missing &= ~(unsigned)MISSING_STACK;
 		say(ctx,
 		    "no stack at the switch: perfkit's recorder keeps those of the longest "

@@ -19,25 +19,28 @@ static const char format[] =
 	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"
 	"\tfield:int nth;\toffset:8;\tsize:4;\tsigned:1;\n\nprint fmt: \"nth=%d\", REC->nth\n";
 
-enum { ID = 4711, SAMPLES = 2000, REGS = 3, COPY = 32 };
+enum { CPUS = 2, ID = 4711, SAMPLES = 2000, REGS = 3, COPY = 32 };
 static const uint64_t mask = 0x1c0; /* bp, sp, ip */
 
 /* Times of the samples: from `first` on, each `step` later; every third has a stack. */
 struct source_of {
 	uint64_t first, step;
-	int at;
+	int of_cpu[CPUS], at;
 	uint8_t raw[12];
 	uint64_t chain[3], regs[REGS];
 	uint8_t copy[COPY];
 };
 
-static int next(void *ctx, struct more_sample *s)
+static int next(void *ctx, uint32_t cpu, uint64_t until, struct more_sample *s)
 {
 	struct source_of *v = ctx;
-	if (v->at == SAMPLES) {
-		v->at = 0;
+	int *at = &v->of_cpu[cpu];
+	v->at = *at * CPUS + (int)cpu;
+	if (v->at >= SAMPLES || v->first + v->step * (uint64_t)v->at > until) {
+		*at = until == UINT64_MAX ? 0 : *at;
 		return 0;
 	}
+	(*at)++;
 	const uint16_t id = ID;
 	const int32_t nth = v->at;
 	memcpy(v->raw, &id, sizeof(id));
@@ -45,7 +48,7 @@ static int next(void *ctx, struct more_sample *s)
 	*s = (struct more_sample){.time = v->first + v->step * (uint64_t)v->at,
 				  .pid = 70,
 				  .tid = 71,
-				  .cpu = v->at % 2,
+				  .cpu = cpu,
 				  .raw = v->raw,
 				  .nraw = sizeof(v->raw)};
 	if (v->at % 3 == 0) {
@@ -60,7 +63,6 @@ static int next(void *ctx, struct more_sample *s)
 		s->copy = v->copy;
 		s->copied = 24;
 	}
-	v->at++;
 	return 1;
 }
 
@@ -106,6 +108,7 @@ static void write_to(const char *path, const char *from, struct source_of *v, in
 				      .within = within,
 				      .argv = argv,
 				      .nargv = 4,
+				      .ncpus = CPUS,
 				      .next = next,
 				      .ctx = v};
 	struct err e = {0};
@@ -119,7 +122,7 @@ static void write_to(const char *path, const char *from, struct source_of *v, in
 static void check_sample(const struct sample *s, struct source_of *want)
 {
 	struct more_sample m;
-	assert_int_equal(next(want, &m), 1);
+	assert_int_equal(next(want, s->cpu, UINT64_MAX, &m), 1);
 	assert_int_equal(s->time, m.time);
 	assert_int_equal(s->pid, m.pid);
 	assert_int_equal(s->tid, m.tid);
@@ -166,6 +169,7 @@ static void all_records_and_all_samples_are_there_in_order(void **state)
 		assert_int_equal(sample_decode(&x->r, ev, 0, &s, NULL), 0);
 		check_sample(&s, &want);
 	}
+	assert_int_equal(order_counts(o).back, 0); /* nor is a CPU's clock set back */
 	order_free(o);
 	assert_int_equal(more, SAMPLES);
 	assert_int_equal(rec->stats.bad.n, 0);
@@ -220,12 +224,17 @@ static void samples_outside_of_the_recording_are_left_out(void **state)
 }
 
 /* One LOST record, then the end. */
-static int lost(void *ctx, struct more_sample *s)
+static int lost(void *ctx, uint32_t cpu, uint64_t until, struct more_sample *s)
 {
 	int *given = ctx;
+	if (cpu != 1 || until < 77)
+		return 0;
 	*s = (struct more_sample){.time = 77, .pid = 5, .tid = 6, .cpu = 1, .lost = 9};
-	*given = !*given;
-	return *given;
+	if (*given)
+		*given = until != UINT64_MAX;
+	else
+		*given = 2;
+	return *given == 2 ? (*given)-- : 0;
 }
 
 static void what_was_lost_is_a_record_of_its_cpu(void **state)
@@ -233,7 +242,8 @@ static void what_was_lost_is_a_record_of_its_cpu(void **state)
 	(void)state;
 	int given = 0, found = 0;
 	const struct more_event ev = {"more:hit", format, ID, 0};
-	const struct more_events m = {.events = &ev, .nevents = 1, .next = lost, .ctx = &given};
+	const struct more_events m = {
+		.events = &ev, .nevents = 1, .ncpus = CPUS, .next = lost, .ctx = &given};
 	struct record_id id;
 	struct record r;
 	char path[] = "/tmp/perfkit-more-XXXXXX";
@@ -274,7 +284,7 @@ static void what_is_no_such_recording_is_refused(void **state)
 		struct source_of v = {.step = 1};
 		const struct more_event ev = {"more:hit", format, ID, 0};
 		const struct more_events m = {
-			.events = &ev, .nevents = 1, .next = next, .ctx = &v};
+			.events = &ev, .nevents = 1, .ncpus = 1, .next = next, .ctx = &v};
 		struct err e = {0};
 		FILE *f = tmpfile();
 		assert_int_equal(more_events_write(f, cases[i].path, &m, &e), cases[i].code);

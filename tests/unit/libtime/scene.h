@@ -45,6 +45,7 @@ struct scene {
 	int sched, waking;    /* scheduler tracepoints */
 	uint64_t switch_period, switch_freq, switch_flags, switch_every;
 	uint64_t waking_period, waking_every;
+	const char *stacks_over;      /* ns: by perfkit's own recorder */
 	int skip_switch, skip_waking; /* one in four is missing */
 	uint64_t stray;    /* ns: rounds of ten waits, and a sample of then after the 36th */
 	uint64_t chain[6]; /* of each sample; [0] 0 = the usual one */

@@ -17,6 +17,18 @@ struct answer {
 	struct buf image;
 };
 
+/* A fact of the recording's context. */
+static void put_fact(struct timeline *tl, const char *over_ns)
+{
+	struct tl_fact f = {0};
+	struct strtab *s = &tl->stacks->strings;
+	assert_int_equal(strtab_intern(s, "recorder", &f.kind), 0);
+	assert_int_equal(strtab_intern(s, "kernel", &f.subject), 0);
+	assert_int_equal(strtab_intern(s, "stacks_over_ns", &f.key), 0);
+	assert_int_equal(strtab_intern(s, over_ns, &f.after), 0);
+	assert_int_equal(vec_push(&tl->facts, f), 0);
+}
+
 /* `folded`: as commands that need no times. */
 static void ask_of(const struct scene *s, unsigned asked, int folded, struct answer *a)
 {
@@ -36,6 +48,8 @@ static void ask_of(const struct scene *s, unsigned asked, int folded, struct ans
 	    profile_of(&a->p, rec, &po, &e) ||
 	    (folded ? profile_fold(a->p, &fo, &e) : timeline_build(a->p, &bo, &tl, &e)))
 		fail_msg("%s", e.msg);
+	if (s->stacks_over && !folded)
+		put_fact(&tl, s->stacks_over);
 	struct findings_input in = {.profile = a->p,
 				    .timeline = folded ? NULL : &tl,
 				    .survey = folded ? NULL : &survey,
@@ -148,6 +162,12 @@ static const struct fault {
 	 {.lost = 5, .lost_samples = 6, .clock.read_format = PW_R_LOST},
 	 {.lost = 5, .lost_samples = 5, .clock.read_format = PW_R_LOST}},
 	{"holes", SEVERITY_PARTIAL, 0, {SCHED, .skip_switch = 1}, {SCHED, .skip_waking = 1}},
+	/* near: all waits have stacks */
+	{"short-waits",
+	 SEVERITY_ADVICE,
+	 0,
+	 {SCHED, .stacks_over = "4000"},
+	 {SCHED, .stacks_over = "0"}},
 	/* near: sampled switches, which are missing without any loss */
 	{"holes",
 	 SEVERITY_PARTIAL,
