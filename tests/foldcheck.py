@@ -34,13 +34,13 @@ COMPUTED = """noreturn past-start truncated last-word cut-short leaf-alone leaf-
     skipped-caller max-stack vdso-name vdso-kernel local-name jit-callers plt-header plt-name
     dso-blank address-form template-arguments anonymous-namespace short-comm no-time
     data-symbol own-name first-query go-inlined chain-inlined lbr-leaf before-exec
-    exited-task return-type""".split()
-CAPPED = {"wrong-caller": 1, "corrupt-callchain": 1, "ksymbol-overlap": 1,
-          "jit-reused-address": 1, "lbr-empty": 1}
+    exited-task return-type jit-reused-address""".split()
+CAPPED = {"wrong-caller": 1, "corrupt-callchain": 1, "ksymbol-overlap": 1, "lbr-empty": 1}
 
 PERF_MAX_STACK = 127  # frames that perf script prints
 VERSION = re.compile(r"@@?[A-Z][\w.]*$")
 CLONE = re.compile(r"(\.(constprop|isra|part|cold|lto_priv|llvm|localalias)(\.\d+)*)+$")
+SEVERAL = re.compile(r"\[perf-\d+\.map( <[0-9a-f]+>)?\]$")  # lines of several names
 MARK = re.compile(r"_\[[kjiw]\]$")
 
 
@@ -148,7 +148,6 @@ class Recording:
     def __init__(self):
         self.after_noreturn = set()  # functions whose first byte is a return address; [DSO]s
         self.jitted = set()          # names from perf-PID.map
-        self.reused = set()          # pairs of names that overlap there
         self.symbols = Symbols()
         self.dsos = set()
         self.kernel = set()          # names of kernel functions
@@ -177,17 +176,6 @@ class Recording:
             if m:
                 self.jitted.add(m.group(1))
             leaf = False
-
-    def read_jit_maps(self, directory):
-        """Pairs whose code overlaps: a JIT compiler used the place twice, and the map does not
-        say when."""
-        for path in glob.glob(directory + "/tmp/perf-*.map"):
-            entries = []
-            for line in open(path, errors="surrogateescape"):
-                start, size, name = line.rstrip("\n").split(" ", 2)
-                entries.append((int(start, 16), int(start, 16) + int(size, 16), name))
-            for a in entries:
-                self.reused |= {(a[2], b[2]) for b in entries if a[0] < b[1] and b[0] < a[1]}
 
     def read_lbr(self, path):
         """A line a sample: "IP SYMBOL (DSO)FROM(DSO)/TO(DSO)/... FROM(DSO)/TO(DSO)/..."."""
@@ -340,7 +328,7 @@ def frame_class(p, i):
     want, got, last = p.w[i], p.g[i], len(p.w) - 1
     bare = re.sub(r" <[0-9a-f]+>\]$", "]", MARK.sub("", want))
     address = re.compile(r" <[0-9a-f]+>\]$")
-    if (MARK.sub("", want), MARK.sub("", got)) in p.rec.reused:
+    if SEVERAL.match(MARK.sub("", got)) and not want.startswith("["):
         return "jit-reused-address"
     if i < last and bare in p.rec.after_noreturn:
         return "noreturn"
@@ -473,8 +461,6 @@ def arguments():
 def recording(args):
     rec = Recording()
     rec.no_inlined = args.callchains
-    if os.path.isdir("symfs/tmp"):
-        rec.read_jit_maps("symfs")
     if args.script:
         rec.read_script(args.script)
     if args.lbr:

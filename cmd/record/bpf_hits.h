@@ -68,6 +68,7 @@ struct raw_waking {
 struct kernel_left {
 	struct kernel_entry of;  /* cpu: that it left */
 	uint32_t copied, frames; /* bytes of user stack; kernel frames, innermost first */
+	uint32_t choice, none;   /* enum kernel_choosing */
 	uint64_t regs[USER_REGS];
 	uint64_t kernel[KERNEL_DEPTH];
 	uint8_t copy[]; /* from the stack pointer on */
@@ -80,6 +81,9 @@ struct kernel_woken {
 		users; /* innermost first, in `ip`: the kernel's frames, then the user's */
 	uint64_t ip[KERNEL_DEPTH + USER_DEPTH];
 };
+
+/* Where nobody is chosen, all threads are; what perfkit started may use more of the budget. */
+enum kernel_choosing { NOT_CHOSEN, ONE_OF_ALL, CHOSEN };
 
 /* Which threads are chosen: by name, of which `length` characters count ('?': any), or by id. */
 enum { CHOICES = 64, CHOICE_EXACT = 16 };
@@ -94,6 +98,7 @@ struct kernel_setup {
 	/* from a CPU's run queue to its preempt_count and number, in bytes; 0: not known */
 	int64_t count_at, number_at;
 	uint32_t copy_bytes, nchoices; /* nchoices 0: all threads */
+	uint32_t recorder;             /* perfkit's own process */
 	uint32_t window_bytes;         /* of stacks that a CPU may hand over in WINDOW_NS */
 	uint32_t stacks, waits_mask;   /* are kept; places for waits, less 1: 2^n - 1 */
 	struct {

@@ -321,6 +321,7 @@ static int set_up(struct bpf_recorder *k, const struct record_wish *w)
 	live->over_ns = FIRST_OVER;
 	s->copy_bytes = k->copy_bytes;
 	s->waits_mask = k->places - 1;
+	s->recorder = (uint32_t)getpid();
 	const uint64_t window = k->budget * WINDOW_NS / 1000000000;
 	s->window_bytes = (uint32_t)(window / (k->nrings < SHARES ? k->nrings : SHARES));
 	for (size_t i = 0; i < k->ntracepoints; i++) {

@@ -54,6 +54,7 @@ struct task_struct {
 	int pid, tgid, prio, exit_state;
 	unsigned int flags;
 	char comm[16];
+	struct task_struct *real_parent;
 } IN_KERNEL;
 struct pt_regs {
 	unsigned long r15, r14, r13, r12, bp, bx, r11, r10, r9, r8, ax, cx, dx, si, di, orig_ax,
@@ -90,7 +91,7 @@ struct {
 /* Whether the thread of a tid and name is chosen, as found last. */
 struct verdict {
 	uint64_t comm[2];
-	uint32_t tid, chosen;
+	uint32_t tid, choice;
 };
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -315,6 +316,16 @@ static int fits(const volatile struct kernel_choice *c, const char *comm)
 	return 1;
 }
 
+/* By perfkit: the command, perf. */
+static int is_started_here(const struct task_struct *t)
+{
+	enum { GENERATIONS = 8 };
+	for (int i = 0; i < GENERATIONS && t->pid > 1; i++, t = t->real_parent)
+		if (t->tgid == (int)setup.recorder)
+			return 1;
+	return 0;
+}
+
 static int choose(const struct task_struct *t, const char *comm)
 {
 	if (t->flags & KERNEL_THREAD)
@@ -322,12 +333,12 @@ static int choose(const struct task_struct *t, const char *comm)
 	for (uint32_t i = 0; i < CHOICES && i < setup.nchoices; i++)
 		if (setup.choices[i].length ? fits(&setup.choices[i], comm)
 					    : setup.choices[i].tid == (uint32_t)t->pid)
-			return 1;
-	return !setup.nchoices;
+			return CHOSEN;
+	return setup.nchoices ? NOT_CHOSEN : is_started_here(t) ? CHOSEN : ONE_OF_ALL;
 }
 
 /* Found once for each name that a thread has. */
-static int is_chosen(const struct task_struct *t)
+static int choice_of(const struct task_struct *t)
 {
 	uint32_t at = t->pid & (VERDICTS - 1);
 	struct verdict now = {.tid = t->pid}, *v = bpf_map_lookup_elem(&verdicts, &at);
@@ -335,10 +346,10 @@ static int is_chosen(const struct task_struct *t)
 		return 0;
 	__builtin_memcpy(now.comm, t->comm, sizeof(now.comm));
 	if (v->tid != now.tid || v->comm[0] != now.comm[0] || v->comm[1] != now.comm[1]) {
-		now.chosen = choose(t, (char *)now.comm);
+		now.choice = choose(t, (char *)now.comm);
 		*v = now;
 	}
-	return v->chosen;
+	return v->choice;
 }
 
 static struct kernel_left *wait_of(const struct task_struct *t)
@@ -386,7 +397,7 @@ static uint32_t copy_stack(struct kernel_left *w)
 }
 
 /* May a wait's stack be handed over? A burst of long ones may exceed a window. */
-static int affords(uint64_t now, uint64_t began, uint32_t size)
+static int affords(uint64_t now, uint64_t began, uint32_t choice, uint32_t size)
 {
 	enum { LONG = 1000000, LONGER = 8, BURST = 4, LEAST = 4096 };
 	struct scratch *s = this_scratch();
@@ -402,18 +413,21 @@ static int affords(uint64_t now, uint64_t began, uint32_t size)
 	}
 	if (waited >= LONG && waited >= LONGER * live.over_ns)
 		room *= BURST;
+	if (choice == ONE_OF_ALL)
+		room /= 2;
 	if (s->spent + size > room)
 		return 0;
 	s->spent += size;
 	return 1;
 }
 
-static void keep_wait(const struct task_struct *t, uint64_t now)
+static void keep_wait(const struct task_struct *t, uint64_t now, int choice)
 {
 	struct kernel_left *w = wait_of(t);
 	if (!w || (w->of.time && w->of.tid != (uint32_t)t->pid))
 		return;
 	fill(&w->of, now, KERNEL_LEFT, 0);
+	w->choice = choice;
 	copy_regs(w, (const struct pt_regs *)bpf_task_pt_regs((struct task_struct *)t));
 	w->copied = copy_stack(w);
 }
@@ -423,7 +437,7 @@ static void end_wait(struct task_struct *t, uint64_t now)
 	struct kernel_left *w = wait_of(t);
 	if (!w || !w->of.time || w->of.tid != (uint32_t)t->pid)
 		return;
-	if (affords(now, w->of.time, sizeof(*w) + setup.copy_bytes)) {
+	if (affords(now, w->of.time, w->choice, sizeof(*w) + setup.copy_bytes)) {
 		long n = bpf_get_task_stack(t, w->kernel, sizeof(w->kernel), 0);
 		w->frames = n > 0 ? n / sizeof(*w->kernel) : 0;
 		hand_over(w, sizeof(*w) + setup.copy_bytes);
@@ -439,8 +453,9 @@ int BPF_PROG(switched, int preempt, struct task_struct *prev, struct task_struct
 	put_switch(now, preempt & 1, prev, next, state);
 	if (!setup.stacks)
 		return 0;
-	if (is_chosen(prev))
-		keep_wait(prev, now);
+	int choice = choice_of(prev);
+	if (choice)
+		keep_wait(prev, now, choice);
 	end_wait(next, now);
 	return 0;
 }
@@ -450,7 +465,7 @@ static void keep_waker(void *ctx, const struct task_struct *t, uint64_t now)
 	struct kernel_left *w = wait_of(t);
 	struct scratch *s = this_scratch();
 	if (!w || !s || !w->of.time || w->of.tid != (uint32_t)t->pid ||
-	    !affords(now, w->of.time, sizeof(s->woken)))
+	    !affords(now, w->of.time, w->choice, sizeof(s->woken)))
 		return;
 	struct kernel_woken *k = &s->woken;
 	fill(&k->of, now, KERNEL_WOKEN, 0);

@@ -42,7 +42,7 @@ END
 
 # STATUS, what is said, the options
 while IFS='|' read -r status said options; do
-	"$PERFKIT" record $options -d 1 -o no.data >out 2>err
+	"$PERFKIT" record $options --recorder perf -d 1 -o no.data >out 2>err
 	[ $? = "$status" ] && grep -qF -e "$said" err || bad "$options: $(cat err)"
 	[ ! -e no.data ] || bad "$options: recorded"
 done <<'END'

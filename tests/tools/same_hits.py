@@ -6,6 +6,8 @@ import re
 import subprocess
 import sys
 
+NEAR = 1_000_000  # ns
+MOST_MORE = 200  # one in so many may be seen by the program alone: perf does not see what happens while it writes a record
 MARGIN = 5_000_000  # ns from where the later one began and the earlier one ended
 LINE = re.compile(r"\s*(-?\d+) \[(\d+)\]\s+(\d+)\.(\d{9}):\s+((?:sched|irq):\w+): (.*)")
 
@@ -26,18 +28,21 @@ def main():
     perf, own = hits(sys.argv[1]), hits(sys.argv[2])
     begin = max(min(v[0][0] for v in x.values()) for x in (perf, own)) + MARGIN
     end = min(max(v[-1][0] for v in x.values()) for x in (perf, own)) - MARGIN
-    failed = count = worst = 0
+    failed = count = more = worst = 0
     for key in sorted(k for k in own if k[1] in {event for _, event in perf}):
         a, b = ([h for h in x.get(key, []) if begin <= h[0] <= end] for x in (perf, own))
-        bad = [i for i, (x, y) in enumerate(zip(a, b)) if x[2] != y[2] or x[1] not in (y[1], "-1")]
-        if bad or len(a) != len(b):
-            failed = 1
-            i = bad[0] if bad else min(len(a), len(b)) - 1
-            print(key, len(a), "and", len(b), "hits; first other one:", a[i:i + 1], b[i:i + 1])
         count += len(b)
-        worst = max([worst] + [abs(x[0] - y[0]) for x, y in zip(a, b)])
-    print(f"{count} hits in {(end - begin) / 1e9:.1f} s, times differ by at most {worst} ns")
-    sys.exit(failed or not count)
+        more += len(b) - len(a)
+        rest = iter(b)
+        for x in a:
+            y = next((y for y in rest if x[2] == y[2] and x[1] in (y[1], "-1") and abs(x[0] - y[0]) < NEAR), None)
+            if not y:
+                print(key, "has only perf:", x)
+                failed = 1
+                break
+            worst = max(worst, abs(x[0] - y[0]))
+    print(f"{count} hits in {(end - begin) / 1e9:.1f} s, {more} of them not perf's, times differ by at most {worst} ns")
+    sys.exit(failed or not count or more * MOST_MORE > count)
 
 
 main()
