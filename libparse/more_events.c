@@ -415,7 +415,7 @@ static void put_round(struct rewrite *w, uint64_t until)
 	w->round.n = 0;
 }
 
-/* A FINISHED_ROUND promises that what follows is not older than what preceded the one before it. */
+/* A FINISHED_ROUND promises that what follows is not older than what preceded the one before. */
 static int put_data(struct rewrite *w, struct err *e)
 {
 	struct record r;

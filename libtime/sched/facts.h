@@ -52,8 +52,8 @@ const char *fact_disk(const struct timeline *tl, uint32_t thread, const char *nu
 /* The device that a path is on: "sda1", or what is mounted there. NULL: not known. */
 const char *fact_device(const struct timeline *tl, uint32_t thread, const char *path);
 
-/* 1 if perfkit's own recorder took a part of the recordings: not all waits have stacks. *over: how
- * long a wait had to be to have one at the worst time; over may be NULL. */
+/* 1 if perfkit's own recorder took a part of the recordings: not all waits have stacks. *over:
+ * how long a wait had to be to have one at the worst time; over may be NULL. */
 int fact_own_recorder(const struct timeline *tl, uint64_t *over);
 
 #endif
