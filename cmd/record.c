@@ -801,7 +801,8 @@ static int plan_and_run(const struct record_opts *o, struct record_wish *w,
 	struct chosen chosen = {0};
 	char stacks[BUDGET_STACKS];
 	struct price_budget budget;
-	struct recorder_choice recorder = {.stacks = BPF_STACKS_BUDGET};
+	struct recorder_choice recorder = {
+		.stacks = chosen_any(&o->chosen) ? BPF_STACKS_BUDGET : BPF_STACKS_OF_ALL};
 	int rc = check_given(o, w, e);
 	rc = rc ? rc : budget_parse(&budget, o->max_rate, o->max_cpu, e);
 	char *tcp_timers =

@@ -313,12 +313,11 @@ static void find_count(struct kernel_setup *s)
 
 static int set_up(struct bpf_recorder *k, const struct record_wish *w)
 {
-	enum { FIRST_OVER = 1000000, SHARES = 4 };
+	enum { SHARES = 4 };
 	struct kernel_setup *s = section(k, ".rodata", sizeof(*s));
 	struct kernel_live *live = section(k, ".bss", sizeof(*live));
 	if (!s || !live)
 		return ERR_UNSUPPORTED;
-	live->over_ns = FIRST_OVER;
 	s->copy_bytes = k->copy_bytes;
 	s->waits_mask = k->places - 1;
 	s->recorder = (uint32_t)getpid();

@@ -12,7 +12,8 @@
 #include "base/text/buf.h"
 #include "libtime/record/plan.h"
 
-enum { BPF_STACKS_BUDGET = 8000000 }; /* bytes a second, unless the user says how much */
+/* Bytes a second, unless the user says how much: of chosen threads, of all. */
+enum { BPF_STACKS_BUDGET = 8000000, BPF_STACKS_OF_ALL = 16000000 };
 
 struct bpf_recorder;
 

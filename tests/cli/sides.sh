@@ -13,7 +13,7 @@ remote=$!
 server=$!
 trap 'kill $remote $server 2>/dev/null || :' EXIT
 sleep 0.5
-"$PERFKIT" record tail --no-lock-owner --duration 1 -o live.data 2>err ||
+"$PERFKIT" record tail --recorder perf --no-lock-owner --duration 1 -o live.data 2>err ||
 	{ echo "nothing can be recorded here: $(tail -1 err)"; exit 77; }
 [ -s live.data.context ] || { echo "no context was written"; exit 1; }
 [ "$(stat -c %a live.data.context)" = 600 ] || { echo "others may read the context"; exit 1; }
