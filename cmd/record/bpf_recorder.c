@@ -87,12 +87,6 @@ static int is_ours(const char *word)
 	       !strncmp(word, "irq:", 4);
 }
 
-/* Which waking ended a sleep is known without it: none follows until the thread runs. */
-static int is_needless(const char *word)
-{
-	return !strcmp(word, "sched:sched_wakeup");
-}
-
 /* -e WORD at i; *n words belong to it. */
 static int event_at(const struct words *plan, size_t i, size_t *n)
 {
@@ -194,8 +188,7 @@ static int read_plan(struct bpf_recorder *k, const struct record_plan *p, struct
 {
 	size_t n;
 	for (size_t i = 0; i < p->record.v.n; i++) {
-		if (!event_at(&p->record, i, &n) || !is_ours(p->record.v.v[i + 1]) ||
-		    is_needless(p->record.v.v[i + 1]))
+		if (!event_at(&p->record, i, &n) || !is_ours(p->record.v.v[i + 1]))
 			continue;
 		const char *word = p->record.v.v[i + 1];
 		struct tracepoint *t = named(k, word);

@@ -1,6 +1,6 @@
 /*
  * bpf_recorder.h - records the scheduler's and interrupts' tracepoints by a BPF program of our
- * own instead of perf, at a tenth of its cost, and puts them into perf's recording as if perf
+ * own instead of perf, at a fraction of its cost, and puts them into perf's recording as if perf
  * had taken them. perf records the rest: CPU samples, mappings, names, probes.
  *
  * Of the chosen threads' waits, the longest have stacks: how long one must be to have one is

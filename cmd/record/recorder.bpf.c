@@ -189,11 +189,11 @@ static __always_inline void *reserve(uint64_t size)
 {
 	void *ring = this_ring();
 	struct scratch *s = this_scratch();
-	if (!ring || !s)
+	if (!s)
 		return 0;
-	if (s->lost)
+	if (ring && s->lost)
 		put_lost(ring, s);
-	void *e = s->lost ? 0 : bpf_ringbuf_reserve(ring, size, 0);
+	void *e = !ring || s->lost ? 0 : bpf_ringbuf_reserve(ring, size, 0);
 	if (!e) {
 		s->lost++;
 		s->lost_at = bpf_ktime_get_ns();

@@ -19,7 +19,7 @@ if [ $? = 3 ] || grep -q "waits are missing" err; then
 fi
 
 # Both at once.
-perf record -q -k CLOCK_MONOTONIC -m 8M -a -c 1 -e sched:sched_switch -e sched:sched_waking -e sched:sched_wakeup_new \
+perf record -q -k CLOCK_MONOTONIC -m 8M -a -c 1 -e sched:sched_switch -e sched:sched_waking -e sched:sched_wakeup -e sched:sched_wakeup_new \
 	-e sched:sched_migrate_task -e irq:irq_handler_entry -e irq:irq_handler_exit -e irq:softirq_entry -e irq:softirq_exit \
 	-o perf.data -- sleep 4 2>perf.err &
 sleep 1
