@@ -443,20 +443,22 @@ static int64_t wall_ns(void)
 	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/* What the kernel recorded, into perf's file. */
-static void put_together(struct bpf_recorder *k, const struct record_plan *p,
-			 const struct record_wish *w)
+/* What the kernel recorded, into perf's file; 0, or an error that was said. */
+static int put_together(struct bpf_recorder *k, const struct record_plan *p,
+			const struct record_wish *w)
 {
 	/* a command's end is perf's last record; else, there may be none for long */
 	const int within = w->duration || w->ncommand;
 	const char *output = w->output;
 	struct err e = {0};
 	struct buf said = {0};
-	if (bpf_recorder_finish(k, output, within, &p->record, &e))
+	int rc = bpf_recorder_finish(k, output, within, &p->record, &e);
+	if (rc)
 		fprintf(stderr, "perfkit record: waits are missing in %s: %s\n", output, e.msg);
 	bpf_recorder_text(k, &said);
 	fprintf(stderr, "kernel: %s\n", buf_cstr(&said));
 	buf_release(&said);
+	return rc;
 }
 
 /* Run perf, and add which files are mapped before and after, and for modes about waits the open
@@ -480,7 +482,8 @@ static int run_perf(const struct record_plan *p, const struct record_wish *w,
 	int status = run_recording(kernel ? &rest : &p->record, run);
 	words_release(&rest);
 	if (kernel && record_is_written(w->output, run->before)) {
-		put_together(kernel, p, w);
+		if (put_together(kernel, p, w) && !status)
+			status = 1;
 		bpf_recorder_fact(kernel, context);
 	}
 	paid->cpu_ns = run->cpu_ns;
